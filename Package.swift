@@ -1,0 +1,149 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Versions are exact because Package.resolved is not committed.
+let package = Package(
+    name: "starwatch",
+    products: [
+        .executable(name: "starwatch", targets: ["StarwatchCommand"]),
+        .executable(name: "mock-endorser", targets: ["MockEndorserCommand"]),
+        .library(name: "Starwatch", targets: ["Starwatch"]),
+        .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
+    ],
+    targets: [
+        // Layer 0: C APIs.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // Layer 1: decisions, and telemetry. Neither knows the other.
+        .target(name: "StarwatchCore"),
+        .target(
+            name: "StarwatchTelemetry",
+            dependencies: [
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Layer 2: the way out, and the database.
+        .target(
+            name: "StarwatchTransport",
+            dependencies: [
+                "CCurl", "CSecp256k1", "StarwatchCore",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .target(
+            name: "StarwatchStore",
+            dependencies: ["StarwatchCore", .product(name: "GRDB", package: "GRDB.swift")]),
+
+        // Layer 3: all that runs.
+        .target(
+            name: "Starwatch",
+            dependencies: [
+                "CZlib", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]),
+
+        // Layer 4: commands.
+        .executableTarget(
+            name: "StarwatchCommand",
+            dependencies: [
+                "Starwatch", "StarwatchCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Yams", package: "Yams"),
+            ]),
+
+        // Apart: a server to watch, with JSON types of its own.
+        .target(
+            name: "MockEndorser",
+            dependencies: [
+                "CSecp256k1", "CZlib",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        .executableTarget(
+            name: "MockEndorserCommand",
+            dependencies: [
+                "MockEndorser",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+
+        .testTarget(name: "LayeringTests"),
+        .testTarget(name: "StarwatchCoreTests", dependencies: ["StarwatchCore"]),
+        .testTarget(
+            name: "StarwatchTelemetryTests",
+            dependencies: [
+                "StarwatchTelemetry",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "StarwatchTransportTests",
+            dependencies: [
+                "CSecp256k1", "StarwatchCore", "StarwatchTransport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .testTarget(
+            name: "StarwatchStoreTests",
+            dependencies: ["StarwatchCore", "StarwatchStore", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(
+            name: "StarwatchTests",
+            dependencies: [
+                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry",
+                "StarwatchTransport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
+        .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore"]),
+        .testTarget(
+            name: "MockEndorserTests",
+            dependencies: [
+                "CSecp256k1", "CZlib", "MockEndorser",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        // The built binaries, real HTTP, a real Prometheus.
+        .testTarget(
+            name: "AcceptanceTests",
+            dependencies: ["MockEndorser", "StarwatchCommand", .product(name: "GRDB", package: "GRDB.swift")]),
+    ]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,110 @@
+#ifndef STARWATCH_CCURL_SHIM_H
+#define STARWATCH_CCURL_SHIM_H
+
+#include <curl/curl.h>
+#include <sys/prctl.h>
+
+// curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, and Swift imports no variadic functions:
+// one function for each type of argument. CURLMsg holds a union, so it is taken apart here as well.
+
+typedef size_t (*starwatch_data_callback)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode starwatch_global_init(void) {
+    return curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static inline CURLcode starwatch_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode starwatch_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/// libcurl copies the string. NULL takes the option back.
+static inline CURLcode starwatch_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/// libcurl keeps the pointer.
+static inline CURLcode starwatch_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/// libcurl keeps the pointer: the list must outlive the transfer.
+static inline CURLcode starwatch_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode starwatch_set_callback(CURL *easy, CURLoption option, starwatch_data_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+/// libcurl keeps the pointer: the bytes must outlive the handle.
+static inline CURLcode starwatch_set_blob(CURL *easy, CURLoption option, void *bytes, size_t length) {
+    struct curl_blob blob = {bytes, length, CURL_BLOB_NOCOPY};
+    return curl_easy_setopt(easy, option, &blob);
+}
+
+static inline CURLMcode starwatch_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+/// What a transfer was like. Times are microseconds since it began; 0 where it did not get that far.
+struct starwatch_transfer_info {
+    long status;
+    long new_connections;
+    long request_bytes;
+    long header_bytes;
+    curl_off_t name_lookup;
+    curl_off_t connect;
+    curl_off_t tls;
+    curl_off_t pre_transfer;
+    curl_off_t first_byte;
+    curl_off_t total;
+    curl_off_t uploaded_bytes;
+    curl_off_t downloaded_bytes;
+};
+
+static inline struct starwatch_transfer_info starwatch_get_info(CURL *easy) {
+    struct starwatch_transfer_info info = {0};
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &info.status);
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &info.new_connections);
+    curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &info.request_bytes);
+    curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &info.header_bytes);
+    curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &info.name_lookup);
+    curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &info.connect);
+    curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &info.tls);
+    curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &info.pre_transfer);
+    curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &info.first_byte);
+    curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &info.total);
+    curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &info.uploaded_bytes);
+    curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &info.downloaded_bytes);
+    return info;
+}
+
+/// The pointer that was set with CURLOPT_PRIVATE.
+static inline void *starwatch_get_private(CURL *easy) {
+    void *value = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
+    return value;
+}
+
+/// The next transfer that has ended, with how; NULL when there is none.
+static inline CURL *starwatch_next_done(CURLM *multi, CURLcode *result) {
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &left)) != NULL) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *result = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}
+
+/// Names the calling thread, for top and gdb. Here because prctl is variadic too.
+static inline void starwatch_name_thread(const char *name) {
+    prctl(PR_SET_NAME, name);
+}
+
+#endif

@@ -1,0 +1,43 @@
+#ifndef STARWATCH_CZLIB_SHIM_H
+#define STARWATCH_CZLIB_SHIM_H
+
+#include <string.h>
+#include <zlib.h>
+
+// deflateInit2 and inflateInit2 are macros that Swift does not import; these are the calls behind them.
+// `windowBits` 15 + 16 asks for the gzip wrapper, in place of zlib's.
+
+/// Prepares `stream` to write gzip. `level` is 0 to 9, or -1 for zlib's default. Z_OK, or an error of zlib's.
+static inline int starwatch_deflate_init_gzip(z_stream *stream, int level) {
+    memset(stream, 0, sizeof(*stream));
+    return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+}
+
+/// Prepares `stream` to read gzip. Z_OK, or an error of zlib's.
+static inline int starwatch_inflate_init_gzip(z_stream *stream) {
+    memset(stream, 0, sizeof(*stream));
+    return inflateInit2(stream, 15 + 16);
+}
+
+/// The most bytes that gzip makes of `length` bytes, header and trailer included.
+static inline size_t starwatch_gzip_bound(size_t length) {
+    return compressBound((uLong)length) + 32;
+}
+
+/// Writes `source` as one gzip member. Returns Z_OK and sets `*written`, or an error of zlib's (Z_BUF_ERROR: no room).
+static inline int starwatch_gzip(
+    const unsigned char *source, size_t length, int level, unsigned char *target, size_t capacity, size_t *written) {
+    z_stream stream;
+    int code = starwatch_deflate_init_gzip(&stream, level);
+    if (code != Z_OK) return code;
+    stream.next_in = (Bytef *)source;
+    stream.avail_in = (uInt)length;
+    stream.next_out = target;
+    stream.avail_out = (uInt)capacity;
+    code = deflate(&stream, Z_FINISH);
+    *written = (size_t)stream.total_out;
+    deflateEnd(&stream);
+    return code == Z_STREAM_END ? Z_OK : Z_BUF_ERROR;
+}
+
+#endif

@@ -1,0 +1,95 @@
+import Foundation
+
+extension CanonicalDialect {
+    /// How long a token that acknowledged may not be used for it again (R-REQ-09), in seconds.
+    private static let replayWindow: TimeInterval = 300
+
+    private struct Request: Decodable {
+        let acknowledgedJwtIds: [String]
+        let acknowledgedAt: String?
+        let clientVersion: String?
+    }
+
+    /// `POST /api/v2/plans/acknowledge` (R-EP-21 to R-EP-23): all ids or none, each key once.
+    ///
+    /// A key that comes again with the same body gets the same answer again, with another body a 409. An id that was
+    /// never published fails the whole request: the answer is then a 200 whose `failed` counts every id.
+    static func acknowledge(_ request: IncomingRequest, _ requester: Requester, _ state: inout MockState) -> Reply {
+        guard let key = request.header("X-Idempotency-Key"), !key.isEmpty else {
+            return error(
+                400,
+                "invalid_request",
+                "X-Idempotency-Key header is required",
+                [("field", "X-Idempotency-Key")],
+                &state
+            )
+        }
+        if let reply = refuseUsedToken(requester, &state) { return reply }
+        let owner = requester.did ?? ""
+        if let stored = state.book.answer(for: key, of: owner) {
+            guard stored.requestBody == request.body else {
+                return error(
+                    409,
+                    "conflict",
+                    "Idempotency key was used for another request",
+                    [("field", "X-Idempotency-Key")],
+                    &state
+                )
+            }
+            var reply = Reply.json(200, .encoded(stored.answer))
+            reply.headers.append(("Idempotency-Replayed", "true"))
+            return reply
+        }
+        guard let body = try? JSONDecoder().decode(Request.self, from: Data(request.body)),
+            !body.acknowledgedJwtIds.isEmpty, body.acknowledgedAt != nil, body.clientVersion != nil
+        else {
+            return error(
+                400,
+                "invalid_request",
+                "Invalid body: expected acknowledgedJwtIds (not empty), acknowledgedAt, clientVersion",
+                [],
+                &state
+            )
+        }
+        if let wrong = body.acknowledgedJwtIds.first(where: { !isIdentifier($0) }) {
+            return error(
+                400,
+                "invalid_request",
+                "Invalid acknowledgedJwtIds format: expected jwtIds",
+                [("field", "acknowledgedJwtIds"), ("expected", "jwtId"), ("received", .string(wrong))],
+                &state
+            )
+        }
+        if let reply = limit(body.acknowledgedJwtIds.count, owner, &state) { return reply }
+        let log = state.log
+        let outcome = state.book.acknowledge(body.acknowledgedJwtIds, for: owner) { log.knows($0) }
+        let answer: JSONValue = [
+            "acknowledged": .integer(outcome.acknowledged), "failed": .integer(outcome.failed),
+            "alreadyAcknowledged": .integer(outcome.alreadyAcknowledged),
+            "acknowledgmentId": .string("ack_" + state.nextRequestID().dropFirst(4)),
+            "timestamp": .string(ClockText.iso(Int(state.serverNow))),
+        ]
+        state.book.store(.init(requestBody: request.body, answer: answer.bytes), for: key, of: owner)
+        return .json(200, answer)
+    }
+
+    private static func refuseUsedToken(_ requester: Requester, _ state: inout MockState) -> Reply? {
+        guard state.options.acknowledgementTokensAreSingleUse, state.options.auth != .none,
+            let tokenID = requester.tokenID
+        else { return nil }
+        let now = state.options.now()
+        state.usedTokenIDs = state.usedTokenIDs.filter { $0.value.addingTimeInterval(replayWindow) > now }
+        if state.usedTokenIDs.updateValue(now, forKey: tokenID) != nil { return failure(.replayed, &state) }
+        return nil
+    }
+
+    private static func limit(_ count: Int, _ owner: String, _ state: inout MockState) -> Reply? {
+        guard let limit = state.options.acknowledgementsPerMinute else { return nil }
+        let now = state.options.now()
+        if state.acknowledgementWindows[owner, default: SlidingWindow()].take(count, of: limit, at: now) != nil {
+            return nil
+        }
+        let wait = (state.acknowledgementWindows[owner]?.nextFree(at: now) ?? now).timeIntervalSince(now)
+        return rateLimited(retryAfter: String(Int(wait.rounded(.up))), resetAt: state.serverNow + wait, &state)
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+
+extension CanonicalDialect {
+    private static let emptyCursor = "0000000000_000000_00000000"
+
+    /// Fills in the parts of a row that this dialect's pages are put together from.
+    static func encode(_ row: inout ChangeRow) {
+        row.encoded = item(row).bytes
+        let time = JSONValue.string(ClockText.iso(row.changedAt))
+        let claim: JSONValue = [
+            "jwtId": .string(row.id), "claimType": "project_update",
+            "claimData": [
+                "status": "in_progress", "name": .string(row.plan.name), "description": .string(row.plan.description),
+                "version": .integer(row.version),
+            ],
+            "metadata": ["createdAt": time, "updatedAt": time],
+        ]
+        row.claim = claim.bytes
+    }
+
+    /// `POST /api/v2/report/plansLastUpdatedBetween` (R-EP-01 to R-EP-07).
+    static func changes(
+        _ request: IncomingRequest,
+        _ violation: MockSchemaViolation?,
+        _ state: inout MockState
+    ) -> Reply {
+        guard let query = state.query(of: request.body) else {
+            return error(400, "invalid_request", "Body is not a JSON object", [], &state)
+        }
+        if let problem = problem(of: query) {
+            return error(
+                400,
+                "invalid_request",
+                "Invalid \(problem.field) format: expected \(problem.expectation)",
+                [
+                    ("field", .string(problem.field)), ("expected", .string(problem.expected)),
+                    ("received", .string(problem.received)),
+                ],
+                &state
+            )
+        }
+        let found = state.log.ascending(
+            plans: query.planIDs,
+            after: query.afterID ?? emptyCursor,
+            inclusive: state.options.isAfterIDInclusive,
+            before: query.beforeID,
+            limit: query.limit ?? pageLimit
+        )
+        let hasMore = found.next != nil
+        var next: String?
+        if hasMore, let last = found.rows.last {
+            next = state.options.isAfterIDInclusive ? found.next?.id : IdentifierMaker.successor(of: last.id)
+            // An id between the last row's and the next one's; where there is none, the last one's own.
+            if let cursor = next, let following = found.next?.id, !state.options.isAfterIDInclusive, cursor >= following
+            {
+                next = last.id
+            }
+        }
+        var page: JSONValue = [
+            "data": .array(found.rows.map { violation == nil ? .encoded($0.encoded) : item($0) }),
+            "hitLimit": .bool(hasMore),
+            "pagination": ["hasMore": .bool(hasMore), "nextAfterId": JSONValue(next)],
+        ]
+        if let violation {
+            PageViolation.apply(violation, to: &page, .init(dialect: .canonical, cursor: query.afterID))
+        }
+        return .json(200, page)
+    }
+
+    private static func item(_ row: ChangeRow) -> JSONValue {
+        let plan = row.plan
+        var summary: JSONValue = [
+            "jwtId": .string(row.id), "handleId": .string(plan.id), "name": .string(plan.name),
+            "description": .string(plan.description), "issuerDid": .string(plan.issuerDID),
+            "agentDid": .string(plan.agentDID), "startTime": .string(plan.startTime),
+            "endTime": .string(plan.endTime),
+            "locLat": plan.latitude.map(JSONValue.number) ?? .null,
+            "locLon": plan.longitude.map(JSONValue.number) ?? .null,
+        ]
+        if let url = plan.url { summary["url"] = .string(url) }
+        summary["version"] = .string("1.0.\(row.version - 1)")
+        var item: JSONValue = ["planSummary": summary]
+        if let previous = row.previousClaim { item["previousClaim"] = .encoded(previous) }
+        return item
+    }
+
+    /// What is wrong with a query, in the words of R-EP-08.
+    private static func problem(
+        of query: ChangesQuery
+    ) -> (field: String, expected: String, received: String, expectation: String)? {
+        if let problem = query.problem {
+            let expectation = problem.expected == "string[]" ? "array of strings" : problem.expected
+            return (problem.field, problem.expected, problem.received, expectation)
+        }
+        if query.planIDCount > planIDLimit {
+            return ("planIds", "at most \(planIDLimit)", "\(query.planIDCount)", "at most \(planIDLimit) ids")
+        }
+        if let limit = query.limit, !(1...pageLimit).contains(limit) {
+            return ("limit", "1...\(pageLimit)", "\(limit)", "a number from 1 to \(pageLimit)")
+        }
+        for (field, id) in [("afterId", query.afterID), ("beforeId", query.beforeID)] {
+            // "0" is what a client sends that does not yet know the dialect.
+            if let id, id != "0", !isIdentifier(id) { return (field, "jwtId", "string", "a jwtId") }
+        }
+        return nil
+    }
+
+    /// Whether `text` matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$` (R-EP-16), as a whole and in ASCII.
+    static func isIdentifier(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 26, bytes[10] == UInt8(ascii: "_"), bytes[17] == UInt8(ascii: "_") else { return false }
+        func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+        func isHex(_ byte: UInt8) -> Bool {
+            isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+        }
+        return bytes[..<10].allSatisfy(isDigit) && bytes[11..<17].allSatisfy { isDigit($0) || isLetter($0) }
+            && bytes[18...].allSatisfy(isHex)
+    }
+}
+
+extension MockState {
+    /// The query of a body; the last bodies are remembered, since a poll sends the same one again and again.
+    mutating func query(of body: [UInt8]) -> ChangesQuery? {
+        if let known = queries[body] { return known }
+        guard let query = ChangesQuery(body: body) else { return nil }
+        if queries.count >= 128 { queries.removeAll() }
+        queries[body] = query
+        return query
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+/// The server that runs at api.endorser.ch, as read from its source.
+enum EndorserDialect {
+    /// The size of every page.
+    static let pageSize = 50
+    /// What stands in place of a DID that the requester may not see.
+    static let hiddenDID = "did:none:HIDDEN"
+
+    /// The answer to a request of the API, checked in the real order: body, token, route, parameters.
+    static func respond(
+        to request: IncomingRequest,
+        _ endpoint: MockEndpoint,
+        _ violation: MockSchemaViolation?,
+        _ state: inout MockState
+    ) -> Reply {
+        if request.method == "OPTIONS" { return Reply(status: 204) }
+        if request.isBodyTooLong { return .html(413, "<h1>413 Error</h1><pre>request entity too large</pre>") }
+        if request.method == "POST", request.hasJSONBody, !request.body.isEmpty, state.queries[request.body] == nil,
+            (try? JSONSerialization.jsonObject(with: Data(request.body))) == nil
+        {
+            return .html(400, "<h1>400 Error</h1><pre>Unexpected token in JSON</pre>")
+        }
+        var reply: Reply
+        do throws(TokenFailure) {
+            let requester = try state.verifier.verifyEndorser(token(of: request), now: state.serverNow)
+            reply = route(request, endpoint, requester, violation, &state)
+        } catch {
+            reply = failure(error, now: state.serverNow)
+        }
+        reply.addETag(for: request)
+        return reply
+    }
+
+    /// The answer to a bad token.
+    static func failure(_ failure: TokenFailure, now: Double) -> Reply {
+        let time = Int(now)
+        var code = "JWT_VERIFY_FAILED"
+        let detail: String
+        switch failure {
+        case .expired(let expiry): detail = "invalid_jwt: JWT has expired: exp: \(expiry) < now: \(time)"
+        case .issuedInFuture(let issued):
+            detail = "invalid_jwt: JWT not valid yet (issued in the future) iat: \(issued)"
+        case .notYetValid(let start): detail = "invalid_jwt: JWT not valid before nbf: \(start)"
+        case .wrongAudience:
+            detail = "invalid_config: JWT audience is required but your app address has not been configured"
+        case .unsupportedAlgorithm(let name):
+            detail = "not_supported: No supported signature types for algorithm \(name)"
+        case .unsupportedMethod:
+            code = "UNSUPPORTED_DID_METHOD"
+            detail = "not_supported: this DID method is not supported"
+        case .claim(let name): detail = "invalid_jwt: JWT \(name) is required"
+        case .missing, .malformed: detail = "invalid_jwt: Incorrect format JWT"
+        case .wrongSignature, .tooOld, .scope, .replayed:
+            detail = "invalid_signature: no matching public key found"
+        }
+        return .json(
+            400,
+            ["error": ["message": .string("JWT failed verification: Error: \(detail)"), "code": .string(code)]]
+        )
+    }
+
+    /// The bearer token, its prefix in exactly this case, else the deprecated header; `nil` is an anonymous request.
+    private static func token(of request: IncomingRequest) -> String? {
+        var token: String?
+        if let header = request.header("Authorization"), header.hasPrefix("Bearer ") {
+            token = String(header.dropFirst("Bearer ".count))
+        } else {
+            token = request.header("Uport-Push-Token")
+        }
+        return token == "undefined" || token == "" ? nil : token
+    }
+
+    private static func route(
+        _ request: IncomingRequest,
+        _ endpoint: MockEndpoint,
+        _ requester: Requester,
+        _ violation: MockSchemaViolation?,
+        _ state: inout MockState
+    ) -> Reply {
+        switch (request.method, endpoint) {
+        case ("POST", .plansChanged), ("GET", .plansChanged): changes(request, requester, violation, &state)
+        case ("GET", .offersToMe), ("GET", .offersToMyProjects): offers(request, endpoint, requester, state)
+        default: .json(404, ["error": "Route not found"])
+        }
+    }
+
+    /// The two offer reports: newest first, `hitLimit` only where it is true.
+    private static func offers(
+        _ request: IncomingRequest,
+        _ endpoint: MockEndpoint,
+        _ requester: Requester,
+        _ state: MockState
+    ) -> Reply {
+        let recipient = request.parameter("recipientDid")
+        let after = request.parameter("afterId") ?? ""
+        let before = request.parameter("beforeId")
+        var page: [OfferRow] = []
+        for offer in state.offers.reversed() where page.count < pageSize {
+            guard offer.id > after, before.map({ offer.id < $0 }) ?? true else { continue }
+            switch endpoint {
+            case .offersToMe where recipient != nil && offer.recipientDID != recipient: continue
+            case .offersToMyProjects
+            where requester.did == nil
+                || (offer.plan.issuerDID != requester.did && offer.plan.agentDID != requester.did):
+                continue
+            default: page.append(offer)
+            }
+        }
+        var body: JSONValue = [
+            "data": .array(page.map { OfferJSON.value($0, endpoint, hidden: requester.did == nil) })
+        ]
+        if page.count == pageSize { body["hitLimit"] = true }
+        return .json(200, body)
+    }
+}

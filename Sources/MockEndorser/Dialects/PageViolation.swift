@@ -1,0 +1,56 @@
+/// Breaks a page's contract in one way.
+enum PageViolation {
+    /// What a page's maker knows and a violation needs.
+    struct Context {
+        let dialect: MockDialect
+        /// The cursor the client sent.
+        let cursor: String?
+    }
+
+    /// Changes `page`, an object with `data`, `hitLimit` and perhaps `pagination`.
+    static func apply(_ violation: MockSchemaViolation, to page: inout JSONValue, _ context: Context) {
+        let planKey = context.dialect == .canonical ? "planSummary" : "plan"
+        switch violation {
+        case .missingJWTID: changeFirst(&page, planKey) { $0["jwtId"] = nil }
+        case .nullHandleID: changeFirst(&page, planKey) { $0["handleId"] = .null }
+        case .wrongType: changeFirst(&page, planKey) { $0["handleId"] = 7 }
+        case .dataNotArray: page["data"] = [:] as JSONValue
+        case .unorderedPage:
+            guard case .array(let items) = page["data"] else { return }
+            page["data"] = .array(items.reversed())
+        case .stuckPage:
+            page["hitLimit"] = true
+            if context.dialect == .canonical {
+                page["pagination"] = ["hasMore": true, "nextAfterId": .string(context.cursor ?? emptyCursor)]
+            }
+        case .foreignID:
+            let foreign = context.dialect == .canonical ? "01JZZZZZZZZZZZZZZZZZZZZZZZ" : "1767225600_abc123_def45678"
+            changeFirst(&page, planKey) { $0["jwtId"] = .string(foreign) }
+        case .hitLimitLies:
+            if case .bool(let value) = page["hitLimit"] { page["hitLimit"] = .bool(!value) }
+        case .missingPagination:
+            page["hitLimit"] = nil
+            page["pagination"] = nil
+        }
+    }
+
+    private static let emptyCursor = "0000000000_000000_00000000"
+
+    /// Changes the plan of the first item; on an empty page a made-up item comes first.
+    private static func changeFirst(
+        _ page: inout JSONValue,
+        _ planKey: String,
+        _ change: (inout JSONValue) -> Void
+    ) {
+        guard case .array(var items) = page["data"] else { return }
+        if items.isEmpty {
+            let id = planKey == "plan" ? "01JZZZZZZZZZZZZZZZZZZZZZZZ" : "1767225600_abc123_def45678"
+            let plan: JSONValue = ["jwtId": .string(id), "handleId": "made_up", "name": "Made Up"]
+            items = [.object([(planKey, plan)])]
+        }
+        var plan = items[0][planKey] ?? .object([])
+        change(&plan)
+        items[0][planKey] = plan
+        page["data"] = .array(items)
+    }
+}

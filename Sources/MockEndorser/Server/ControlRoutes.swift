@@ -1,0 +1,102 @@
+import Foundation
+
+/// The `/mock/` paths, by which a test steers a mock that runs as a process of its own.
+enum ControlRoutes {
+    static func respond(to request: IncomingRequest, _ state: inout MockState) -> Reply {
+        state.log.reveal(at: state.options.now())
+        switch (request.method, request.path) {
+        case ("GET", "/mock/state"): return stateReply(state)
+        case ("GET", "/mock/plans"): return .json(200, ["plans": strings(state.plans.map(\.id))])
+        case ("GET", "/mock/hook"): return hookReply(state)
+        case ("POST", "/mock/publish"): return publish(request, &state)
+        case ("POST", "/mock/fault"): return fault(request, &state)
+        case ("POST", "/mock/skew"): return skew(request, &state)
+        case ("POST", "/mock/clear-faults"):
+            state.faults.clear()
+            return .json(200, ["cleared": true])
+        default: return .json(404, ["error": "no such control path"])
+        }
+    }
+
+    private struct Publish: Decodable {
+        var count: Int?
+        var planIds: [String]?
+        var offers: Int?
+        var recipientDid: String?
+        var ageSeconds: Double?
+        var visibleAfterSeconds: Double?
+    }
+
+    private static func publish(_ request: IncomingRequest, _ state: inout MockState) -> Reply {
+        guard let body = decode(Publish.self, request) else { return badBody }
+        let age = Duration.seconds(body.ageSeconds ?? 0)
+        let visibleAfter = Duration.seconds(body.visibleAfterSeconds ?? 0)
+        var ids = (body.planIds ?? []).map { planID in
+            state.publish(MockChange(planID: planID, age: age, visibleAfter: visibleAfter))
+        }
+        ids += state.publish(count: body.count ?? 0, age: age, visibleAfter: visibleAfter)
+        let offers = state.publishOffers(count: body.offers ?? 0, to: body.recipientDid)
+        return .json(200, ["ids": strings(ids), "offers": strings(offers)])
+    }
+
+    private static func skew(_ request: IncomingRequest, _ state: inout MockState) -> Reply {
+        struct Skew: Decodable {
+            var seconds: Double
+        }
+        guard let body = decode(Skew.self, request) else { return badBody }
+        state.clockSkew = .seconds(body.seconds)
+        return .json(200, ["seconds": .number(body.seconds)])
+    }
+
+    private static func fault(_ request: IncomingRequest, _ state: inout MockState) -> Reply {
+        guard let body = decode(ControlFault.self, request), let endpoint = MockEndpoint(rawValue: body.endpoint),
+            let fault = body.value
+        else { return badBody }
+        state.prepare(fault)
+        if body.sticky ?? false {
+            state.faults.stick(fault, to: endpoint)
+        } else {
+            state.faults.enqueue(Array(repeating: fault, count: body.count ?? 1), for: endpoint)
+        }
+        return .json(200, ["remaining": .integer(state.faults.remaining(for: endpoint))])
+    }
+
+    private static func stateReply(_ state: MockState) -> Reply {
+        let counts = MockEndpoint.allCases.map {
+            ($0.rawValue, JSONValue.integer(state.requests.counts[$0] ?? 0))
+        }
+        return .json(
+            200,
+            [
+                "dialect": .string(state.options.dialect.rawValue),
+                "published": strings(state.publishedIDs),
+                "offers": strings(state.offers.map(\.id)),
+                "acknowledged": strings(state.book.order),
+                "acknowledgements_applied": .integer(state.book.applied),
+                "requests": .object(counts),
+                "clock_skew_seconds": .number(state.clockSkew.inSeconds),
+            ]
+        )
+    }
+
+    private static func hookReply(_ state: MockState) -> Reply {
+        let notifications = state.hooks.notifications.map { notification -> JSONValue in
+            [
+                "webhook_id": .string(notification.id), "sha256": .string(notification.sha256),
+                "jwt_ids": strings(notification.jwtIDs), "deliveries": .integer(notification.bodies.count),
+                "bodies_agree": .bool(notification.bodiesAgree),
+            ]
+        }
+        return .json(200, ["notifications": .array(notifications), "refused": .integer(state.hooks.refused)])
+    }
+
+    private static var badBody: Reply { .json(400, ["error": "the body is not what this control path takes"]) }
+
+    private static func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
+
+    private static func decode<T: Decodable>(_ type: T.Type, _ request: IncomingRequest) -> T? {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try? decoder.decode(type, from: Data(request.body))
+    }
+}

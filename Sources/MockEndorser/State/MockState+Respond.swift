@@ -1,0 +1,113 @@
+import Foundation
+
+extension MockState {
+    /// The answer to a request, faults included.
+    mutating func respond(to request: IncomingRequest) -> Reply {
+        if request.path.hasPrefix("/mock/") { return ControlRoutes.respond(to: request, &self) }
+        let now = options.now()
+        log.reveal(at: now)
+        let endpoint = MockEndpoint(path: request.path)
+        let recorded = request.recorded(as: endpoint, at: now)
+        let fault = faults.take(for: endpoint)
+        var reply = replace(fault, request, endpoint) ?? answer(request, endpoint, fault)
+        reply.add(fault)
+        reply.delay += options.latency
+        addCommonHeaders(to: &reply)
+        // Last, so that whoever waits for the request finds its effects.
+        requests.record(recorded)
+        return reply
+    }
+
+    /// Does the work of a fault that would take long while a client waits.
+    mutating func prepare(_ fault: MockFault) {
+        if case .oversizedBody(let bytes, gzip: true, _) = fault, bombs[bytes] == nil {
+            bombs[bytes] = GzipBomb.make(unpackedBytes: bytes)
+        }
+    }
+
+    /// The answer as if nothing went wrong.
+    private mutating func answer(
+        _ request: IncomingRequest,
+        _ endpoint: MockEndpoint,
+        _ fault: MockFault?
+    ) -> Reply {
+        var violation: MockSchemaViolation?
+        if case .schemaViolation(let kind) = fault { violation = kind }
+        if endpoint == .hook { return hooks.receive(request, now: options.now()) }
+        return switch options.dialect {
+        case .canonical: CanonicalDialect.respond(to: request, endpoint, violation, &self)
+        case .endorser: EndorserDialect.respond(to: request, endpoint, violation, &self)
+        }
+    }
+
+    /// The answer of a fault that leaves the request undone; `nil` for other faults and for none.
+    private mutating func replace(
+        _ fault: MockFault?,
+        _ request: IncomingRequest,
+        _ endpoint: MockEndpoint
+    ) -> Reply? {
+        switch fault {
+        case .status(let code, let headers, let body):
+            return ScriptedStatus.reply(code, headers: headers, body: body, &self)
+        case .resetBeforeHead: return Reply(status: 200, delivery: .reset(headFirst: false, bodyBytes: 0))
+        case .neverAnswer: return Reply(status: 200, delivery: .never)
+        case .malformedJSON:
+            return Reply.json(200, .encoded(Array("{\"data\":[{\"planSummary\":{\"jwtId\":\"17".utf8)))
+        case .oversizedBody(let bytes, gzip: true, let declaresLength):
+            var reply = Reply.json(200, .encoded(bombs[bytes] ?? GzipBomb.make(unpackedBytes: bytes)))
+            reply.headers.append(("Content-Encoding", "gzip"))
+            if !declaresLength { reply.delivery = .chunked }
+            return reply
+        case .oversizedBody(let bytes, gzip: false, let declaresLength):
+            var reply = Reply.json(200, .encoded([]))
+            reply.delivery = .filler(bytes: bytes, declaresLength: declaresLength)
+            return reply
+        case .redirect(let target):
+            return Reply(status: 307, headers: [("Location", target)])
+        case .rateLimited(let retryAfter):
+            return CanonicalDialect.rateLimited(retryAfter: headerText(retryAfter), resetAt: serverNow + 60, &self)
+        case .authenticationFailure:
+            return options.dialect == .canonical
+                ? CanonicalDialect.failure(.expired(at: Int(serverNow) - 300), &self)
+                : EndorserDialect.failure(.expired(at: Int(serverNow) - 301), now: serverNow)
+        case nil, .delay, .dripBody, .resetMidBody, .schemaViolation, .commitThenReset: return nil
+        }
+    }
+
+    private func headerText(_ retryAfter: MockRetryAfter?) -> String? {
+        switch retryAfter {
+        case nil: nil
+        case .seconds(let seconds): String(seconds)
+        case .date(let wait, let form): ClockText.http(Int((serverNow + wait.inSeconds).rounded(.up)), form)
+        case .text(let text): text
+        }
+    }
+
+    private func addCommonHeaders(to reply: inout Reply) {
+        let now = serverNow
+        reply.headers.append(("Date", ClockText.http(Int(now.rounded(.down)))))
+        switch options.dialect {
+        case .canonical:
+            let unit = options.serverTimeUnit == .seconds ? 1.0 : 1000
+            reply.headers.append(("X-Server-Time", String(Int((now * unit).rounded(.down)))))
+            reply.headers += CanonicalDialect.corsHeaders
+        case .endorser:
+            reply.headers.append(("Access-Control-Allow-Origin", "*"))
+        }
+    }
+}
+
+extension MockEndpoint {
+    /// The endpoint at a path.
+    init(path: String) {
+        switch path {
+        case "/api/v2/report/plansLastUpdatedBetween": self = .plansChanged
+        case "/api/v2/report/offers": self = .offersToMe
+        case "/api/v2/report/offersToPlansOwnedByMe": self = .offersToMyProjects
+        case "/api/v2/plans/acknowledge": self = .acknowledge
+        case "/api/v2/time": self = .time
+        case "/hook": self = .hook
+        default: self = .other
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// Counts what one requester did in the last minute.
+struct SlidingWindow: Sendable {
+    /// The length of the window, in seconds.
+    static let length: TimeInterval = 60
+
+    private var times: [Date] = []
+    private var first = 0
+
+    /// Takes `amount` places of `limit`, all or none.
+    ///
+    /// - Returns: The places left, or `nil` if there were too few.
+    mutating func take(_ amount: Int = 1, of limit: Int, at now: Date) -> Int? {
+        forget(before: now)
+        let used = times.count - first
+        guard used + amount <= limit else { return nil }
+        for _ in 0..<amount { times.append(now) }
+        return limit - used - amount
+    }
+
+    /// When a place becomes free; `now` for an empty window.
+    func nextFree(at now: Date) -> Date {
+        first < times.count ? times[first].addingTimeInterval(Self.length) : now
+    }
+
+    private mutating func forget(before now: Date) {
+        while first < times.count, times[first].addingTimeInterval(Self.length) <= now { first += 1 }
+        if first > 1024 {
+            times.removeFirst(first)
+            first = 0
+        }
+    }
+}

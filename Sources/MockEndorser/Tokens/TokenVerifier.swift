@@ -1,0 +1,121 @@
+import Crypto
+import Foundation
+
+/// Who asks, as far as the token tells.
+struct Requester: Sendable, Equatable {
+    /// The verified issuer; `nil` for an anonymous request.
+    var did: String?
+    var tokenID: String?
+
+    static let anonymous = Requester(did: nil, tokenID: nil)
+}
+
+/// Verifies tokens as the two servers do.
+struct TokenVerifier: Sendable {
+    /// The canonical tolerance (R-REQ-09), in seconds.
+    private static let canonicalTolerance = 30.0
+    /// The canonical greatest age of a token (R-REQ-09), in seconds.
+    private static let canonicalAge = 3600.0
+    /// The tolerance of did-jwt, which the real server leaves as it is, in seconds.
+    private static let endorserTolerance = 300.0
+
+    private let auth: MockAuth
+    private var parsed: [String: CompactToken] = [:]
+    private var signed: [String: Result<Void, TokenFailure>] = [:]
+
+    init(auth: MockAuth) {
+        self.auth = auth
+    }
+
+    /// Verifies the claims of the canonical dialect (R-REQ-05, R-REQ-09).
+    ///
+    /// - Parameters:
+    ///   - token: The bearer token, or `nil` if there was none.
+    ///   - now: The server's time, in seconds since 1970.
+    mutating func verifyCanonical(_ token: String?, now: Double) throws(TokenFailure) -> Requester {
+        if case .none = auth { return unverified(token) }
+        guard let token else { throw .missing }
+        guard let compact = parse(token) else { throw .malformed }
+        try checkSignature(token, compact)
+        let claims = compact.claims
+        guard let issuer = claims.issuer, issuer.hasPrefix("did:") else { throw .claim("iss") }
+        if let subject = claims.subject, subject != issuer { throw .claim("sub") }
+        guard claims.audience == "endorser-api" else { throw .wrongAudience }
+        guard let expiry = claims.expiresAt else { throw .claim("exp") }
+        guard let issued = claims.issuedAt else { throw .claim("iat") }
+        guard let tokenID = claims.tokenID, !tokenID.isEmpty else { throw .claim("jti") }
+        if expiry + Self.canonicalTolerance <= now { throw .expired(at: Int(expiry)) }
+        if issued - Self.canonicalTolerance > now { throw .issuedInFuture(at: Int(issued)) }
+        if now - issued > Self.canonicalAge + Self.canonicalTolerance { throw .tooOld }
+        guard let scope = claims.scope, scope.split(separator: " ").contains("notifications") else {
+            throw .scope(claims.scope ?? "")
+        }
+        return Requester(did: issuer, tokenID: tokenID)
+    }
+
+    /// Verifies a token as the real server does: no token is an anonymous request, `aud` is an error.
+    mutating func verifyEndorser(_ token: String?, now: Double) throws(TokenFailure) -> Requester {
+        guard let token else { return .anonymous }
+        if case .none = auth { return unverified(token) }
+        guard let compact = parse(token) else { throw .malformed }
+        let claims = compact.claims
+        guard let issuer = claims.issuer else { throw .claim("iss") }
+        guard issuer.hasPrefix("did:ethr:") else { throw .unsupportedMethod }
+        guard compact.algorithm.hasPrefix("ES256K") else { throw .unsupportedAlgorithm(compact.algorithm) }
+        try checkSignature(token, compact)
+        let tolerance = Self.endorserTolerance
+        if let start = claims.notBefore {
+            if start > now + tolerance { throw .notYetValid(at: Int(start)) }
+        } else if let issued = claims.issuedAt, issued > now + tolerance {
+            throw .issuedInFuture(at: Int(issued))
+        }
+        if let expiry = claims.expiresAt, expiry <= now - tolerance { throw .expired(at: Int(expiry)) }
+        if let audience = claims.audience, !audience.isEmpty { throw .wrongAudience }
+        return Requester(did: issuer, tokenID: claims.tokenID)
+    }
+
+    private mutating func unverified(_ token: String?) -> Requester {
+        guard let token, let claims = parse(token)?.claims else { return .anonymous }
+        return Requester(did: claims.issuer, tokenID: claims.tokenID)
+    }
+
+    private mutating func parse(_ token: String) -> CompactToken? {
+        if let known = parsed[token] { return known }
+        let compact = CompactToken(token)
+        if parsed.count > 256 { parsed.removeAll() }
+        parsed[token] = compact
+        return compact
+    }
+
+    private mutating func checkSignature(_ token: String, _ compact: CompactToken) throws(TokenFailure) {
+        if let known = signed[token] { return try known.get() }
+        let result = Result { () throws(TokenFailure) in try signatureCheck(compact) }
+        if signed.count > 256 { signed.removeAll() }
+        signed[token] = result
+        try result.get()
+    }
+
+    private func signatureCheck(_ compact: CompactToken) throws(TokenFailure) {
+        let input = Array(compact.signingInput.utf8)
+        switch (auth, compact.algorithm) {
+        case (.sharedSecret(let secret), "HS256"):
+            guard
+                HMAC<SHA256>.isValidAuthenticationCode(
+                    compact.signature,
+                    authenticating: input,
+                    using: SymmetricKey(data: secret)
+                )
+            else { throw .wrongSignature }
+        case (.didKey, "ES256K"), (.didKey, "ES256K-R"):
+            let issuer = compact.claims.issuer ?? ""
+            guard issuer.hasPrefix("did:ethr:0x"), issuer.utf8.count == 51 else { throw .unsupportedMethod }
+            let address = issuer.dropFirst("did:ethr:".count).lowercased()
+            let length = compact.algorithm == "ES256K" ? 64 : 65
+            guard compact.signature.count == length,
+                EthereumAddress.candidates(signature: compact.signature, digest: Array(SHA256.hash(data: input)))
+                    .contains(address)
+            else { throw .wrongSignature }
+        default: throw .unsupportedAlgorithm(compact.algorithm)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+extension Agent {
+    /// Scrapes under way at once; more are refused.
+    static let scrapeLimit = 8.0
+
+    /// The page of metrics, in the form and compression that was asked for.
+    ///
+    /// 503 when too many scrapes are under way, or when the page would come too late for the scraper to use it.
+    package func metrics(_ query: MetricsQuery) async -> MetricsAnswer {
+        metrics.scrapesInFlight.add(1)
+        defer { metrics.scrapesInFlight.add(-1) }
+        guard metrics.scrapesInFlight.value <= Self.scrapeLimit else {
+            metrics.scrapes[.unavailable].increment()
+            return .unavailable
+        }
+        let start = time.monotonic
+        await refreshGauges()
+        let format = ContentNegotiation.choose(accept: query.accept)
+        var body = metrics.registry.page(format, names: query.names)
+        let duration = time.monotonic - start
+        metrics.scrapeDuration.observe(duration)
+        if let timeout = query.scrapeTimeout, duration > max(timeout - .milliseconds(500), .milliseconds(100)) {
+            metrics.scrapes[.unavailable].increment()
+            return .unavailable
+        }
+        metrics.scrapes[.ok].increment()
+        var encoding: String?
+        if body.count > 1024, ContentNegotiation.acceptsGzip(query.acceptEncoding), let small = Gzip.compress(body) {
+            body = small
+            encoding = "gzip"
+        }
+        return MetricsAnswer(status: 200, contentType: format.contentType, contentEncoding: encoding, body: body)
+    }
+
+    /// Sets the gauges that are computed from the table.
+    func refreshGauges() async {
+        await caller.gate.publish(now: time.now)
+        metrics.clock.tokenExpiry.set(await caller.tokens.expiry?.seconds ?? 0)
+        metrics.clock.poolRemaining.set(Double(await caller.tokens.poolRemaining ?? 0))
+        guard let snapshot = try? await snapshot() else { return }
+        publish(snapshot)
+    }
+
+    /// The store at this moment, with the streams of the active identity.
+    func snapshot() async throws(StoreError) -> StoreSnapshot {
+        let did = try await identity.current().identity.did
+        let streams = did.map { did in
+            polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) }
+        }
+        return try await store.snapshot(streams ?? [])
+    }
+
+    private func publish(_ snapshot: StoreSnapshot) {
+        let outbox = metrics.outbox
+        let open = (snapshot.rows[.pending] ?? 0) + (snapshot.rows[.claimed] ?? 0)
+        outbox.rows[.pending].set(Double(snapshot.rows[.pending] ?? 0))
+        outbox.rows[.claimed].set(Double(snapshot.rows[.claimed] ?? 0))
+        outbox.rows[.delivered].set(Double(snapshot.rows[.delivered] ?? 0))
+        outbox.rows[.dead].set(Double(snapshot.rows[.dead] ?? 0))
+        outbox.backpressure.set(
+            PollGate.isUnderPressure(
+                openRows: open,
+                maxUndelivered: options.outbox.maxUndelivered,
+                threshold: options.outbox.backpressureThreshold
+            )
+        )
+        outbox.oldestDue.set(snapshot.ages.oldestDue?.seconds ?? 0)
+        outbox.oldestPending.set(snapshot.ages.oldestPending?.seconds ?? 0)
+        outbox.oldestDead.set(snapshot.ages.oldestDead?.seconds ?? 0)
+        outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
+        outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
+        metrics.storeBytes[.database].set(Double(snapshot.files.database))
+        metrics.storeBytes[.wal].set(Double(snapshot.files.wal))
+        metrics.storeBytes[.freeDisk].set(Double(snapshot.files.freeDisk))
+        for poll in polls {
+            let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
+            outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
+            outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
+            metrics.polls.lastAttempt[poll.label].set(stream?.lastAttempt?.seconds ?? 0)
+            metrics.polls.lastSuccess[poll.label].set(stream?.lastSuccess?.seconds ?? 0)
+        }
+    }
+}
+
+extension MetricsAnswer {
+    static let unavailable = MetricsAnswer(
+        status: 503,
+        contentType: "text/plain; charset=utf-8",
+        contentEncoding: nil,
+        body: Array("The page of metrics could not be made in time.\n".utf8)
+    )
+}

@@ -1,0 +1,106 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+
+extension Agent {
+    package func status() async -> AgentStatus {
+        let now = clock.now
+        var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt, now: now)
+        var reasons: [String] = []
+        status.clock.skewSeconds = clock.estimate?.offset.inSeconds
+        status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds
+        status.clock.lastSync = clock.lastSync?.iso8601
+        if clock.isSkewed { reasons.append("clock_skew") }
+        status.server.dialect = await caller.gate.dialect
+        let circuit = await caller.gate.circuitState
+        status.server.circuit = circuit.rawValue
+        if circuit != .closed { reasons.append("circuit_open:server") }
+        status.server.throttledUntil = await caller.gate.heldUntil(now: time.now)?.iso8601
+        for slot in sinks {
+            let state = slot.isDisabled ? "disabled" : slot.circuitState.rawValue
+            status.outbox.sinks[slot.name] = state
+            if slot.isDisabled { reasons.append("sink_disabled:\(slot.name)") }
+            if slot.circuitState != .closed { reasons.append("circuit_open:\(slot.name)") }
+        }
+        do {
+            let snapshot = try await snapshot()
+            status.identity = snapshot.identity.did.map(pseudonym.hash)
+            fill(&status.outbox, from: snapshot)
+            for poll in polls {
+                let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
+                let (name, entry) = self.entry(poll, stream, now: now, isSignedIn: snapshot.identity.did != nil)
+                status.polls[name] = entry
+                if entry.stale { reasons.append("stale:\(name)") }
+            }
+        } catch {
+            reasons.append("store_unavailable")
+        }
+        if status.outbox.dead > 0 { reasons.append("dead_letters") }
+        if status.outbox.backpressure { reasons.append("backpressure") }
+        if status.outbox.ledgerImbalance != 0 { reasons.append("ledger_imbalance") }
+        status.reasons = reasons.sorted()
+        status.status = reasons.isEmpty ? .healthy : .degraded
+        return status
+    }
+
+    package func notReady() async -> [String] {
+        var reasons: [String] = []
+        switch lifecycle.phase {
+        case .starting: reasons.append("starting")
+        case .draining: reasons.append("draining")
+        case .running: break
+        }
+        do throws(StoreError) {
+            if try await store.activeIdentity().did == nil { reasons.append("signed_out") }
+        } catch {
+            reasons.append("store_unavailable")
+        }
+        return reasons
+    }
+
+    package func isHealthy() async -> Bool {
+        // The scheduler looks at the clock every 30 s at the latest, unless a cycle is sitting out a wait.
+        let limit = RetryDecision.longestInlineWait * 5 + options.server.timeout * 5
+        guard lifecycle.phase != .starting, progress.isFresh(at: time.monotonic, within: limit) else { return false }
+        return (try? await store.activeIdentity()) != nil
+    }
+
+    private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot) {
+        outbox.pending = snapshot.rows[.pending] ?? 0
+        outbox.claimed = snapshot.rows[.claimed] ?? 0
+        outbox.delivered = snapshot.rows[.delivered] ?? 0
+        outbox.dead = snapshot.rows[.dead] ?? 0
+        outbox.capacity = options.outbox.maxUndelivered
+        outbox.backpressure = PollGate.isUnderPressure(
+            openRows: outbox.pending + outbox.claimed,
+            maxUndelivered: options.outbox.maxUndelivered,
+            threshold: options.outbox.backpressureThreshold
+        )
+        outbox.oldestPending = snapshot.ages.oldestPending?.iso8601
+        outbox.oldestDue = snapshot.ages.oldestDue?.iso8601
+        outbox.ledgerImbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
+    }
+
+    private func entry(
+        _ poll: Poll,
+        _ stream: StreamSnapshot?,
+        now: Timestamp,
+        isSignedIn: Bool
+    ) -> (String, AgentStatus.Poll) {
+        // A poll that never succeeded is stale once the agent has run for that long.
+        let since = stream?.lastSuccess ?? startedAt
+        var entry = AgentStatus.Poll(
+            kind: poll.kind,
+            stale: isSignedIn && now - since > poll.options.staleAfter,
+            staleAfterSeconds: poll.options.staleAfter.inSeconds
+        )
+        entry.lastAttempt = stream?.lastAttempt?.iso8601
+        entry.lastSuccess = stream?.lastSuccess?.iso8601
+        entry.lastOutcome = stream?.lastOutcome?.rawValue
+        entry.nextRun = (pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
+        entry.watermarkTime = stream?.watermark?.timestamp.iso8601
+        entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
+        entry.skipReason = pollService.lastSkip(poll.name)
+        return (poll.name.rawValue, entry)
+    }
+}

@@ -1,0 +1,341 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+import Synchronization
+import UnixSignals
+
+/// A running, or runnable, Starwatch.
+///
+/// `init` opens the database and checks what can be checked; ``run()`` polls, delivers, acknowledges and serves until
+/// it is told to stop. Without ``run()`` the agent still answers questions about its database.
+public final class Agent: Sendable {
+    package let options: AgentOptions
+    package let store: Store
+    package let metrics: AgentMetrics
+    let polls: [Poll]
+    let sinks: [SinkSlot]
+    let identity: IdentityContext
+    let clock: ServerClock
+    let time: any TimeSource
+    let caller: APICaller
+    let pollService: PollService
+    let dispatcher: DispatchService
+    let acknowledger: AcknowledgeService
+    let hasStored = Signal()
+    let hasDelivered = Signal()
+    let pipeline: LogPipeline
+    let logger: Logger
+    let pseudonym: IdentityHash
+    let startedAt: Timestamp
+    let lifecycle = AgentLifecycle()
+    let reloader: Reloader
+    let progress: ProgressMark
+    private let recorder: LogRecorder
+    private let http: HTTPClient
+
+    /// Opens the database, reads the secrets, and wires everything. Nothing runs yet.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration` when an option, a secret or the database cannot be used.
+    ///
+    /// - Parameter reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
+    public convenience init(
+        options: AgentOptions,
+        reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
+    ) async throws(AgentError) {
+        try await self.init(options: options, time: SystemClock(), reload: reload)
+    }
+
+    /// As the public initialiser, with a clock and randomness of one's own.
+    package init(
+        options: AgentOptions,
+        time: any TimeSource,
+        reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) async throws(AgentError) {
+        guard let url = ServerURL(options.server.url) else {
+            throw AgentError(
+                .configuration,
+                "server.url must be an http or https URL without credentials, query or fragment."
+            )
+        }
+        self.options = options
+        self.time = time
+        startedAt = time.now
+        progress = ProgressMark(now: time.monotonic)
+        do {
+            metrics = try AgentMetrics(
+                polls: options.polls.map(\.name.rawValue),
+                sinks: options.delivery.sinks.map(\.name),
+                now: { time.now }
+            )
+        } catch {
+            throw AgentError(.configuration, "\(error)")
+        }
+        pipeline = LogPipeline(
+            format: LogFormat(rawValue: options.log.format.rawValue) ?? .json,
+            level: Logger.Level(rawValue: options.log.level.rawValue) ?? .info,
+            sinks: [DescriptorWriter()],
+            metrics: metrics.log,
+            nowMilliseconds: { time.now.milliseconds }
+        )
+        let handler = pipeline.handler(label: "starwatch")
+        logger = Logger(label: "starwatch", factory: { _ in handler })
+
+        store = try Self.open(options, metrics: metrics)
+        let installation: Installation
+        do {
+            installation = try await store.installation()
+            let active = try await store.seedIdentityIfEmpty(
+                options.initialIdentity,
+                server: url.origin,
+                now: time.now
+            )
+            if let did = active.did {
+                let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
+                _ = try await store.seedStarsIfEmpty(plans, of: did, server: url.origin, now: time.now)
+            }
+            _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name)), now: time.now)
+            _ = try await store.evict(
+                options.outbox.eviction,
+                maxUndelivered: options.outbox.maxUndelivered,
+                now: time.now
+            )
+        } catch {
+            throw AgentError(.failed, error.description)
+        }
+        let hash = IdentityHash(key: installation.key)
+        pseudonym = hash
+        pipeline.setPseudonym { text in DID(text).map(hash.hash) ?? RedactionKind.did.replacement }
+        let recorder = LogRecorder()
+        self.recorder = recorder
+        pipeline.add(recorder)
+
+        do {
+            http = try HTTPClient(
+                options: HTTPClientOptions(
+                    caFile: options.server.caFile,
+                    pinnedPublicKey: options.server.pinnedPublicKey
+                ),
+                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+            )
+        } catch {
+            throw AgentError(.configuration, error.description)
+        }
+        let factories = Factories(
+            options: options,
+            http: http,
+            time: time,
+            logger: logger,
+            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        )
+        let tokens = try factories.tokenProvider()
+        identity = IdentityContext(store: store, server: url.origin, isShared: options.storage.owner == .host)
+        clock = ServerClock(
+            time: time,
+            metrics: metrics.clock,
+            maxSkew: options.clock.maxSkew,
+            isCorrecting: options.clock.source != .system
+        )
+        let gate = ServerGate(
+            server: url.origin,
+            dialect: options.server.dialect,
+            limits: options.limits,
+            store: store,
+            metrics: metrics
+        )
+        caller = APICaller(
+            client: EndorserClient(
+                http: http,
+                baseURL: url.base,
+                clientVersion: AgentVersion.userAgent,
+                timeout: options.server.timeout,
+                maxResponseBytes: options.server.maxResponseBytes
+            ),
+            gate: gate,
+            tokens: tokens,
+            assumedDialect: factories.assumedDialect,
+            acknowledgementLimit: options.limits.acknowledgementsPerMinute,
+            clock: clock,
+            time: time,
+            metrics: metrics,
+            logger: logger,
+            random: random
+        )
+        do {
+            try await gate.restore(now: time.now)
+            if let did = try await store.activeIdentity().did { try await tokens.validate(account: did) }
+        } catch let error as TokenError {
+            throw AgentError(.configuration, error.description)
+        } catch {
+            throw AgentError(.failed, "\(error)")
+        }
+
+        var polls: [Poll] = []
+        for poll in options.polls {
+            polls.append(
+                Poll(
+                    options: poll,
+                    label: metrics.pollNames[poll.name.rawValue]!,
+                    schedule: try Factories.schedule(poll),
+                    splay: Splay.delay(instance: installation.instanceID, poll: poll.name, within: poll.splay)
+                )
+            )
+        }
+        self.polls = polls
+        var sinks: [SinkSlot] = []
+        for sink in options.delivery.sinks {
+            sinks.append(
+                SinkSlot(
+                    sink: try factories.sink(sink),
+                    label: metrics.sinkNames[sink.name]!,
+                    target: metrics.circuitNames[sink.name]!
+                )
+            )
+        }
+        self.sinks = sinks
+
+        pollService = PollService(
+            polls: polls,
+            store: store,
+            caller: caller,
+            identity: identity,
+            outbox: options.outbox,
+            maxConcurrent: options.limits.maxConcurrentPolls,
+            hasStored: hasStored,
+            progress: progress,
+            logger: logger
+        )
+        dispatcher = DispatchService(
+            polls: polls,
+            sinks: sinks,
+            store: store,
+            identity: identity,
+            server: url.origin,
+            options: options.delivery,
+            maxRetries: options.outbox.maxRetries,
+            clock: clock,
+            time: time,
+            metrics: metrics,
+            hasStored: hasStored,
+            hasDelivered: hasDelivered,
+            random: random,
+            logger: logger
+        )
+        acknowledger = AcknowledgeService(
+            polls: polls,
+            store: store,
+            identity: identity,
+            caller: caller,
+            options: options.acknowledge,
+            hasDelivered: hasDelivered,
+            logger: logger
+        )
+        reloader = Reloader(
+            current: options,
+            load: reload ?? { () throws(AgentError) in options },
+            metrics: metrics,
+            logger: logger
+        )
+        publishConfiguration()
+    }
+
+    /// Runs until SIGTERM or SIGINT, or until the task is cancelled: then polling stops, what was fetched is delivered
+    /// and acknowledged, and the function returns.
+    ///
+    /// - Returns: The options to go on with, when a reload ended the run: make a new agent of them. `nil`: it is over.
+    /// - Throws: ``AgentError`` when a socket cannot be opened or a service fails.
+    @discardableResult
+    public func run() async throws(AgentError) -> AgentOptions? {
+        // Frameworks say at debug what our own events say better.
+        var frameworks = logger
+        frameworks.logLevel = max(.notice, logger.logLevel)
+        let admin: AdminServer
+        do {
+            admin = try AdminServer(agent: self, listen: options.http.listen, logger: frameworks)
+        } catch {
+            throw AgentError(.configuration, error.description)
+        }
+        let control = ControlServer(agent: self, socketPath: options.control.socket, logger: frameworks)
+        let housekeeping = HousekeepingService(
+            store: store,
+            outbox: options.outbox,
+            clock: clock,
+            time: time,
+            pipeline: pipeline,
+            recorder: recorder,
+            logger: logger
+        )
+        let clockSync = ClockSyncService(caller: caller, identity: identity, options: options.clock, logger: logger)
+        // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
+        let services: [any Service] = [
+            admin, Announcer(server: admin, logger: logger), control, reloader, housekeeping, clockSync, acknowledger,
+            dispatcher, pollService,
+        ]
+        var configuration = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: frameworks
+        )
+        configuration.maximumGracefulShutdownDuration = .seconds(30)
+        logger.notice(
+            "agent.started",
+            metadata: ["version": "\(AgentVersion.current)", "polls": .number(polls.count), "fold": "never"]
+        )
+        lifecycle.start()
+        let group = ServiceGroup(configuration: configuration)
+        reloader.attach(group)
+        do {
+            try await group.run()
+        } catch let error as AgentError {
+            await close()
+            throw error
+        } catch {
+            await close()
+            throw AgentError(.failed, "\(error)")
+        }
+        logger.notice("agent.stopped", metadata: ["fold": "never"])
+        await close()
+        return reloader.next
+    }
+
+    /// Closes connections and stores what is left of the log. For agents that were not run.
+    package func close() async {
+        pipeline.flush()
+        await recorder.flush(to: store)
+        http.shutdown()
+        await store.close()
+    }
+
+    private static func open(
+        _ options: AgentOptions,
+        metrics: AgentMetrics
+    ) throws(AgentError) -> Store {
+        var store = StoreOptions(path: options.storage.path)
+        store.owner = options.storage.owner == .agent ? .agent : .host
+        store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
+        store.onTransaction = { metrics.transactions[$0].observe($1) }
+        store.onError = { metrics.storeErrors[$0].increment() }
+        store.onChanges = { changes in
+            for (change, count) in changes { metrics.outbox.changes[change].increment(by: UInt64(count)) }
+        }
+        do {
+            return try Store(store)
+        } catch {
+            throw AgentError(.configuration, error.description)
+        }
+    }
+
+    private func publishConfiguration() {
+        metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
+        metrics.reloadSuccessful.set(1)
+        metrics.reloadTime.set(time.now.seconds)
+        for poll in polls {
+            metrics.polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
+            metrics.polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import Synchronization
+
+/// Where in its life the agent is, for `/-/ready`.
+package final class AgentLifecycle: Sendable {
+    package enum Phase: UInt8, AtomicRepresentable, Sendable {
+        case starting, running, draining
+    }
+
+    private let state = Atomic(Phase.starting)
+
+    package init() {}
+
+    package var phase: Phase { state.load(ordering: .relaxed) }
+    package func start() { state.store(.running, ordering: .relaxed) }
+    package func drain() { state.store(.draining, ordering: .relaxed) }
+}

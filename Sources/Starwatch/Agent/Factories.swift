@@ -1,0 +1,123 @@
+import Logging
+import StarwatchCore
+import StarwatchTransport
+import Subprocess
+
+/// Makes the parts of an agent that depend on a choice of the configuration.
+struct Factories {
+    let options: AgentOptions
+    let http: HTTPClient
+    let time: any TimeSource
+    let logger: Logger
+    /// `$CREDENTIALS_DIRECTORY`.
+    let credentialsDirectory: String?
+
+    /// The tokens' source.
+    func tokenProvider() throws(AgentError) -> any TokenProvider {
+        let auth = options.auth
+        switch auth.kind {
+        case .none: return AnonymousTokenProvider()
+        case .sharedSecret:
+            return SharedSecretTokenProvider(
+                file: try secret(auth.secretFile, "auth.secret_file"),
+                lifetime: auth.lifetime ?? .seconds(3600),
+                refreshBefore: auth.refreshBefore
+            )
+        case .didKey:
+            return DIDKeyTokenProvider(
+                file: try secret(auth.keyFile, "auth.key_file"),
+                lifetime: auth.lifetime ?? .seconds(60),
+                refreshBefore: auth.refreshBefore
+            )
+        case .tokenPool:
+            return TokenPoolProvider(file: try secret(auth.tokensFile, "auth.tokens_file"))
+        case .command:
+            guard let argv = auth.argv, !argv.isEmpty else {
+                throw AgentError(.configuration, "auth.kind command needs auth.argv, the program and its arguments.")
+            }
+            return CommandTokenProvider(
+                argv: argv,
+                lifetime: auth.lifetime ?? .seconds(3600),
+                refreshBefore: auth.refreshBefore,
+                runCommand: Self.output(of:)
+            )
+        }
+    }
+
+    /// The dialect to assume of a server that has not answered yet: only the canonical one takes shared secrets.
+    var assumedDialect: Dialect {
+        options.server.dialect.fixed ?? (options.auth.kind == .sharedSecret ? .canonical : .endorser)
+    }
+
+    /// A sink.
+    func sink(_ sink: SinkOptions) throws(AgentError) -> any NotificationSink {
+        switch sink.kind {
+        case .stdout: StdoutSink(name: sink.name)
+        case .log: LogEntrySink(name: sink.name, logger: logger)
+        case .file(let path): FileSink(name: sink.name, path: path)
+        case .webhook(let url, let secretFile, let timeout):
+            WebhookSink(
+                name: sink.name,
+                url: url,
+                timeout: timeout,
+                http: http,
+                time: time,
+                secret: try secretFile.map { path throws(AgentError) in
+                    try secret(path, "delivery.sinks.\(sink.name).secret_file")
+                }
+            )
+        case .ntfy(let url, let topic, let tokenFile):
+            NtfySink(
+                name: sink.name,
+                url: url,
+                topic: topic,
+                http: http,
+                time: time,
+                token: try tokenFile.map { path throws(AgentError) in
+                    try secret(path, "delivery.sinks.\(sink.name).token_file")
+                }
+            )
+        case .command(let argv, let timeout): CommandSink(name: sink.name, argv: argv, timeout: timeout, time: time)
+        }
+    }
+
+    /// A schedule.
+    static func schedule(_ poll: PollOptions) throws(AgentError) -> Schedule {
+        switch poll.timing {
+        case .every(let interval): return .every(interval)
+        case .cron(let text, let timezone):
+            guard let zone = FoundationTimeZone(identifier: timezone) else {
+                throw AgentError(
+                    .configuration,
+                    "polls.\(poll.name).timezone is not a known IANA zone, such as Europe/Zurich."
+                )
+            }
+            do {
+                return .cron(try CronExpression(text), zone: zone)
+            } catch {
+                throw AgentError(.configuration, "polls.\(poll.name).schedule: \(error)")
+            }
+        }
+    }
+
+    /// A secret's file, after a first look at whether it can be used.
+    private func secret(_ path: String?, _ setting: String) throws(AgentError) -> SecretFile {
+        guard let path else { throw AgentError(.configuration, "\(setting) is missing.") }
+        let file = SecretFile(path: path, setting: setting, credentialsDirectory: credentialsDirectory)
+        var probe = file
+        do { _ = try probe.read() } catch { throw AgentError(.configuration, error.description) }
+        return file
+    }
+
+    private static func output(of argv: [String]) async throws -> String {
+        let program = argv[0]
+        let result = try await Subprocess.run(
+            .name(program),
+            arguments: Arguments(Array(argv.dropFirst())),
+            output: .string(limit: 65_536),
+            error: .discarded
+        )
+        guard result.terminationStatus.isSuccess else { throw TokenError.commandFailed }
+        return result.standardOutput
+    }
+}

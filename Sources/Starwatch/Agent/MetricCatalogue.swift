@@ -1,0 +1,31 @@
+import StarwatchCore
+import StarwatchTelemetry
+
+/// Every metric family of an agent, as `starwatch metrics catalogue` prints it.
+package enum MetricCatalogue {
+    /// Columns for a terminal, with the number of series at the end.
+    package static func text(for options: AgentOptions) throws(AgentError) -> String {
+        let registry = try registry(options)
+        return CatalogueRenderer.text(registry.catalogue) + "\n\(registry.seriesCount) series\n"
+    }
+
+    package static func markdown(for options: AgentOptions) throws(AgentError) -> String {
+        CatalogueRenderer.markdown(try registry(options).catalogue)
+    }
+
+    package static func json(for options: AgentOptions) throws(AgentError) -> String {
+        CatalogueRenderer.json(try registry(options).catalogue)
+    }
+
+    private static func registry(_ options: AgentOptions) throws(AgentError) -> MetricRegistry {
+        do {
+            return try AgentMetrics(
+                polls: options.polls.map(\.name.rawValue),
+                sinks: options.delivery.sinks.map(\.name),
+                now: { Timestamp(milliseconds: 0) }
+            ).registry
+        } catch {
+            throw AgentError(.configuration, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Logging
+import ServiceLifecycle
+import StarwatchTelemetry
+import Synchronization
+import UnixSignals
+
+/// Loads the configuration again, on SIGHUP or by the control API, and ends the run so that the next one has it.
+///
+/// A configuration with an error, or that changes what cannot change while running, is refused as a whole: the old one
+/// stays, and says so.
+package final class Reloader: Service {
+    private struct State {
+        var group: ServiceGroup?
+        var next: AgentOptions?
+    }
+
+    private let current: AgentOptions
+    private let load: @Sendable () throws(AgentError) -> AgentOptions
+    private let metrics: AgentMetrics
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(
+        current: AgentOptions,
+        load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
+        metrics: AgentMetrics,
+        logger: Logger
+    ) {
+        self.current = current
+        self.load = load
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// The options of the next run; `nil` when the agent is to stop.
+    var next: AgentOptions? { state.withLock(\.next) }
+
+    /// Takes the group that ``reload()`` ends.
+    func attach(_ group: ServiceGroup) { state.withLock { $0.group = group } }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in await UnixSignalsSequence(trapping: .sighup) { try? await self.reload() }
+        }
+    }
+
+    package func reload() async throws(ControlError) {
+        do throws(AgentError) {
+            let options = try load()
+            guard
+                options.storage == current.storage, options.http.listen == current.http.listen,
+                options.control.socket == current.control.socket
+            else {
+                throw AgentError(
+                    .configuration,
+                    "storage, http.listen and control.socket cannot change while running; restart the agent instead."
+                )
+            }
+            logger.notice("config.reloaded", metadata: ["fold": "never"])
+            let group = state.withLock { state in
+                state.next = options
+                return state.group
+            }
+            await group?.triggerGracefulShutdown()
+        } catch {
+            metrics.reloadSuccessful.set(0)
+            logger.error("config.refused", metadata: ["error": "\(error.message)", "fold": "never"])
+            throw ControlError(.invalid, error.message)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// The parts of `server.url` that the agent needs.
+package struct ServerURL: Sendable, Hashable {
+    /// Scheme, host and port, lower case: what streams belong to.
+    package let origin: String
+    /// As configured, without slashes at its end.
+    package let base: String
+
+    /// `nil` unless `text` is an `http` or `https` URL with a host and without credentials, query and fragment.
+    package init?(_ text: String) {
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", let host = parts.host?.lowercased(), !host.isEmpty,
+            parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
+        else { return nil }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        let isBare = host.contains(":") && !host.hasPrefix("[")
+        self.origin = "\(scheme)://\(isBare ? "[\(host)]" : host)\(port)"
+        var base = text
+        while base.hasSuffix("/") { base.removeLast() }
+        self.base = base
+    }
+}

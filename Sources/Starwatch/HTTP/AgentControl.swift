@@ -1,0 +1,181 @@
+package import StarwatchCore
+
+/// What the HTTP servers may ask of a running agent. The read-only server uses the first part only.
+package protocol AgentControl: Sendable {
+    /// The bytes of `/metrics`: see ``MetricsAnswer``.
+    func metrics(_ request: MetricsQuery) async -> MetricsAnswer
+    func status() async -> AgentStatus
+    /// Why the agent is not ready: `starting`, `draining`, `store_unavailable`, `signed_out`; empty when it is.
+    func notReady() async -> [String]
+    /// Whether local work progresses: the scheduler ticks and the store commits.
+    func isHealthy() async -> Bool
+
+    // State-changing: on the control socket only.
+
+    /// Runs one cycle with delivery and acknowledgement.
+    func runPoll(_ name: String) async throws(ControlError) -> PollReport
+    func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry]
+    func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry
+    func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int
+    func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int
+    func identity() async throws(ControlError) -> IdentityReport
+    /// `nil` signs out.
+    func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport
+    func stars() async throws(ControlError) -> [String]
+    func changeStars(_ change: StarsChange) async throws(ControlError) -> [String]
+    func reload() async throws(ControlError)
+}
+
+/// What a scrape asked for.
+package struct MetricsQuery: Sendable {
+    package var accept: String?
+    package var acceptEncoding: String?
+    /// Families or samples to keep; empty means all.
+    package var names: [String] = []
+    /// From `X-Prometheus-Scrape-Timeout-Seconds`.
+    package var scrapeTimeout: Duration?
+
+    package init() {}
+}
+
+package struct MetricsAnswer: Sendable {
+    /// 200, or 503 when too many scrapes are in flight or the time is up.
+    package var status: Int
+    package var contentType: String
+    /// `gzip`, or `nil` when the body is plain.
+    package var contentEncoding: String?
+    package var body: [UInt8]
+
+    package init(status: Int, contentType: String, contentEncoding: String?, body: [UInt8]) {
+        self.status = status
+        self.contentType = contentType
+        self.contentEncoding = contentEncoding
+        self.body = body
+    }
+}
+
+/// The outcome of a cycle run by hand.
+package struct PollReport: Sendable, Codable, Hashable {
+    package var poll: String
+    /// `changed`, `unchanged`, `bootstrapped`, `deferred`, `failed`, or `skipped`.
+    package var outcome: String
+    /// Why it was skipped, deferred or failed; `nil` otherwise.
+    package var reason: String?
+    package var runID: String
+    package var fetched = 0
+    package var new = 0
+    package var notifications = 0
+    package var acknowledged = 0
+    package var watermarkMoved = false
+
+    enum CodingKeys: String, CodingKey {
+        case poll, outcome, reason
+        case runID = "run_id"
+        case fetched, new, notifications, acknowledged
+        case watermarkMoved = "watermark_moved"
+    }
+
+    package init(poll: String, outcome: String, runID: String) {
+        self.poll = poll
+        self.outcome = outcome
+        self.runID = runID
+    }
+}
+
+/// A row of the outbox, as its operator sees it. Given only over the control socket.
+package struct OutboxEntry: Sendable, Codable, Hashable {
+    package var id: Int64
+    package var poll: String
+    package var state: OutboxState
+    package var jwtID: String
+    package var plan: String
+    package var name: String?
+    package var attempts: Int
+    package var createdAt: String
+    package var notificationID: String?
+
+    enum CodingKeys: String, CodingKey {
+        case id, poll, state
+        case jwtID = "jwt_id"
+        case plan, name, attempts
+        case createdAt = "created_at"
+        case notificationID = "notification_id"
+    }
+
+    package init(
+        id: Int64,
+        poll: String,
+        state: OutboxState,
+        jwtID: String,
+        plan: String,
+        name: String?,
+        attempts: Int,
+        createdAt: String,
+        notificationID: String?
+    ) {
+        self.id = id
+        self.poll = poll
+        self.state = state
+        self.jwtID = jwtID
+        self.plan = plan
+        self.name = name
+        self.attempts = attempts
+        self.createdAt = createdAt
+        self.notificationID = notificationID
+    }
+}
+
+package struct IdentityReport: Sendable, Codable, Hashable {
+    /// `nil` when signed out. Given only over the control socket.
+    package var did: String?
+    package var generation: Int
+    /// The pseudonym logs use.
+    package var pseudonym: String?
+
+    package init(did: String?, generation: Int, pseudonym: String?) {
+        self.did = did
+        self.generation = generation
+        self.pseudonym = pseudonym
+    }
+}
+
+/// A change of the active identity's starred plans.
+package struct StarsChange: Sendable, Codable, Hashable {
+    package enum Operation: String, Sendable, Codable {
+        case set, add, remove
+    }
+
+    package var operation: Operation
+    package var planIDs: [String]
+
+    enum CodingKeys: String, CodingKey {
+        case operation
+        case planIDs = "plan_ids"
+    }
+
+    package init(operation: Operation, planIDs: [String]) {
+        self.operation = operation
+        self.planIDs = planIDs
+    }
+}
+
+/// Why the agent did not do what it was asked. The message is one sentence that says what to do.
+package struct ControlError: Error, Sendable, Codable, Hashable {
+    package enum Kind: String, Sendable, Codable {
+        /// There is no such poll, row or sink.
+        case notFound = "not_found"
+        /// The request makes no sense.
+        case invalid
+        /// It does not fit the state: a row that is not dead, an agent that is signed out.
+        case conflict
+        case failed
+    }
+
+    package var kind: Kind
+    package var message: String
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}

@@ -1,0 +1,63 @@
+// The bodies of the control API: what the server writes and the client reads, and the other way round.
+
+/// `{"error": {"kind": …, "message": …}}`. The kind is a ``ControlError/Kind`` or one of the server's own words.
+struct ErrorBody: Sendable, Codable {
+    struct Detail: Sendable, Codable {
+        var kind: String
+        var message: String
+    }
+
+    var error: Detail
+}
+
+struct OutboxListing: Sendable, Codable {
+    var entries: [OutboxEntry]
+}
+
+struct RowIDs: Sendable, Codable {
+    var ids: [Int64]
+}
+
+/// How many rows were changed.
+struct ChangeCount: Sendable, Codable {
+    var changed: Int
+}
+
+/// `{"did": "…"}`, or `{"did": null}` to sign out. The key must be there.
+struct IdentityChange: Sendable, Codable {
+    var did: String?
+
+    init(did: String?) { self.did = did }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        did = try container.decodeNil(forKey: .did) ? nil : container.decode(String.self, forKey: .did)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(did, forKey: .did)
+    }
+
+    enum CodingKeys: String, CodingKey { case did }
+}
+
+struct StarsListing: Sendable, Codable {
+    var planIDs: [String]
+
+    enum CodingKeys: String, CodingKey { case planIDs = "plan_ids" }
+}
+
+struct ReloadAnswer: Sendable, Codable {
+    var reloaded: Bool
+}
+
+struct ReadyAnswer: Sendable, Codable {
+    var ready: Bool
+    /// Left out when ready.
+    var reasons: [String]?
+}
+
+struct HealthyAnswer: Sendable, Codable {
+    var healthy: Bool
+}

@@ -1,0 +1,44 @@
+/// A piece of HTML. Text gets in only by interpolation, and interpolation escapes.
+///
+/// ```swift
+/// let cell: HTML = "<td title=\"\(name)\">\(name)</td>"
+/// ```
+struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
+    private(set) var text: String
+
+    init(stringLiteral text: StaticString) { self.text = text.description }
+
+    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + interpolationCount * 16)
+        }
+
+        /// Called by the compiler with what is written between the interpolations.
+        mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
+
+        mutating func appendInterpolation(_ value: String) {
+            for scalar in value.unicodeScalars {
+                switch scalar {
+                case "&": text += "&amp;"
+                case "<": text += "&lt;"
+                case ">": text += "&gt;"
+                case "\"": text += "&quot;"
+                case "'": text += "&#39;"
+                default: text.unicodeScalars.append(scalar)
+                }
+            }
+        }
+
+        mutating func appendInterpolation(_ value: Int) { text += String(value) }
+
+        mutating func appendInterpolation(_ value: HTML) { text += value.text }
+
+        mutating func appendInterpolation(_ values: [HTML]) {
+            for value in values { text += value.text }
+        }
+    }
+}

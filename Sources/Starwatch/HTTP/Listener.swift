@@ -1,0 +1,69 @@
+import Glibc
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// Runs Hummingbird on one address until graceful shutdown, and says where it listens.
+struct Listener: Sendable {
+    var responder: RouteResponder
+    /// How long requests under way may take once shutdown has begun; then their connections are closed.
+    var shutdownGrace: Duration
+    var logger: Logger
+    /// The address listened on, once there is one.
+    let address = Announcement<String>()
+
+    /// A connection without a request is closed after this time. Longer than any sensible scrape interval.
+    static let idleTimeout = TimeAmount.seconds(150)
+    static let maxConnections = 256
+
+    /// Returns after graceful shutdown, or when the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - named: The address, as messages name it.
+    ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
+    /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
+    func run(
+        at place: BindAddress,
+        named: String,
+        whenBound: @escaping @Sendable (SocketAddress?) throws -> String
+    ) async throws {
+        defer { address.giveUp() }
+        let bound = Announcement<SocketAddress?>()
+        // The agent logs its own start; what Hummingbird says at info would say it twice.
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .warning)
+        let application = Application(
+            responder: responder,
+            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            configuration: .init(
+                address: place,
+                availableConnectionsDelegate: .maximum(Self.maxConnections, logger: logger)
+            ),
+            onServerRunning: { bound.announce($0.localAddress) },
+            logger: logger
+        )
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await application.run() }
+                group.addTask {
+                    guard let socket = await bound.value() else { return }
+                    address.announce(try whenBound(socket))
+                    try await gracefulShutdown()
+                    try await Task.sleep(for: shutdownGrace)
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch let error as IOError {
+            if error.errnoCode == EADDRINUSE { throw HTTPServerError.addressInUse(named) }
+            throw HTTPServerError.cannotListen(address: named, detail: SystemText.of(error.errnoCode))
+        } catch is SocketAddressError {
+            throw HTTPServerError.cannotListen(address: named, detail: "no such address")
+        } catch is SocketAddressError.UnknownHost {
+            throw HTTPServerError.cannotListen(address: named, detail: "no such host")
+        } catch is CancellationError {
+            return
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Hummingbird
+
+/// Finds the route of a request and answers it: 404 for no such path, 405 for a path that cannot do that.
+///
+/// A table of our own in place of Hummingbird's router, which answers 404 to both.
+struct RouteResponder: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    var read: ReadRoutes
+    /// `nil` on the read-only server.
+    var control: ControlRoutes?
+    /// `nil` asks nothing of the caller.
+    var access: AccessPolicy?
+
+    /// The largest body taken. The largest one meant is a list of 1,000 plan identifiers.
+    static let bodyLimitBytes = 1_048_576
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        let answer = await answer(to: request)
+        return answer.response(withoutBody: request.method == .head)
+    }
+
+    private func answer(to request: Request) async -> Answer {
+        var headers: [String: String] = [:]
+        for field in request.headers {
+            let name = field.name.rawName.lowercased()
+            headers[name] = headers[name].map { $0 + ", " + field.value } ?? field.value
+        }
+        // HTTP/1.1's Host is turned into the authority.
+        headers["host"] = headers["host"] ?? request.head.authority
+        let target = request.head.path ?? "/"
+        guard var call = Call(method: request.method.rawValue, target: target, headers: headers) else {
+            return .error(400, "invalid", "The address has a malformed percent escape.")
+        }
+        if let refusal = await access?.refusal(of: call) { return refusal }
+        guard let handlers = read.handlers(for: call.path) ?? control?.handlers(for: call.path) else {
+            return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
+        }
+        guard let handler = handlers[call.method == "HEAD" ? "GET" : call.method] else {
+            var answer = Answer.error(405, "invalid", "This page does not do that; the Allow header says what it does.")
+            let allowed = handlers.keys + (handlers["GET"] == nil ? [] : ["HEAD"])
+            answer.headers["Allow"] = allowed.sorted().joined(separator: ", ")
+            return answer
+        }
+        do {
+            let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
+            call.body = Array(body.readableBytesView)
+        } catch {
+            return .error(413, "invalid", "The body is larger than \(Self.bodyLimitBytes) bytes.")
+        }
+        do {
+            return try await handler(call)
+        } catch {
+            return .error(error)
+        }
+    }
+}

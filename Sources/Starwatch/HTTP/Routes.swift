@@ -1,0 +1,153 @@
+import StarwatchCore
+
+/// What a path can do, by method; `HEAD` is `GET` without the body.
+typealias Handlers = [String: @Sendable (Call) async throws(ControlError) -> Answer]
+
+/// The routes that change nothing and say nothing about people.
+struct ReadRoutes: Sendable {
+    let agent: any AgentControl
+
+    /// `nil`: there is no such path.
+    func handlers(for path: [String]) -> Handlers? {
+        switch path {
+        case [""]: ["GET": { _ throws(ControlError) in page(await agent.status()) }]
+        case ["metrics"]: ["GET": { call throws(ControlError) in try await metrics(call) }]
+        case ["-", "healthy"]: ["GET": { _ throws(ControlError) in healthy(await agent.isHealthy()) }]
+        case ["-", "ready"]: ["GET": { _ throws(ControlError) in ready(await agent.notReady()) }]
+        case ["api", "v1", "status"]: ["GET": { _ throws(ControlError) in .json(await agent.status()) }]
+        default: nil
+        }
+    }
+
+    private func metrics(_ call: Call) async throws(ControlError) -> Answer {
+        var query = MetricsQuery()
+        query.accept = call.headers["accept"]
+        query.acceptEncoding = call.headers["accept-encoding"]
+        query.names = call.query.filter { $0.name == "name[]" }.map(\.value)
+        if let text = call.headers["x-prometheus-scrape-timeout-seconds"] {
+            // Prometheus writes a decimal; whatever else it is, the scrape is not worth failing for it.
+            if let seconds = Double(text), seconds > 0, seconds <= 86_400 { query.scrapeTimeout = .seconds(seconds) }
+        }
+        let metrics = await agent.metrics(query)
+        var answer = Answer(status: metrics.status, contentType: metrics.contentType, body: metrics.body)
+        answer.headers["Vary"] = "Accept, Accept-Encoding"
+        answer.headers["Content-Encoding"] = metrics.contentEncoding
+        return answer
+    }
+
+    private func healthy(_ isHealthy: Bool) -> Answer {
+        .json(HealthyAnswer(healthy: isHealthy), status: isHealthy ? 200 : 503)
+    }
+
+    private func ready(_ reasons: [String]) -> Answer {
+        reasons.isEmpty
+            ? .json(ReadyAnswer(ready: true))
+            : .json(ReadyAnswer(ready: false, reasons: reasons), status: 503)
+    }
+
+    private func page(_ status: AgentStatus) -> Answer {
+        var random = SystemRandomNumberGenerator()
+        let nonce = String(random.next(), radix: 36) + String(random.next(), radix: 36)
+        let page = StatusPage(status: status).html(nonce: nonce)
+        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page.text.utf8))
+        answer.headers["Content-Security-Policy"] =
+            "default-src 'none'; style-src 'nonce-\(nonce)'; img-src data:; base-uri 'none'; form-action 'none'; "
+            + "frame-ancestors 'none'"
+        return answer
+    }
+}
+
+/// The routes that change something, or that name people and projects.
+struct ControlRoutes: Sendable {
+    let agent: any AgentControl
+
+    /// `nil`: there is no such path.
+    func handlers(for path: [String]) -> Handlers? {
+        guard path.starts(with: ["api", "v1"]) else { return nil }
+        switch Array(path.dropFirst(2)) {
+        case ["outbox"]: return outboxListing
+        case ["outbox", "retry"]: return outboxRetry
+        case ["outbox", "discard"]: return outboxDiscard
+        case ["identity"]: return identity
+        case ["stars"]: return stars
+        case ["reload"]: return reload
+        case let rest where rest.count == 3 && rest[0] == "polls" && rest[2] == "run": return run(rest[1])
+        case let rest where rest.count == 2 && rest[0] == "outbox": return outboxRow(rest[1])
+        default: return nil
+        }
+    }
+
+    private func run(_ name: String) -> Handlers {
+        ["POST": { _ throws(ControlError) in .json(try await agent.runPoll(name)) }]
+    }
+
+    private var outboxListing: Handlers {
+        [
+            "GET": { call throws(ControlError) in
+                let state = call.query.first { $0.name == "state" }?.value
+                return .json(OutboxListing(entries: try await agent.outboxList(state: state)))
+            }
+        ]
+    }
+
+    private func outboxRow(_ text: String) -> Handlers {
+        [
+            "GET": { _ throws(ControlError) in
+                guard let id = Int64(text) else {
+                    throw ControlError(.invalid, "An outbox id is a number; see \"starwatch outbox list\".")
+                }
+                return .json(try await agent.outboxShow(id))
+            }
+        ]
+    }
+
+    private var outboxRetry: Handlers {
+        ["POST": { call throws(ControlError) in .json(ChangeCount(changed: try await agent.outboxRetry(ids(call)))) }]
+    }
+
+    private var outboxDiscard: Handlers {
+        ["POST": { call throws(ControlError) in .json(ChangeCount(changed: try await agent.outboxDiscard(ids(call)))) }]
+    }
+
+    private func ids(_ call: Call) throws(ControlError) -> [Int64] {
+        let ids = try call.decoded(RowIDs.self, form: "{\"ids\": [1, 2]}").ids
+        guard !ids.isEmpty else { throw ControlError(.invalid, "Name at least one outbox id.") }
+        return ids
+    }
+
+    private var identity: Handlers {
+        [
+            "GET": { _ throws(ControlError) in .json(try await agent.identity()) },
+            "PUT": { call throws(ControlError) in
+                let form = "{\"did\": \"did:…\"} or {\"did\": null}"
+                guard let text = try call.decoded(IdentityChange.self, form: form).did else {
+                    return .json(try await agent.setIdentity(nil))
+                }
+                guard let did = DID(text) else {
+                    throw ControlError(.invalid, "That is not a DID; it has the form did:method:id.")
+                }
+                return .json(try await agent.setIdentity(did))
+            },
+        ]
+    }
+
+    private var stars: Handlers {
+        [
+            "GET": { _ throws(ControlError) in .json(StarsListing(planIDs: try await agent.stars())) },
+            "POST": { call throws(ControlError) in
+                let form = "{\"operation\": \"set\", \"plan_ids\": [\"…\"]}, with set, add or remove"
+                let change = try call.decoded(StarsChange.self, form: form)
+                return .json(StarsListing(planIDs: try await agent.changeStars(change)))
+            },
+        ]
+    }
+
+    private var reload: Handlers {
+        [
+            "POST": { _ throws(ControlError) in
+                try await agent.reload()
+                return .json(ReloadAnswer(reloaded: true))
+            }
+        ]
+    }
+}

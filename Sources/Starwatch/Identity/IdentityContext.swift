@@ -1,0 +1,52 @@
+package import StarwatchCore
+package import StarwatchStore
+import Synchronization
+
+/// The active identity and its stars, kept in memory so that an unchanged cycle does not read and encode them again.
+///
+/// In a database that a host application owns they may change behind our back, so they are read every time.
+package final class IdentityContext: Sendable {
+    /// What a cycle has to know of the identity.
+    package struct Snapshot: Sendable {
+        package var identity: ActiveIdentity
+        package var stars: [String] = []
+        /// The stars as request bodies, made at the first use in a dialect.
+        package var chunks: [Dialect: [PlanChunk]] = [:]
+    }
+
+    private let store: Store
+    private let server: String
+    private let isShared: Bool
+    private let cached = Mutex<Snapshot?>(nil)
+
+    /// - Parameter isShared: Whether someone else may change the database.
+    package init(store: Store, server: String, isShared: Bool) {
+        self.store = store
+        self.server = server
+        self.isShared = isShared
+    }
+
+    /// The identity and its stars.
+    package func current() async throws(StoreError) -> Snapshot {
+        if !isShared, let snapshot = cached.withLock({ $0 }) { return snapshot }
+        var snapshot = Snapshot(identity: try await store.activeIdentity())
+        if let did = snapshot.identity.did { snapshot.stars = try await store.stars(of: did) }
+        cached.withLock { [snapshot] in $0 = snapshot }
+        return snapshot
+    }
+
+    /// The stars of `snapshot` as request bodies.
+    package func chunks(of snapshot: Snapshot, dialect: Dialect) -> [PlanChunk] {
+        if let chunks = snapshot.chunks[dialect] { return chunks }
+        let chunks = PlanChunk.split(snapshot.stars, dialect: dialect)
+        cached.withLock { cached in
+            if cached?.identity == snapshot.identity, cached?.stars == snapshot.stars {
+                cached?.chunks[dialect] = chunks
+            }
+        }
+        return chunks
+    }
+
+    /// Forgets what is cached: the identity or its stars were changed.
+    package func invalidate() { cached.withLock { $0 = nil } }
+}

@@ -1,0 +1,77 @@
+import StarwatchCore
+import StarwatchTelemetry
+
+extension AgentMetrics {
+    /// The poll that the contract set describes.
+    package static let contractPoll = "starred_projects"
+
+    /// Registers the twelve label-less families that dashboards written for the first version rely on.
+    ///
+    /// They are views: each shows series that are counted elsewhere, so the two cannot disagree. Without a poll of
+    /// that name they stay at zero.
+    func registerContractSet(now: @escaping @Sendable () -> Timestamp) {
+        let poll = pollNames[Self.contractPoll]
+        func one(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { poll.map { [vector[$0]] } ?? [] }
+        registry.counterView(
+            .counter("starred_projects_poll_attempts_total", "Polls that were tried.", stability: .contract),
+            sumOf: one(polls.attempts)
+        )
+        registry.counterView(
+            .counter("starred_projects_poll_success_total", "Polls that succeeded.", stability: .contract),
+            sumOf: one(polls.successes)
+        )
+        registry.counterView(
+            .counter("starred_projects_poll_failure_total", "Polls that failed.", stability: .contract),
+            sumOf: one(polls.failures)
+        )
+        registry.histogramView(
+            .histogram("starred_projects_poll_duration_seconds", "Duration of polls.", stability: .contract),
+            of: poll.map { polls.duration[$0] },
+            bounds: Buckets.contractCycle
+        )
+        registry.counterView(
+            .counter("starred_projects_changes_found_total", "Changes found.", stability: .contract),
+            sumOf: one(polls.changesFound)
+        )
+        registry.counterView(
+            .counter("starred_projects_notifications_generated_total", "Notifications made.", stability: .contract),
+            sumOf: poll.map { outbox.notifications.all($0) } ?? []
+        )
+        registry.counterView(
+            .counter("starred_projects_error_total", "Requests that failed, each try counted.", stability: .contract),
+            sumOf: RequestResult.allCases.filter { $0 != .ok && $0 != .notModified }.map {
+                api.requests[.plansChanged, $0]
+            }
+        )
+        registry.counterView(
+            .counter(
+                "starred_projects_rate_limit_total",
+                "Answers that refused a request for its rate.",
+                stability: .contract
+            ),
+            sumOf: [api.requests[.plansChanged, .rateLimited]]
+        )
+        registry.histogramView(
+            .histogram("starred_projects_api_latency_seconds", "Duration of requests.", stability: .contract),
+            of: api.latency[.plansChanged],
+            bounds: Buckets.contractLatency
+        )
+        registry.gaugeView(
+            .gauge(
+                "starred_projects_api_throughput_rps",
+                "Requests per second over the last 60 s.",
+                stability: .contract
+            )
+        ) { [api] in api.rate.perSecond(atMilliseconds: now().milliseconds) }
+        registry.gaugeView(
+            .gauge("starred_projects_outbox_size", "Changes that wait to be delivered.", stability: .contract)
+        ) { [outbox] in outbox.rows[.pending].value + outbox.rows[.claimed].value }
+        registry.gaugeView(
+            .gauge(
+                "starred_projects_outbox_backpressure_active",
+                "Whether polling pauses because the outbox is full.",
+                stability: .contract
+            )
+        ) { [outbox] in outbox.backpressure.value }
+    }
+}

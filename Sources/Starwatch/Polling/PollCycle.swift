@@ -1,0 +1,419 @@
+import Logging
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// One cycle of one poll: gate, bootstrap, fetch, check, commit.
+package struct PollCycle: Sendable {
+    /// How a cycle ended.
+    package struct Result: Sendable, Hashable {
+        /// `nil` when it was skipped.
+        package var outcome: PollOutcome?
+        package var skip: SkipReason?
+        /// The class of the failure; `nil` when it did not fail at a request.
+        package var failure: FailureClass?
+        /// One fixed sentence on why it failed; `nil` otherwise.
+        package var reason: String?
+        /// When a deferred cycle may go on.
+        package var resumeAt: Timestamp?
+        package var fetched = 0
+        package var new = 0
+    }
+
+    package let poll: Poll
+    package let store: Store
+    package let caller: APICaller
+    package let identity: IdentityContext
+    package let outbox: OutboxOptions
+    package let runID: String
+    let logger: Logger
+    /// When the schedule fires next, to be stored with the cycle.
+    package let nextRun: Timestamp?
+
+    private var metrics: AgentMetrics { caller.metrics }
+    private var clock: ServerClock { caller.clock }
+    private var gate: ServerGate { caller.gate }
+
+    /// Why a walk could not go on.
+    private enum Stop: Error {
+        case request(APICaller.Outcome)
+        case page(PageRejection)
+        case staleIdentity
+        case store(StoreError)
+    }
+
+    /// Runs the cycle. Never throws: a failure is a result, and nothing it fetched before is lost.
+    package func run() async -> Result {
+        let start = caller.time.monotonic
+        do {
+            let snapshot = try await identity.current()
+            let did = snapshot.identity.did
+            let stream = did.map { StreamKey(account: $0, server: gate.server, poll: poll.name) }
+            var state: PollState?
+            if let stream { state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered) }
+            if let skip = await skip(snapshot, state: state) { return Result(skip: skip) }
+            guard let stream, let state else { return Result(skip: .noIdentity) }
+            if state.generation != snapshot.identity.generation {
+                identity.invalidate()
+                return Result(skip: .overlap)
+            }
+            guard await gate.beginCycle(now: caller.time.now) else { return Result(skip: .circuitOpen) }
+            return await attempt(stream, state: state, snapshot: snapshot, start: start)
+        } catch {
+            logger.error("poll.store_failed", metadata: metadata(["error": "\(error.description)"]))
+            return Result(outcome: .failed, reason: "The database could not be read.")
+        }
+    }
+
+    private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> SkipReason? {
+        let now = caller.time.now
+        let gate = PollGate(
+            hasIdentity: snapshot.identity.did != nil,
+            hasStars: poll.kind != .starredProjects || !snapshot.stars.isEmpty,
+            optedOut: false,
+            isRunning: false,
+            hasToken: await hasToken(snapshot.identity.did),
+            notBefore: await gate.heldUntil(now: now),
+            circuitIsOpen: !(await gate.isReady(now: now)),
+            openRows: state?.openRows ?? 0,
+            maxUndelivered: outbox.maxUndelivered,
+            backpressureThreshold: outbox.backpressureThreshold
+        )
+        metrics.outbox.backpressure.set(gate.isUnderPressure)
+        return gate.skip(at: now)
+    }
+
+    private func hasToken(_ account: DID?) async -> Bool {
+        guard let account else { return false }
+        return await caller.hasToken(for: account)
+    }
+
+    private func attempt(
+        _ stream: StreamKey,
+        state: PollState,
+        snapshot: IdentityContext.Snapshot,
+        start: Duration
+    ) async -> Result {
+        let startedAt = clock.now
+        metrics.polls.attempts[poll.label].increment()
+        metrics.polls.lastAttempt[poll.label].set(startedAt.seconds)
+        metrics.polls.inFlight[poll.label].set(1)
+        defer { metrics.polls.inFlight[poll.label].set(0) }
+
+        var result = Result()
+        do {
+            try await fetch(stream, state: state, snapshot: snapshot, into: &result)
+            if !state.bootstrapped && poll.options.bootstrap == .latest {
+                result.outcome = .bootstrapped
+            } else {
+                result.outcome = result.new > 0 ? .changed : .unchanged
+            }
+        } catch {
+            await explain(error, in: &result)
+        }
+        await finish(stream, result: result, startedAt: startedAt, duration: caller.time.monotonic - start)
+        return result
+    }
+
+    // MARK: - Fetching
+
+    private func fetch(
+        _ stream: StreamKey,
+        state: PollState,
+        snapshot: IdentityContext.Snapshot,
+        into result: inout Result
+    ) async throws(Stop) {
+        var dialect = await gate.dialect
+        var first: (HTTPResponse, Timestamp)?
+        if dialect == nil {
+            let probe = try await probe(stream, snapshot: snapshot)
+            dialect = probe.dialect
+            first = (probe.response, probe.serverTime)
+        }
+        guard let dialect else { return }
+        let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
+        var cursor = state.fetchCursor
+        var resume = isBootstrap ? nil : state.walk
+        var room = state.room
+        while true {
+            let chunks = poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: dialect) : []
+            var walk = PageWalk(
+                dialect: dialect,
+                mode: isBootstrap ? .bootstrap : .poll,
+                cursor: cursor,
+                resume: resume,
+                chunks: max(chunks.count, 1)
+            )
+            let startedAt = clock.now
+            while let step = walk.next(limit: isBootstrap ? nil : max(room, 1)) {
+                let response: HTTPResponse
+                let serverTime: Timestamp
+                if let answer = first {
+                    (response, serverTime) = answer
+                    first = nil
+                } else {
+                    let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
+                    (response, serverTime) = try await request(
+                        step.query,
+                        chunk: chunk,
+                        account: stream.account,
+                        dialect: dialect
+                    )
+                }
+                let page = try decode(response, dialect: dialect)
+                result.fetched += page.fetched
+                let plan: PageWalk.Plan
+                do { plan = try walk.receive(page, serverTime: serverTime) } catch { throw .page(error) }
+                let counts = try await commit(
+                    page,
+                    plan: plan,
+                    stream: stream,
+                    state: state,
+                    walk: &walk,
+                    startedAt: startedAt,
+                    isBootstrap: isBootstrap,
+                    room: room
+                )
+                guard let counts else { continue }
+                result.new += counts.inserted
+                room -= counts.inserted + counts.refetched
+                cursor = counts.fetchCursor ?? cursor
+            }
+            if isBootstrap && walk.isComplete {
+                do throws(StoreError) {
+                    guard
+                        try await store.finishBootstrap(
+                            stream,
+                            generation: state.generation,
+                            top: walk.top,
+                            now: clock.now
+                        )
+                    else { throw StoreError.busy }
+                } catch { throw .store(error) }
+            }
+            // What was interrupted is finished; what is newer than it comes in the same cycle.
+            guard walk.isComplete, walk.wasResumed else { return }
+            resume = nil
+        }
+    }
+
+    private func request(
+        _ query: PageQuery,
+        chunk: PlanChunk?,
+        account: DID,
+        dialect: Dialect,
+        startCursor: String? = nil
+    ) async throws(Stop) -> (HTTPResponse, Timestamp) {
+        let start = startCursor ?? dialect.startCursor
+        var call = APICaller.Call(
+            endpoint: poll.kind.endpoint,
+            method: chunk == nil ? .get : .post,
+            account: account,
+            purpose: .poll,
+            runID: runID
+        )
+        if let chunk {
+            call.body = query.body(for: chunk, startCursor: start)
+            call.idempotencyKey = RandomID.uuid()
+        } else {
+            call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
+        }
+        switch await caller.send(call, dialect: dialect) {
+        case .answer(let response, let serverTime): return (response, serverTime)
+        case let outcome: throw .request(outcome)
+        }
+    }
+
+    /// Asks the first page of a server whose dialect is not known, in the form that both understand.
+    private func probe(
+        _ stream: StreamKey,
+        snapshot: IdentityContext.Snapshot
+    ) async throws(Stop) -> (dialect: Dialect, response: HTTPResponse, serverTime: Timestamp) {
+        // A canonical cursor is a valid "from the beginning" for both; so is a body within the smaller bound.
+        let chunks =
+            poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: .endorser).prefix(1).first : nil
+        let (response, serverTime) = try await request(
+            PageQuery(after: nil),
+            chunk: chunks,
+            account: stream.account,
+            dialect: caller.assumedDialect,
+            startCursor: Dialect.canonical.startCursor
+        )
+        guard let dialect = PageDecoder.detect(response.body) else {
+            throw .page(PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)]))
+        }
+        do { try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
+        logger.notice("server.dialect", metadata: metadata(["dialect": "\(dialect.rawValue)"]))
+        return (dialect, response, serverTime)
+    }
+
+    private func decode(_ response: HTTPResponse, dialect: Dialect) throws(Stop) -> Page {
+        do {
+            let page = try PageDecoder.decode(
+                response.body,
+                dialect: dialect,
+                validation: poll.options.validation,
+                quarantine: poll.options.quarantineInvalid
+            )
+            if page.reordered {
+                metrics.polls.violations[poll.label, .order].increment()
+                logger.warning("poll.page_out_of_order", metadata: metadata([:]))
+            }
+            return page
+        } catch {
+            throw .page(error)
+        }
+    }
+
+    // MARK: - Committing
+
+    /// Stores a page; `nil` when it holds nothing to store.
+    private func commit(
+        _ page: Page,
+        plan: PageWalk.Plan,
+        stream: StreamKey,
+        state: PollState,
+        walk: inout PageWalk,
+        startedAt: Timestamp,
+        isBootstrap: Bool,
+        room: Int
+    ) async throws(Stop) -> PageCommitCounts? {
+        metrics.polls.pages[poll.label].increment()
+        // An unchanged poll writes nothing here: there is no row, no walk to end, and the cursor stays.
+        if page.changes.isEmpty && page.rejected == 0 && plan.walk == nil && state.walk == nil { return nil }
+        var commit = PageCommit(
+            stream: stream,
+            expectedGeneration: state.generation,
+            runID: runID,
+            changes: plan.changes,
+            room: room,
+            now: clock.now
+        )
+        commit.rejectedCount = page.rejected
+        commit.cursor = isBootstrap ? .unchanged : plan.cursor
+        commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
+        commit.interrupted = plan.interrupted
+        commit.disposition = isBootstrap ? .bootstrap : .announce
+        if walk.isComplete, !isBootstrap, let top = walk.top {
+            commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: startedAt)
+        }
+        if isBootstrap, let top = walk.top {
+            let window = JWTID.floor(top.kind, at: top.timestamp - walk.dialect.lateVisibility)
+            commit.changes.removeAll { $0.id.precedes(window) == true }
+        }
+        let counts: PageCommitCounts
+        do {
+            switch try await store.commit(page: commit) {
+            case .committed(let result): counts = result
+            case .staleIdentity: throw Stop.staleIdentity
+            }
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch {
+            throw .staleIdentity
+        }
+        if counts.inserted > 0 { metrics.polls.changesFound[poll.label].increment(by: UInt64(counts.inserted)) }
+        if counts.outOfRoom {
+            walk.stop()
+            logger.notice("poll.out_of_room", metadata: metadata(["change_count": "\(counts.inserted)"]))
+        }
+        return counts
+    }
+
+    // MARK: - Ending
+
+    private func explain(_ stop: Stop, in result: inout Result) async {
+        result.outcome = .failed
+        switch stop {
+        case .request(.deferred(let until)):
+            result.outcome = .deferred
+            result.resumeAt = until
+            result.reason = "The server, or our rate limit, asks to wait."
+        case .request(.failed(let failure)):
+            result.failure = failure.failureClass
+            result.reason = failure.reason
+            if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
+        case .request(.noToken(let error)):
+            result.failure = .unauthenticated
+            result.reason = error.description
+        case .request(.answer): result.reason = nil
+        case .page(let rejection):
+            metrics.polls.violations[poll.label, rejection.violation].increment()
+            result.failure = .malformed
+            result.reason =
+                "The server's answer broke its contract (\(rejection.violation.rawValue))."
+            for issue in rejection.issues.prefix(10) {
+                logger.warning(
+                    "poll.contract_violation",
+                    metadata: metadata([
+                        "kind": "\(rejection.violation.rawValue)", "path": "\(issue.path)",
+                        "problem": "\(issue.problem.rawValue)",
+                    ])
+                )
+            }
+        case .staleIdentity:
+            identity.invalidate()
+            result.failure = .cancelled
+            result.reason = "The identity changed during the cycle; nothing was stored."
+        case .store(let error):
+            result.reason = error.description
+        }
+    }
+
+    private func finish(_ stream: StreamKey, result: Result, startedAt: Timestamp, duration: Duration) async {
+        let now = clock.now
+        let outcome = result.outcome ?? .failed
+        let hasSucceeded = outcome == .changed || outcome == .unchanged || outcome == .bootstrapped
+        let exemplar = Exemplar(runID: runID, atMilliseconds: now.milliseconds)
+        metrics.polls.outcomes[poll.label, outcome].increment()
+        metrics.polls.duration[poll.label].observe(duration, exemplar: exemplar)
+        if hasSucceeded {
+            metrics.polls.successes[poll.label].increment()
+            metrics.polls.lastSuccess[poll.label].set(now.seconds)
+        } else if outcome == .failed {
+            metrics.polls.failures[poll.label].increment(exemplar: exemplar)
+        }
+        await gate.endCycle(hasSucceeded ? nil : result.failure ?? .refused, now: caller.time.now)
+        var record = CycleRecord(
+            stream: stream,
+            runID: runID,
+            startedAt: startedAt,
+            finishedAt: now,
+            outcome: outcome
+        )
+        record.successAt = hasSucceeded ? now : nil
+        record.nextRun = nextRun
+        record.requestWindow = await gate.takeWindow()
+        record.notBefore = result.resumeAt
+        record.newRows = result.new
+        record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue
+        do {
+            try await store.finishCycle(record)
+        } catch {
+            logger.error("poll.store_failed", metadata: metadata(["error": "\(error.description)"]))
+        }
+        log(result, outcome: outcome, duration: duration)
+    }
+
+    private func log(_ result: Result, outcome: PollOutcome, duration: Duration) {
+        var fields: Logger.Metadata = [
+            "outcome": "\(outcome.rawValue)", "change_count": "\(result.new)",
+            "duration_ms": "\(duration.wholeMilliseconds)",
+        ]
+        if let reason = result.reason { fields["error"] = "\(reason)" }
+        switch outcome {
+        case .failed: logger.warning("poll.failed", metadata: metadata(fields))
+        case .deferred: logger.notice("poll.deferred", metadata: metadata(fields))
+        case .changed, .bootstrapped: logger.info("poll.\(outcome.rawValue)", metadata: metadata(fields))
+        case .unchanged: logger.debug("poll.unchanged", metadata: metadata(fields))
+        }
+    }
+
+    private func metadata(_ fields: Logger.Metadata) -> Logger.Metadata {
+        var fields = fields
+        fields["run_id"] = "\(runID)"
+        fields["poll"] = "\(poll.name.rawValue)"
+        return fields
+    }
+}

@@ -1,0 +1,209 @@
+import Logging
+package import StarwatchCore
+import StarwatchTelemetry
+package import StarwatchTransport
+
+/// Sends one logical request: waits its turn, gets a token, tries again as the policy says, and counts all of it.
+package struct APICaller: Sendable {
+    /// How a logical request ended.
+    package enum Outcome: Sendable {
+        /// - Parameter serverTime: The server's time of the answer, as well as it is known.
+        case answer(HTTPResponse, serverTime: Timestamp)
+        /// The wait is too long to sit out.
+        case deferred(until: Timestamp)
+        case failed(APIFailure)
+        /// There is no token to send. The text says what to do.
+        case noToken(TokenError)
+    }
+
+    /// What is asked, whatever token and try it takes.
+    package struct Call: Sendable {
+        package var endpoint: Endpoint
+        package var method: HTTPRequest.Method
+        package var query: [(String, String)] = []
+        package var body: [UInt8]?
+        package var account: DID
+        package var purpose: TokenPurpose
+        package var runID: String
+        /// Stays through every try; `nil` for GET.
+        package var idempotencyKey: String?
+        /// Acknowledged identifiers, which have a limit of their own.
+        package var identifiers = 0
+        /// `false` where the caller keeps its own schedule of tries: one try, and one more after a refused token.
+        package var isRetriedAtOnce = true
+    }
+
+    package let client: EndorserClient
+    package let gate: ServerGate
+    package let tokens: any TokenProvider
+    /// The dialect of tokens for a server that has not answered yet.
+    package let assumedDialect: Dialect
+    /// The most identifiers a minute allows, and so a request.
+    package let acknowledgementLimit: Int
+    package let clock: ServerClock
+    package let time: any TimeSource
+    package let metrics: AgentMetrics
+    let logger: Logger
+    package let random: @Sendable () -> Double
+
+    package func send(_ call: Call, dialect: Dialect) async -> Outcome {
+        var attempt = 0
+        var renewed = false
+        while true {
+            if let deferred = await takeTurn(call) { return deferred }
+            let token: AccessToken?
+            do {
+                token = try await self.token(for: call, dialect: dialect)
+            } catch {
+                return .noToken(error)
+            }
+            let exchange = await client.send(
+                EndorserRequest(
+                    endpoint: call.endpoint,
+                    method: call.method,
+                    query: call.query,
+                    body: call.body,
+                    token: token,
+                    requestID: RandomID.uuid(),
+                    idempotencyKey: call.idempotencyKey
+                )
+            )
+            attempt += 1
+            await observe(exchange, call: call)
+            let failure: APIFailure
+            switch exchange.outcome {
+            case .success(let response): return .answer(response, serverTime: clock.now)
+            case .failure(let error): failure = error
+            }
+            if let wait = RetryPolicy.serverWait(for: failure) {
+                await gate.hold(until: time.now + wait, now: time.now)
+            }
+            if failure.failureClass == .unauthenticated, let token { await tokens.refuse(token) }
+            let decision = RetryDecision.decide(
+                failure: failure,
+                attempt: attempt,
+                random: random(),
+                tokenRenewed: renewed
+            )
+            let reason = RetryReason(failure.failureClass)
+            logger.debug(
+                "api.failure",
+                metadata: [
+                    "run_id": "\(call.runID)", "endpoint": "\(call.endpoint.rawValue)",
+                    "result": "\(failure.result.rawValue)", "attempt": "\(attempt)", "error": "\(failure.reason)",
+                ]
+            )
+            switch decision {
+            case .retry(let delay, _) where !call.isRetriedAtOnce:
+                return RetryPolicy.serverWait(for: failure) == nil
+                    ? .failed(failure) : .deferred(until: time.now + delay)
+            case .retry(let delay, let reason):
+                metrics.api.retries[call.endpoint, reason].increment(exemplar: exemplar(call))
+                metrics.api.retryDelay[reason].observe(delay)
+                guard (try? await time.sleep(for: delay)) != nil else { return .failed(.cancelled) }
+            case .renewTokenAndRetry where token != nil:
+                renewed = true
+                metrics.api.retries[call.endpoint, .unauthenticated].increment(exemplar: exemplar(call))
+            case .deferUntil(let wait):
+                return .deferred(until: time.now + wait)
+            case .renewTokenAndRetry, .giveUp(exhausted: false):
+                return .failed(failure)
+            case .giveUp(exhausted: true):
+                if let reason {
+                    metrics.api.retriesExhausted[call.endpoint, reason].increment(exemplar: exemplar(call))
+                }
+                return .failed(failure)
+            }
+        }
+    }
+
+    /// Waits until the request may go; an outcome when it may not, within the wait that is sat out.
+    private func takeTurn(_ call: Call) async -> Outcome? {
+        while true {
+            let now = time.now
+            guard
+                case .wait(let until, let source) = await gate.admit(
+                    account: call.account,
+                    acknowledging: call.identifiers,
+                    now: now
+                )
+            else { return nil }
+            let wait = until - now
+            metrics.api.throttled[call.endpoint, source].increment()
+            metrics.api.throttleWait[source].observe(wait)
+            guard wait <= RetryDecision.longestInlineWait else { return .deferred(until: until) }
+            guard (try? await time.sleep(for: wait)) != nil else { return .failed(.cancelled) }
+        }
+    }
+
+    /// Whether `account` has a token to show now, or needs none: a gate before the cycle, not a request.
+    package func hasToken(for account: DID) async -> Bool {
+        let dialect = await gate.dialect ?? assumedDialect
+        do {
+            _ = try await tokens.token(for: account, dialect: dialect, purpose: .poll, serverTime: clock.now)
+            return true
+        } catch {
+            metrics.clock.tokenRefreshes[.failed].increment()
+            logger.warning("token.unavailable", metadata: ["error": "\(error.description)"])
+            return false
+        }
+    }
+
+    private func token(for call: Call, dialect: Dialect) async throws(TokenError) -> AccessToken? {
+        do {
+            return try await tokens.token(
+                for: call.account,
+                dialect: dialect,
+                purpose: call.purpose,
+                serverTime: clock.now
+            )
+        } catch {
+            metrics.clock.tokenRefreshes[.failed].increment()
+            throw error
+        }
+    }
+
+    private func observe(_ exchange: Exchange, call: Call) async {
+        let report = exchange.report
+        let api = metrics.api
+        api.requests[report.endpoint, report.result].increment(exemplar: exemplar(call))
+        api.latency[report.endpoint].observe(report.duration, exemplar: exemplar(call))
+        api.sentBytes[report.endpoint].increment(by: UInt64(report.sentBytes))
+        api.receivedBytes[report.endpoint].increment(by: UInt64(report.receivedBytes))
+        api.rate.record(atMilliseconds: time.now.milliseconds)
+        for phase in RequestPhase.allCases {
+            let duration = report.measurements[phase]
+            if duration > .zero { api.phases[phase].observe(duration) }
+        }
+        guard report.status != nil else { return }
+        clock.observe(
+            serverTime: report.serverTime,
+            date: report.date,
+            age: report.hasAge ? "" : nil,
+            sentAt: report.sentAt.wall,
+            roundTrip: report.receivedAt.monotonic - report.sentAt.monotonic
+        )
+        if let budget = ServerBudget.read(
+            remaining: report.rateLimitRemaining,
+            reset: report.rateLimitReset,
+            rateLimit: report.rateLimit,
+            answerDate: report.date.flatMap { HTTPDate.parse($0, now: time.now) },
+            now: time.now
+        ) {
+            await gate.observe(budget, now: time.now)
+        }
+    }
+
+    private func exemplar(_ call: Call) -> Exemplar? {
+        Exemplar(runID: call.runID, atMilliseconds: time.now.milliseconds)
+    }
+}
+
+extension APIFailure {
+    /// The agent is stopping, or the identity changed.
+    static let cancelled = APIFailure(
+        result: .cancelled,
+        failureClass: .cancelled,
+        reason: "The request was given up."
+    )
+}

@@ -1,0 +1,182 @@
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+
+/// The way to one server, shared by every request to it: rate limits, waits the server asked for, the circuit, and
+/// what is known of its dialect.
+package actor ServerGate {
+    /// Whether a request may go now.
+    package enum Admission: Sendable, Hashable {
+        case go
+        case wait(until: Timestamp, source: ThrottleSource)
+    }
+
+    /// Scheme, host and port.
+    package nonisolated let server: String
+    private let store: Store
+    private let limits: LimitOptions
+    private let metrics: AgentMetrics
+    private let fixedDialect: Dialect?
+
+    private var learned = ServerState()
+    private var notBefore = NotBefore()
+    private var circuit = CircuitBreaker(policy: .server)
+    private var account: DID?
+    private var requests: SlidingWindow
+    private var acknowledgements: SlidingWindow
+    private var isWindowDirty = false
+    private var serverRemaining: Int?
+
+    package init(server: String, dialect: DialectChoice, limits: LimitOptions, store: Store, metrics: AgentMetrics) {
+        self.server = server
+        self.store = store
+        self.limits = limits
+        self.metrics = metrics
+        self.fixedDialect = dialect.fixed
+        self.requests = .requests(limit: limits.requestsPerMinute)
+        self.acknowledgements = .acknowledgements(limit: limits.acknowledgementsPerMinute)
+    }
+
+    // MARK: - State
+
+    /// Takes up what a former run stored.
+    package func restore(now: Timestamp) async throws(StoreError) {
+        learned = try await store.serverState(server)
+        if let until = learned.notBefore, until > now { notBefore.extend(to: until, source: .server) }
+        publish(now: now)
+    }
+
+    /// The dialect; `nil` until it is known.
+    package var dialect: Dialect? { fixedDialect ?? learned.dialect }
+
+    /// Whether the server takes acknowledgements; `nil` until tried.
+    package var acknowledges: Bool? { learned.acknowledges }
+
+    package var circuitState: CircuitState { circuit.state }
+
+    /// The time before which nothing is sent; `nil` when requests may go.
+    package func heldUntil(now: Timestamp) -> Timestamp? {
+        notBefore.wait(at: now) == nil ? nil : notBefore.until
+    }
+
+    /// Whether the circuit lets a cycle through. Does not change it.
+    package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
+
+    /// When an open circuit is tried next; `nil` when it is closed.
+    package var nextTrial: Timestamp? { circuit.nextTry }
+
+    /// Remembers the dialect of an answer.
+    package func learn(_ dialect: Dialect, now: Timestamp) async throws(StoreError) {
+        guard fixedDialect == nil, learned.dialect != dialect else { return }
+        _ = try await store.rememberDialect(dialect, of: server, now: now)
+        learned.dialect = dialect
+    }
+
+    /// Remembers whether the server takes acknowledgements.
+    package func learn(acknowledges: Bool) async throws(StoreError) {
+        guard learned.acknowledges != acknowledges else { return }
+        try await store.rememberAcknowledges(acknowledges, server: server)
+        learned.acknowledges = acknowledges
+    }
+
+    // MARK: - Requests
+
+    /// Asks to send one request, which acknowledges `identifiers` identifiers, and counts it when it may go.
+    package func admit(account: DID, acknowledging identifiers: Int = 0, now: Timestamp) async -> Admission {
+        if self.account != account { await load(account, now: now) }
+        if let until = notBefore.until, now < until { return .wait(until: until, source: notBefore.source ?? .server) }
+        if identifiers > 0, case .wait(let until) = acknowledgements.admit(identifiers, at: now) {
+            return .wait(until: until, source: .client)
+        }
+        if case .wait(let until) = requests.admit(at: now) { return .wait(until: until, source: .client) }
+        isWindowDirty = true
+        return .go
+    }
+
+    /// Learns from the rate-limit headers of an answer.
+    package func observe(_ budget: ServerBudget, now: Timestamp) {
+        serverRemaining = budget.remaining
+        if let until = budget.notBefore(now: now) { notBefore.extend(to: until, source: .server) }
+        publish(now: now)
+    }
+
+    /// Keeps every request from the server until `until`, over a restart too.
+    package func hold(until: Timestamp, now: Timestamp) async {
+        notBefore.extend(to: until, source: .server)
+        publish(now: now)
+        // A promise that cannot be stored is kept for as long as the agent runs.
+        try? await store.setNotBefore(until, server: server)
+    }
+
+    /// The account's request window as the store keeps it; `nil` when nothing was sent since the last call.
+    package func takeWindow() -> [UInt8]? {
+        guard isWindowDirty else { return nil }
+        isWindowDirty = false
+        return Self.bytes(of: requests.state)
+    }
+
+    /// Refreshes the gauges before a scrape.
+    package func publish(now: Timestamp) {
+        let until = notBefore.wait(at: now) == nil ? nil : notBefore.until
+        metrics.api.throttleUntil.set(until?.seconds ?? 0)
+        let own = requests.room(at: now)
+        metrics.api.rateLimitRemaining.set(Double(min(own, serverRemaining ?? own)))
+        metrics.api.circuitState[metrics.circuitNames.all[0]].set(circuit.state.metricValue)
+    }
+
+    /// Moves what was spent along with a wall clock that was set by `jump`, positive for forward.
+    package func shiftWindows(by jump: Duration) {
+        requests.shift(by: jump)
+        acknowledgements.shift(by: jump)
+    }
+
+    // MARK: - Cycles
+
+    /// Starts a cycle; `false` when the circuit is open.
+    package func beginCycle(now: Timestamp) -> Bool {
+        let before = circuit.state
+        switch circuit.admit(at: now) {
+        case .allowed, .probe: break
+        case .wait, .probing: return false
+        }
+        if circuit.state != before { count(circuit.state) }
+        return true
+    }
+
+    /// Ends a cycle.
+    ///
+    /// - Parameter failure: `nil` when it succeeded. Only failures that say the server is down count.
+    package func endCycle(_ failure: FailureClass?, now: Timestamp) {
+        let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
+        if let changed { count(changed) }
+        publish(now: now)
+    }
+
+    private func count(_ state: CircuitState) {
+        metrics.api.circuitTransitions[metrics.circuitNames.all[0], state].increment()
+    }
+
+    private func load(_ account: DID, now: Timestamp) async {
+        self.account = account
+        let stored = (try? await store.requestWindow(of: account)) ?? nil
+        requests = SlidingWindow(
+            limit: limits.requestsPerMinute,
+            state: stored.map(Self.times) ?? [],
+            now: now
+        )
+        acknowledgements = .acknowledgements(limit: limits.acknowledgementsPerMinute)
+    }
+
+    private static func bytes(of times: [Int64]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(times.count * 8)
+        for time in times { withUnsafeBytes(of: time.littleEndian) { bytes.append(contentsOf: $0) } }
+        return bytes
+    }
+
+    private static func times(_ bytes: [UInt8]) -> [Int64] {
+        stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
+            bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | Int64($1) }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+package import Logging
+import ServiceLifecycle
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// Acknowledges what was delivered, and only then moves the watermark.
+package final class AcknowledgeService: Service {
+    /// What one pass did.
+    package struct Pass: Sendable, Hashable {
+        package var acknowledged = 0
+        package var watermarkMoved = false
+        /// When a batch is tried again; `nil` when only a delivery can give work.
+        package var next: Timestamp?
+    }
+
+    private let polls: [Poll]
+    private let store: Store
+    private let identity: IdentityContext
+    private let caller: APICaller
+    private let options: AcknowledgeOptions
+    private let hasDelivered: Signal
+    private let logger: Logger
+    private let turn = ConcurrencyLimit(1)
+
+    package init(
+        polls: [Poll],
+        store: Store,
+        identity: IdentityContext,
+        caller: APICaller,
+        options: AcknowledgeOptions,
+        hasDelivered: Signal,
+        logger: Logger
+    ) {
+        self.polls = polls
+        self.store = store
+        self.identity = identity
+        self.caller = caller
+        self.options = options
+        self.hasDelivered = hasDelivered
+        self.logger = logger
+    }
+
+    /// Passes whenever something was delivered or is due; once more when told to stop.
+    package func run() async throws {
+        while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            let pass = await self.pass()
+            let wait = pass.next.map { min(max($0 - caller.clock.now, .zero), .seconds(60)) } ?? .seconds(60)
+            await cancelWhenGracefulShutdown { await self.hasDelivered.wait(for: wait, on: self.caller.time) }
+        }
+        if !Task.isCancelled { _ = await pass() }
+    }
+
+    /// Acknowledges everything that may be acknowledged now. Passes never overlap.
+    package func pass() async -> Pass {
+        await turn.run { await self.passOnce() } ?? Pass()
+    }
+
+    private func passOnce() async -> Pass {
+        var pass = Pass()
+        do throws(StoreError) {
+            guard let did = try await identity.current().identity.did else { return pass }
+            for poll in polls {
+                let stream = StreamKey(account: did, server: caller.gate.server, poll: poll.name)
+                try await acknowledge(poll, stream, &pass)
+                // Rows that died or were discarded let it move too.
+                note(try await store.advanceWatermark(stream, now: caller.clock.now), poll, &pass)
+            }
+        } catch {
+            logger.error("acknowledge.store_failed", metadata: ["error": "\(error.description)"])
+            pass.next = caller.clock.now + .seconds(5)
+        }
+        return pass
+    }
+
+    private func acknowledge(_ poll: Poll, _ stream: StreamKey, _ pass: inout Pass) async throws(StoreError) {
+        while !Task.isCancelled {
+            let dialect = await caller.gate.dialect
+            guard await asksServer(dialect: dialect) else {
+                let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
+                caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
+                pass.acknowledged += completion.acknowledged
+                return note(completion.watermark, poll, &pass)
+            }
+            let batch = try await store.nextAckBatch(
+                stream,
+                limit: min(options.batchSize, caller.acknowledgementLimit),
+                now: caller.clock.now,
+                newKey: { RandomID.uuid() }
+            )
+            guard let batch else { return }
+            guard try await send(batch, poll, dialect: dialect ?? .canonical, &pass) else { return }
+        }
+    }
+
+    /// Whether acknowledgements go to the server (C-046).
+    private func asksServer(dialect: Dialect?) async -> Bool {
+        switch options.mode {
+        case .server: true
+        case .local: false
+        case .auto: await caller.gate.acknowledges ?? dialect?.hasAcknowledgement ?? false
+        }
+    }
+
+    /// Sends one batch; whether to go on with the next.
+    private func send(
+        _ batch: AckBatch,
+        _ poll: Poll,
+        dialect: Dialect,
+        _ pass: inout Pass
+    ) async throws(StoreError) -> Bool {
+        let call = APICaller.Call(
+            endpoint: .acknowledge,
+            method: .post,
+            body: Self.body(of: batch, at: caller.clock.now),
+            account: batch.stream.account,
+            purpose: .acknowledge,
+            runID: RandomID.runID(),
+            idempotencyKey: batch.key,
+            identifiers: batch.ids.count,
+            isRetriedAtOnce: false
+        )
+        let count = UInt64(batch.ids.count)
+        let results = caller.metrics.outbox.acknowledgements
+        var resume = caller.clock.now
+        switch await caller.send(call, dialect: dialect) {
+        case .answer(let response, _):
+            if let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body)), answer.failed == 0 {
+                let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
+                let completion = try await store.completeAck(batch, now: caller.clock.now)
+                results[.already].increment(by: already)
+                results[.ok].increment(by: count - already)
+                pass.acknowledged += completion.acknowledged
+                note(completion.watermark, poll, &pass)
+                return true
+            }
+            // All or nothing: a part that failed is the whole that failed (C-044).
+            results[.failed].increment(by: count)
+            logger.warning("acknowledge.failed", metadata: ["error": "The server did not take the whole batch."])
+        case .failed(let failure) where failure.result == .notFound && options.mode == .auto:
+            logger.notice("acknowledge.local", metadata: ["reason": "not_found"])
+            try await caller.gate.learn(acknowledges: false)
+            return true
+        case .failed(let failure):
+            guard failure.failureClass != .cancelled else { return false }
+            results[.retried].increment(by: count)
+            if failure.failureClass == .refused { results[.failed].increment(by: count) }
+            logger.warning(
+                "acknowledge.failed",
+                metadata: ["error": "\(failure.reason)", "change_count": .number(count)]
+            )
+        case .deferred(let until):
+            resume = until
+        case .noToken(let error):
+            logger.warning("acknowledge.no_token", metadata: ["error": "\(error.description)"])
+        }
+        let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: caller.random())
+        let next = max(resume, caller.clock.now + delay)
+        try await store.deferAck(batch, until: next)
+        pass.next = min(pass.next ?? next, next)
+        return false
+    }
+
+    private func note(_ outcome: WatermarkOutcome, _ poll: Poll, _ pass: inout Pass) {
+        switch outcome {
+        case .unchanged: break
+        case .advanced(let to):
+            caller.metrics.outbox.watermarkAdvances[poll.label].increment()
+            caller.metrics.outbox.watermark[poll.label].set(to.timestamp.seconds)
+            pass.watermarkMoved = true
+        case .conflict: caller.metrics.outbox.watermarkConflicts[poll.label].increment()
+        }
+    }
+
+    /// The body of R-EP-21. Identifiers and versions need no escaping.
+    private static func body(of batch: AckBatch, at now: Timestamp) -> [UInt8] {
+        let ids = batch.ids.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
+        return Array(
+            #"{"acknowledgedJwtIds":[\#(ids)],"acknowledgedAt":"\#(now.iso8601)","clientVersion":"\#(AgentVersion.userAgent)"}"#
+                .utf8
+        )
+    }
+
+    /// The answer of R-EP-22, as far as it matters.
+    private struct Answer: Decodable {
+        var failed: Int
+        var alreadyAcknowledged: Int?
+    }
+}

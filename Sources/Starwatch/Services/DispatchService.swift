@@ -1,0 +1,299 @@
+package import Logging
+import ServiceLifecycle
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// Groups what waits in the outbox into notifications and hands them to the sinks.
+package final class DispatchService: Service {
+    /// What one pass did.
+    package struct Pass: Sendable, Hashable {
+        /// Notifications that were made.
+        package var made = 0
+        /// Rows that every sink is done with.
+        package var delivered = 0
+        package var dead = 0
+        /// When there is something to do again; `nil` when only a new row can give work.
+        package var next: Timestamp?
+    }
+
+    /// The most rows of one notification; more wait for the next one.
+    static let rowsPerNotification = 1000
+    /// Longer than any attempt: within it nobody else may try.
+    static let lease = Duration.seconds(120)
+
+    private let polls: [Poll]
+    private let sinks: [SinkSlot]
+    private let store: Store
+    private let identity: IdentityContext
+    private let server: String
+    private let options: DeliveryOptions
+    private let maxRetries: Int
+    private let clock: ServerClock
+    private let time: any TimeSource
+    private let metrics: AgentMetrics
+    private let hasStored: Signal
+    private let hasDelivered: Signal
+    private let random: @Sendable () -> Double
+    private let logger: Logger
+    private let turn = ConcurrencyLimit(1)
+
+    package init(
+        polls: [Poll],
+        sinks: [SinkSlot],
+        store: Store,
+        identity: IdentityContext,
+        server: String,
+        options: DeliveryOptions,
+        maxRetries: Int,
+        clock: ServerClock,
+        time: any TimeSource,
+        metrics: AgentMetrics,
+        hasStored: Signal,
+        hasDelivered: Signal,
+        random: @escaping @Sendable () -> Double,
+        logger: Logger
+    ) {
+        self.polls = polls
+        self.sinks = sinks
+        self.store = store
+        self.identity = identity
+        self.server = server
+        self.options = options
+        self.maxRetries = maxRetries
+        self.clock = clock
+        self.time = time
+        self.metrics = metrics
+        self.hasStored = hasStored
+        self.hasDelivered = hasDelivered
+        self.random = random
+        self.logger = logger
+    }
+
+    /// Passes whenever something was stored or is due. When told to stop, it finishes the pass under way and makes
+    /// one more, so that what the last poll brought is not left lying.
+    package func run() async throws {
+        while !Task.isShuttingDownGracefully && !Task.isCancelled {
+            let pass = await self.pass()
+            let wait = pass.next.map { min(max($0 - clock.now, .zero), .seconds(30)) } ?? .seconds(30)
+            await cancelWhenGracefulShutdown { await self.hasStored.wait(for: wait, on: self.time) }
+        }
+        if !Task.isCancelled { _ = await pass() }
+    }
+
+    /// Makes the notifications that are due and tries every sink that is due. Passes never overlap.
+    package func pass() async -> Pass {
+        await turn.run { await self.passOnce() } ?? Pass()
+    }
+
+    private func passOnce() async -> Pass {
+        var pass = Pass()
+        do throws(StoreError) {
+            guard let did = try await identity.current().identity.did else { return pass }
+            var open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
+            for poll in polls {
+                let stream = StreamKey(account: did, server: server, poll: poll.name)
+                open += try await claim(poll, stream, &pass)
+            }
+            await deliver(open, &pass)
+            if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
+        } catch {
+            logger.error("dispatch.store_failed", metadata: ["error": "\(error.description)"])
+            pass.next = clock.now + .seconds(5)
+        }
+        if pass.delivered > 0 || pass.dead > 0 { hasDelivered.raise() }
+        return pass
+    }
+
+    /// Makes the stream's notification, if one may be made now.
+    private func claim(
+        _ poll: Poll,
+        _ stream: StreamKey,
+        _ pass: inout Pass
+    ) async throws(StoreError) -> [OpenNotification] {
+        let active = sinks.filter { !$0.isDisabled }.map(\.name)
+        let due = try await store.dueSummary(stream)
+        guard !active.isEmpty, due.count > 0 else { return [] }
+        let now = clock.now
+        switch GroupingDecision.decide(
+            now: now,
+            oldestWaiting: due.oldestCreatedAt,
+            lastNotified: due.lastNotifiedAt,
+            groupWait: options.groupWait,
+            groupInterval: options.groupInterval
+        )
+        {
+        case .idle: return []
+        case .wait(let until):
+            pass.next = min(pass.next ?? until, until)
+            return []
+        case .notify: break
+        }
+        let runID = RandomID.runID()
+        let id = RandomID.notificationID()
+        let (kind, name, largest, locale) = (poll.kind, poll.name, options.maxGroupSize, options.locale)
+        let notification = try await store.claim(
+            stream,
+            now: now,
+            limit: Self.rowsPerNotification,
+            leaseUntil: now + Self.lease,
+            sinks: active,
+            runID: runID
+        ) { rows in
+            let message = NotificationMessage(
+                id: id,
+                runID: runID,
+                poll: name,
+                kind: kind,
+                changes: rows.map(\.change),
+                largestGroup: largest,
+                locale: locale,
+                createdAt: now
+            )
+            return NotificationDraft(
+                id: id,
+                group: message.group.rawValue,
+                title: message.title,
+                body: message.body,
+                payload: message.json()
+            )
+        }
+        guard let notification else { return [] }
+        pass.made += 1
+        let group = NotificationGroup(rawValue: notification.group) ?? .many
+        metrics.outbox.notifications[poll.label, group].increment()
+        if due.count > notification.rowCount { pass.next = now }
+        return [notification]
+    }
+
+    // MARK: - Delivering
+
+    /// Each sink gets its notifications in order; sinks do not wait for one another.
+    private func deliver(_ open: [OpenNotification], _ pass: inout Pass) async {
+        let results = await withTaskGroup(of: [DeliveryResult].self) { group in
+            for slot in sinks {
+                let work = open.compactMap { notification in
+                    notification.tickets.first { $0.sink == slot.name }.map { (notification, $0) }
+                }
+                guard !work.isEmpty else { continue }
+                group.addTask {
+                    var results: [DeliveryResult] = []
+                    for (notification, ticket) in work {
+                        if let result = await self.attempt(notification, ticket, at: slot) { results.append(result) }
+                    }
+                    return results
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        for result in results {
+            switch result {
+            case .delivered(let ids): pass.delivered += ids.count
+            case .dead(let ids): pass.dead += ids.count
+            case .stale, .waiting, .released: break
+            }
+        }
+    }
+
+    private func attempt(
+        _ notification: OpenNotification,
+        _ ticket: DeliveryTicket,
+        at slot: SinkSlot
+    ) async -> DeliveryResult? {
+        if let until = slot.admit(at: clock.now) {
+            return await record(ticket, .unavailable(nextAttemptAt: until), notification)
+        }
+        let start = time.monotonic
+        let result = await slot.sink.deliver(
+            OutgoingNotification(
+                id: notification.id,
+                runID: notification.runID,
+                poll: notification.stream.poll.rawValue,
+                group: NotificationGroup(rawValue: notification.group) ?? .many,
+                count: notification.rowCount,
+                title: notification.title,
+                body: notification.body,
+                payload: notification.payload
+            )
+        )
+        metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
+        let now = clock.now
+        let (changed, nextTry) = slot.note(result, at: now)
+        if let changed {
+            metrics.api.circuitTransitions[slot.target, changed].increment()
+            logger.notice("sink.circuit", metadata: ["sink": "\(slot.name)", "state": "\(changed.rawValue)"])
+        }
+        metrics.api.circuitState[slot.target].set(slot.circuitState.metricValue)
+        let outcome: DeliveryOutcome
+        switch result {
+        case .ok:
+            count(slot, .ok)
+            outcome = .ok
+        case .rejected(let reason):
+            count(slot, .rejected)
+            let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random())
+            outcome = .rejected(nextAttemptAt: now + delay)
+            log("sink.rejected", notification, slot, reason)
+        case .unavailable(let reason, _):
+            count(slot, .unavailable)
+            outcome = .unavailable(nextAttemptAt: nextTry)
+            log("sink.unavailable", notification, slot, reason)
+        case .timeout:
+            count(slot, .timeout)
+            outcome = .unavailable(nextAttemptAt: nextTry)
+            log("sink.unavailable", notification, slot, "The sink did not answer in time.")
+        case .gone:
+            count(slot, .rejected)
+            outcome = .gone
+            log("sink.gone", notification, slot, "The sink wants no more notifications; it is off until a reload.")
+        }
+        return await record(ticket, outcome, notification)
+    }
+
+    /// Stores what the sink said. When that fails, the lease ends and the sink is asked again under the same id.
+    private func record(
+        _ ticket: DeliveryTicket,
+        _ outcome: DeliveryOutcome,
+        _ notification: OpenNotification
+    ) async -> DeliveryResult? {
+        do {
+            let now = clock.now
+            let result = try await store.recordDelivery(ticket, outcome, now: now, maxRetries: maxRetries)
+            if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
+            return result
+        } catch {
+            logger.error("dispatch.store_failed", metadata: ["error": "\(error.description)"])
+            return nil
+        }
+    }
+
+    private func observeFreshness(_ ids: [JWTID], _ notification: OpenNotification, now: Timestamp) {
+        guard let label = metrics.pollNames[notification.stream.poll.rawValue] else { return }
+        let exemplar = Exemplar(runID: notification.runID, atMilliseconds: now.milliseconds)
+        for id in ids {
+            metrics.outbox.freshness[label].observe(max(now - id.timestamp, .zero), exemplar: exemplar)
+        }
+        logger.info(
+            "notification.delivered",
+            metadata: [
+                "run_id": "\(notification.runID)", "notification_id": "\(notification.id)",
+                "poll": "\(notification.stream.poll.rawValue)", "change_count": .number(ids.count),
+            ]
+        )
+    }
+
+    private func count(_ slot: SinkSlot, _ result: SinkAttemptResult) {
+        metrics.outbox.deliveryAttempts[slot.label, result].increment()
+    }
+
+    private func log(_ event: Logger.Message, _ notification: OpenNotification, _ slot: SinkSlot, _ reason: String) {
+        logger.warning(
+            event,
+            metadata: [
+                "run_id": "\(notification.runID)", "notification_id": "\(notification.id)", "sink": "\(slot.name)",
+                "error": "\(reason)",
+            ]
+        )
+    }
+}

@@ -1,0 +1,220 @@
+package import Logging
+import ServiceLifecycle
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+import Synchronization
+
+/// Runs every configured poll on its schedule, and by hand.
+package final class PollService: Service {
+    private let polls: [Poll]
+    private let store: Store
+    private let caller: APICaller
+    private let identity: IdentityContext
+    private let outbox: OutboxOptions
+    private let limit: ConcurrencyLimit
+    private let logger: Logger
+    /// Raised when a cycle stored something to deliver or to acknowledge.
+    private let hasStored: Signal
+    private let state: Mutex<State>
+    private let progress: ProgressMark
+
+    private struct State {
+        /// Polls with a cycle under way, and how to give it up.
+        var running: [PollName: Signal] = [:]
+        var lastSkip: [PollName: SkipReason] = [:]
+        var nextRun: [PollName: Timestamp] = [:]
+    }
+
+    package init(
+        polls: [Poll],
+        store: Store,
+        caller: APICaller,
+        identity: IdentityContext,
+        outbox: OutboxOptions,
+        maxConcurrent: Int,
+        hasStored: Signal,
+        progress: ProgressMark,
+        logger: Logger
+    ) {
+        self.polls = polls
+        self.store = store
+        self.caller = caller
+        self.identity = identity
+        self.outbox = outbox
+        self.limit = ConcurrencyLimit(maxConcurrent)
+        self.hasStored = hasStored
+        self.progress = progress
+        self.logger = logger
+        self.state = Mutex(State())
+    }
+
+    /// Runs the schedules until the service is told to stop; a cycle under way is then given up, which loses nothing.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withTaskGroup(of: Void.self) { group in
+                for poll in self.polls { group.addTask { await self.follow(poll) } }
+            }
+        }
+    }
+
+    /// Runs one cycle now.
+    ///
+    /// - Parameter nextRun: When the schedule fires next, stored with the cycle; `nil` for a run by hand.
+    package func pass(_ poll: Poll, runID: String, nextRun: Timestamp? = nil) async -> PollCycle.Result {
+        let stop = Signal()
+        let isFree = state.withLock { state in
+            guard state.running[poll.name] == nil else { return false }
+            state.running[poll.name] = stop
+            return true
+        }
+        guard isFree else { return skipped(poll, .overlap, runID: runID) }
+        defer { state.withLock { $0.running[poll.name] = nil } }
+        let cycle = PollCycle(
+            poll: poll,
+            store: store,
+            caller: caller,
+            identity: identity,
+            outbox: outbox,
+            runID: runID,
+            logger: logger,
+            nextRun: nextRun
+        )
+        let result = await limit.run { await Self.run(cycle, until: stop) }
+        guard let result else { return skipped(poll, .overlap, runID: runID) }
+        if let skip = result.skip { return skipped(poll, skip, runID: runID) }
+        state.withLock { $0.lastSkip[poll.name] = nil }
+        if result.new > 0 { hasStored.raise() }
+        return result
+    }
+
+    /// Gives up every cycle under way: the identity changed.
+    package func abortCycles() {
+        for stop in state.withLock({ Array($0.running.values) }) { stop.raise() }
+    }
+
+    /// Why the poll's last cycle was skipped; `nil` when it was not.
+    package func lastSkip(_ poll: PollName) -> SkipReason? { state.withLock { $0.lastSkip[poll] } }
+
+    /// When the schedule fires next.
+    package func nextRun(_ poll: PollName) -> Timestamp? { state.withLock { $0.nextRun[poll] } }
+
+    // MARK: - Schedule
+
+    /// Follows the poll's schedule until the task is cancelled.
+    private func follow(_ poll: Poll) async {
+        let time = caller.time
+        let polls = caller.metrics.polls
+        polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
+        polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
+        var (nextRun, lastRun) = await restore(poll)
+        // A cycle that could not reach the server, or had to wait, is not left to the next scheduled time.
+        var extra: Timestamp?
+        while !Task.isCancelled {
+            let now = time.now
+            progress.mark(time.monotonic)
+            let decision = SchedulerDecision.decide(
+                schedule: poll.schedule,
+                nextRun: nextRun,
+                lastRun: lastRun,
+                now: now,
+                catchUp: poll.options.catchUp,
+                splay: poll.splay,
+                isRunning: state.withLock { $0.running[poll.name] != nil }
+            )
+            for (outcome, count) in decision.outcomes {
+                polls.scheduleRuns[poll.label, outcome].increment(by: UInt64(count))
+            }
+            switch decision {
+            case .sleep(let until, let planned):
+                nextRun = planned
+                plan(planned, of: poll)
+                if let due = extra, due <= now {
+                    extra = nil
+                    lastRun = now
+                    extra = await cycle(poll, nextRun: planned)
+                } else {
+                    try? await time.sleep(for: min(until, extra ?? until) - now)
+                }
+            case .run(_, let planned, _, let next):
+                polls.scheduleDelay[poll.label].observe(max(now - planned - poll.splay, .zero))
+                nextRun = next
+                lastRun = now
+                if let next { plan(next, of: poll) }
+                extra = await cycle(poll, nextRun: next)
+            case .skip(_, let next), .coalesce(_, let next):
+                nextRun = next
+                if let next { plan(next, of: poll) }
+            case .idle:
+                try? await time.sleep(for: SchedulerDecision.longestSleep)
+            }
+        }
+    }
+
+    /// Runs a cycle; when to try once more outside the schedule.
+    private func cycle(_ poll: Poll, nextRun: Timestamp?) async -> Timestamp? {
+        let result = await pass(poll, runID: RandomID.runID(), nextRun: nextRun)
+        let now = caller.time.now
+        if let resumeAt = result.resumeAt { return resumeAt }
+        switch (result.skip, result.failure) {
+        case (.throttled, _): return await caller.gate.heldUntil(now: now)
+        case (.circuitOpen, _): return await caller.gate.nextTrial
+        // Recovery must take less than 30 s after the network returns (R-RTY-15).
+        case (_, .network): return now + .seconds(15)
+        case (_, .timeout), (_, .serverError): return now + .seconds(60)
+        default: return nil
+        }
+    }
+
+    private func restore(_ poll: Poll) async -> (nextRun: Timestamp?, lastRun: Timestamp?) {
+        guard let did = (try? await identity.current())?.identity.did,
+            let stored = try? await store.pollState(
+                StreamKey(account: did, server: caller.gate.server, poll: poll.name),
+                maxUndelivered: outbox.maxUndelivered
+            )
+        else { return (nil, nil) }
+        caller.metrics.polls.lastAttempt[poll.label].set(stored.lastAttempt?.seconds ?? 0)
+        caller.metrics.polls.lastSuccess[poll.label].set(stored.lastSuccess?.seconds ?? 0)
+        // An interval counts from the start of the agent: its first run is at once.
+        if case .every = poll.schedule { return (nil, nil) }
+        return (stored.nextRun, stored.lastAttempt)
+    }
+
+    private func plan(_ time: Timestamp, of poll: Poll) {
+        caller.metrics.polls.nextRun[poll.label].set((time + poll.splay).seconds)
+        state.withLock { $0.nextRun[poll.name] = time + poll.splay }
+    }
+
+    private func skipped(_ poll: Poll, _ reason: SkipReason, runID: String) -> PollCycle.Result {
+        caller.metrics.polls.skipped[poll.label, reason].increment()
+        let isNew = state.withLock { state in
+            defer { state.lastSkip[poll.name] = reason }
+            return state.lastSkip[poll.name] != reason
+        }
+        // Said when it changes, counted every time.
+        logger.log(
+            level: isNew ? .notice : .debug,
+            "poll.skipped",
+            metadata: ["run_id": "\(runID)", "poll": "\(poll.name.rawValue)", "reason": "\(reason.rawValue)"]
+        )
+        return PollCycle.Result(skip: reason)
+    }
+
+    /// Runs the cycle, and cancels it when `stop` is raised.
+    private static func run(_ cycle: PollCycle, until stop: Signal) async -> PollCycle.Result {
+        await withTaskGroup(of: PollCycle.Result?.self) { group in
+            group.addTask { await cycle.run() }
+            group.addTask {
+                await stop.wait()
+                return nil
+            }
+            var result: PollCycle.Result?
+            while result == nil, let next = await group.next() {
+                result = next
+                group.cancelAll()
+            }
+            return result ?? PollCycle.Result(skip: .overlap)
+        }
+    }
+}

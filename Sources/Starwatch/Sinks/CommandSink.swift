@@ -1,0 +1,51 @@
+import Subprocess
+
+/// Starts a program for each notification, with the notification as JSON on its standard input.
+///
+/// The arguments are passed as they are, never through a shell. Exit status 0 is delivered, 75 (`EX_TEMPFAIL`) means
+/// unavailable, and anything else rejected. The program's output is discarded.
+package struct CommandSink: NotificationSink {
+    package let name: String
+    private let argv: [String]
+    private let timeout: Duration
+    private let time: any TimeSource
+
+    package init(name: String, argv: [String], timeout: Duration, time: any TimeSource) {
+        self.name = name
+        self.argv = argv
+        self.timeout = timeout
+        self.time = time
+    }
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        await withTaskGroup(of: SinkResult?.self) { group in
+            group.addTask { await run(notification.payload) }
+            group.addTask { [time, timeout] in (try? await time.sleep(for: timeout)).map { .timeout } }
+            defer { group.cancelAll() }
+            return await group.next()! ?? .unavailable("The agent is stopping.", retryAfter: nil)
+        }
+    }
+
+    private func run(_ payload: [UInt8]) async -> SinkResult? {
+        guard let program = argv.first else { return .rejected("The command is empty.") }
+        do {
+            let result = try await Subprocess.run(
+                .name(program),
+                arguments: Arguments(Array(argv.dropFirst())),
+                input: .array(payload),
+                output: .discarded,
+                error: .discarded
+            )
+            return switch result.terminationStatus {
+            case .exited(0): .ok
+            case .exited(75): .unavailable("The command asks to try later.", retryAfter: nil)
+            case .exited: .rejected("The command exited with a failure.")
+            default: .unavailable("The command was ended by a signal.", retryAfter: nil)
+            }
+        } catch is CancellationError {
+            return nil
+        } catch {
+            return .unavailable("The command cannot be started.", retryAfter: nil)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Appends each notification to a file as a line of JSON, exactly once.
+///
+/// A crash between the write and its record brings the same notification again. So the sink knows the ids that are
+/// in the file: it reads them when it first writes, and cuts off a last line that a crash left unfinished.
+package final class FileSink: NotificationSink {
+    package let name: String
+    private let path: String
+    private let queue: BlockingQueue
+    private let seen = Mutex<Set<String>?>(nil)
+
+    package init(name: String, path: String) {
+        self.name = name
+        self.path = path
+        self.queue = BlockingQueue(label: "starwatch.sink.\(name)")
+    }
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        await queue.run { self.append(notification) }
+    }
+
+    /// Runs on the queue only, one call at a time.
+    private func append(_ notification: OutgoingNotification) -> SinkResult {
+        let failure = SinkResult.unavailable("The sink's file cannot be written to.", retryAfter: nil)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return failure }
+        defer { close(descriptor) }
+        return seen.withLock { seen in
+            var ids = seen ?? []
+            if seen == nil {
+                guard let found = Self.recover(descriptor) else { return failure }
+                ids = found
+            }
+            defer { seen = ids }
+            guard !ids.contains(notification.id) else { return .ok }
+            let end = lseek(descriptor, 0, SEEK_END)
+            guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
+                fsync(descriptor) == 0
+            else {
+                // Half a line must not stay: the next attempt would join it.
+                _ = ftruncate(descriptor, end)
+                return failure
+            }
+            ids.insert(notification.id)
+            return .ok
+        }
+    }
+
+    /// The ids in the file, after an unfinished last line was cut off; `nil` when it cannot be read.
+    private static func recover(_ descriptor: Int32) -> Set<String>? {
+        struct Line: Decodable { var id: String }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        guard (try? handle.seek(toOffset: 0)) != nil, let content = try? handle.readToEnd() ?? Data() else {
+            return nil
+        }
+        let complete = content.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        if complete < content.count, ftruncate(descriptor, complete) != 0 { return nil }
+        let decoder = JSONDecoder()
+        var ids: Set<String> = []
+        for line in content[..<complete].split(separator: UInt8(ascii: "\n")) {
+            if let line = try? decoder.decode(Line.self, from: Data(line)) { ids.insert(line.id) }
+        }
+        return ids
+    }
+}

@@ -1,0 +1,37 @@
+import StarwatchCore
+import StarwatchTransport
+
+/// What an HTTP sink's answer means (semantics: dispatch).
+enum HTTPSinkAnswer {
+    /// More than any receiver has to say; the body is not read.
+    static let largestBytes = 65_536
+
+    static func result(of exchange: HTTPExchange, at now: Timestamp) -> SinkResult {
+        switch exchange.result {
+        case .failure(.timeout): .timeout
+        // The answer was too long, but it was an answer: what matters came before it.
+        case .failure: .unavailable("The sink cannot be reached.", retryAfter: nil)
+        case .success(let response): result(of: response, at: now)
+        }
+    }
+
+    static func result(of response: HTTPResponse, at now: Timestamp) -> SinkResult {
+        switch response.status {
+        case 200...299: .ok
+        case 408: .timeout
+        case 410: .gone
+        case 425, 429, 500...599:
+            .unavailable(
+                "The sink answered that it is not available.",
+                retryAfter: response.headers["retry-after"].flatMap {
+                    RetryAfter.parse(
+                        $0,
+                        answerDate: response.headers["date"].flatMap { HTTPDate.parse($0, now: now) },
+                        now: now
+                    )
+                }
+            )
+        default: .rejected("The sink refused the notification.")
+        }
+    }
+}

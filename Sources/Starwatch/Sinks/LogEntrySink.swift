@@ -1,0 +1,26 @@
+package import Logging
+import StarwatchCore
+import StarwatchTelemetry
+
+/// A structured log entry without the personal parts: id, poll, group and count.
+package struct LogEntrySink: NotificationSink {
+    package let name: String
+    private let logger: Logger
+
+    package init(name: String, logger: Logger) {
+        self.name = name
+        self.logger = logger
+    }
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        logger.notice(
+            "notification",
+            metadata: [
+                "notification_id": "\(notification.id)", "run_id": "\(notification.runID)",
+                "poll": "\(notification.poll)", "group": "\(notification.group.rawValue)",
+                "count": .number(notification.count), "fold": "never",
+            ]
+        )
+        return .ok
+    }
+}

@@ -1,0 +1,58 @@
+package import StarwatchCore
+
+/// A place where notifications go. Does one attempt; when to try again is decided elsewhere.
+package protocol NotificationSink: Sendable {
+    /// The configured name.
+    var name: String { get }
+    /// Hands over one notification. The same `id` may come again after a crash or a failure, with the same content.
+    ///
+    /// When the task is cancelled the attempt ends as ``SinkResult/unavailable(_:retryAfter:)``.
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult
+}
+
+/// A notification on its way out: rendered once, sent as often as needed.
+package struct OutgoingNotification: Sendable, Hashable {
+    /// `ntf_…`, the same for every retry.
+    package let id: String
+    package let runID: String
+    package let poll: String
+    package let group: NotificationGroup
+    package let count: Int
+    package let title: String
+    package let body: String
+    /// The JSON of ``NotificationMessage``.
+    package let payload: [UInt8]
+
+    package init(
+        id: String,
+        runID: String,
+        poll: String,
+        group: NotificationGroup,
+        count: Int,
+        title: String,
+        body: String,
+        payload: [UInt8]
+    ) {
+        self.id = id
+        self.runID = runID
+        self.poll = poll
+        self.group = group
+        self.count = count
+        self.title = title
+        self.body = body
+        self.payload = payload
+    }
+}
+
+/// How one attempt ended. The texts are fixed sentences without personal data.
+package enum SinkResult: Sendable, Hashable {
+    case ok
+    /// The sink refuses this notification; trying costs the row an attempt.
+    case rejected(String)
+    /// The sink is down; costs no attempt. `retryAfter` is what it asked for.
+    case unavailable(String, retryAfter: Duration?)
+    /// No answer in time; otherwise as ``unavailable(_:retryAfter:)``.
+    case timeout
+    /// The sink wants no more (410).
+    case gone
+}

@@ -1,0 +1,51 @@
+import StarwatchCore
+package import StarwatchTransport
+
+/// Publishes each notification on an ntfy topic.
+package struct NtfySink: NotificationSink {
+    package let name: String
+    private let url: String
+    private let http: HTTPClient
+    private let time: any TimeSource
+    private let token: SecretFile?
+
+    package init(
+        name: String,
+        url: String,
+        topic: String,
+        http: HTTPClient,
+        time: any TimeSource,
+        token: SecretFile?
+    ) {
+        self.name = name
+        self.url = url.hasSuffix("/") ? url + topic : url + "/" + topic
+        self.http = http
+        self.time = time
+        self.token = token
+    }
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        // Headers carry ASCII only, so the title, which holds no name, goes there and the body stays the body.
+        var headers: [(name: String, value: String)] = [
+            ("Content-Type", "text/plain; charset=utf-8"), ("User-Agent", AgentVersion.userAgent),
+            ("Title", notification.title), ("X-Notification-ID", notification.id),
+        ]
+        if var token {
+            guard let value = try? token.read() else {
+                return .unavailable("The sink's token_file cannot be read.", retryAfter: nil)
+            }
+            headers.append(("Authorization", "Bearer " + String(decoding: value, as: UTF8.self)))
+        }
+        let exchange = await http.exchange(
+            HTTPRequest(
+                method: .post,
+                url: url,
+                headers: headers,
+                body: Array(notification.body.utf8),
+                timeout: .seconds(30),
+                maxResponseBytes: HTTPSinkAnswer.largestBytes
+            )
+        )
+        return HTTPSinkAnswer.result(of: exchange, at: time.now)
+    }
+}

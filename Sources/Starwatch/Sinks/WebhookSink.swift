@@ -1,0 +1,58 @@
+import StarwatchCore
+package import StarwatchTransport
+
+/// Posts each notification to a URL, after the Standard Webhooks specification.
+///
+/// `webhook-id` is the notification's id and stays through every retry, so a receiver that keeps ids sees each once.
+package struct WebhookSink: NotificationSink {
+    package let name: String
+    private let url: String
+    private let timeout: Duration
+    private let http: HTTPClient
+    private let time: any TimeSource
+    private let secret: SecretFile?
+
+    /// - Parameter secret: What signs the requests; `nil` leaves `webhook-signature` out.
+    package init(
+        name: String,
+        url: String,
+        timeout: Duration,
+        http: HTTPClient,
+        time: any TimeSource,
+        secret: SecretFile?
+    ) {
+        self.name = name
+        self.url = url
+        self.timeout = timeout
+        self.http = http
+        self.time = time
+        self.secret = secret
+    }
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        var headers: [(name: String, value: String)] = [
+            ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
+            ("X-Run-ID", notification.runID),
+        ]
+        let now = time.now
+        if var secret {
+            guard let key = try? secret.read(), let signer = WebhookSigner(secrets: [key]) else {
+                return .unavailable("The sink's secret_file cannot be used.", retryAfter: nil)
+            }
+            headers += signer.headers(id: notification.id, timestamp: now, body: notification.payload)
+        } else {
+            headers += [("webhook-id", notification.id), ("webhook-timestamp", String(now.wholeSeconds))]
+        }
+        let exchange = await http.exchange(
+            HTTPRequest(
+                method: .post,
+                url: url,
+                headers: headers,
+                body: notification.payload,
+                timeout: timeout,
+                maxResponseBytes: HTTPSinkAnswer.largestBytes
+            )
+        )
+        return HTTPSinkAnswer.result(of: exchange, at: time.now)
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Starwatch
+
+struct CheckCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check the configuration.",
+        discussion: """
+            Reports every problem with its line, and does nothing else: nothing is opened, sent or written. Exits 0 \
+            when the configuration is good, else 2.
+            """
+    )
+
+    @OptionGroup var arguments: ConfigurationArguments
+
+    func run() async throws {
+        let configuration = try arguments.access.configuration()
+        let polls = configuration.options.polls.count
+        let sinks = configuration.options.delivery.sinks.count
+        print(
+            "\(configuration.file) is good: \(polls) \(polls == 1 ? "poll" : "polls"), "
+                + "\(sinks) \(sinks == 1 ? "sink" : "sinks")."
+        )
+    }
+}

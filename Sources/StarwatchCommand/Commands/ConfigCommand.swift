@@ -1,0 +1,35 @@
+import ArgumentParser
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Print the effective or the default configuration.",
+        subcommands: [Print.self, Default.self]
+    )
+
+    struct Print: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "print",
+            abstract: "Print the effective configuration, each value with its origin.",
+            discussion: "Secrets are printed as <secret>, the DID as <did>, starred plans as <plan>."
+        )
+
+        @OptionGroup var arguments: ConfigurationArguments
+
+        func run() async throws {
+            print(ConfigurationPrinter.yaml(try arguments.access.configuration()), terminator: "")
+        }
+    }
+
+    struct Default: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "default",
+            abstract: "Print the default configuration, with comments.",
+            discussion: "A start for a file of your own: starwatch config default > starwatch.yaml"
+        )
+
+        func run() async throws {
+            print(DefaultConfiguration.text, terminator: "")
+        }
+    }
+}

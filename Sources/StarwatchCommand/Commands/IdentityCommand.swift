@@ -1,0 +1,58 @@
+import ArgumentParser
+import Starwatch
+import StarwatchCore
+
+struct IdentityCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "identity",
+        abstract: "Show or change the active identity.",
+        subcommands: [Show.self, Change.self]
+    )
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show the active identity.")
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws {
+            let report = try await arguments.access.perform { agent throws(CommandError) in
+                try await agent.identity()
+            }
+            print(try format.json ? JSONText.encode(report) : IdentityText.details(report))
+        }
+    }
+
+    struct Change: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Make a DID the active identity, or sign out.",
+            discussion: """
+                Rows that wait for delivery are cancelled, the new identity starts with its own watermark, and its \
+                stars are empty until they are set; the old stars are kept for 30 days.
+                """
+        )
+
+        @Argument(help: "The DID, such as did:ethr:0x….")
+        var did: String?
+
+        @Flag(help: "Sign out: polling pauses until a DID is set.")
+        var signOut = false
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func validate() throws {
+            guard (did != nil) != signOut else { throw ValidationError("Give either a DID or --sign-out.") }
+            if let did, DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
+        }
+
+        func run() async throws {
+            let did = did.flatMap(DID.init)
+            let report = try await arguments.access.perform { agent throws(CommandError) in
+                try await agent.setIdentity(did)
+            }
+            print(try format.json ? JSONText.encode(report) : IdentityText.details(report))
+        }
+    }
+}

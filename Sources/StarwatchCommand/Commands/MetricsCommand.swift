@@ -1,0 +1,59 @@
+import ArgumentParser
+import Starwatch
+
+struct MetricsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "metrics",
+        abstract: "Describe the metrics.",
+        subcommands: [List.self]
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "catalogue",
+            abstract: "List every metric family: type, unit, labels, help, stability.",
+            discussion: """
+                The number of series depends on the configured polls and sinks. Without a configuration file, the \
+                defaults are taken.
+                """
+        )
+
+        @Flag(help: "Print a Markdown table.")
+        var markdown = false
+
+        @OptionGroup var arguments: ConfigurationArguments
+        @OptionGroup var format: FormatArguments
+
+        func validate() throws {
+            if markdown, format.json { throw ValidationError("Give either --markdown or --json.") }
+        }
+
+        func run() async throws {
+            let options = try options()
+            let text: String
+            do throws(AgentError) {
+                if markdown {
+                    text = try MetricCatalogue.markdown(for: options)
+                } else if format.json {
+                    text = try MetricCatalogue.json(for: options)
+                } else {
+                    text = try MetricCatalogue.text(for: options)
+                }
+            } catch {
+                throw CommandError.agent(error)
+            }
+            print(text, terminator: text.hasSuffix("\n") ? "" : "\n")
+        }
+
+        private func options() throws(CommandError) -> AgentOptions {
+            do throws(CommandError) {
+                return try arguments.access.configuration().options
+            } catch .noConfiguration {
+                var options = AgentOptions()
+                options.polls = [ConfigurationReader.defaultPoll]
+                options.delivery.sinks = [ConfigurationReader.defaultSink]
+                return options
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Starwatch
+import StarwatchCore
+
+struct NextRunsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "next-runs",
+        abstract: "Show when a poll's schedule fires next.",
+        discussion: """
+            A line a run: the local time with its offset, UTC, and what daylight saving time does to it: "gap" when \
+            the local time is skipped and the run comes right after, "fold" when it happens twice. A poll with \
+            "every" is shown as if it ran now.
+            """
+    )
+
+    @Argument(help: "The poll's name.")
+    var name: String
+
+    @Option(help: "How many runs.")
+    var count = 20
+
+    @OptionGroup var arguments: ConfigurationArguments
+    @OptionGroup var format: FormatArguments
+
+    func validate() throws {
+        guard (1...10_000).contains(count) else { throw ValidationError("--count must be between 1 and 10000.") }
+    }
+
+    func run() async throws {
+        let polls = try arguments.access.configuration().options.polls
+        guard let poll = polls.first(where: { $0.name.rawValue == name }) else {
+            let names = polls.map(\.name.rawValue)
+            let tail = Suggestion.nearest(to: name, among: names).map { "did you mean \"\($0)\"?" }
+            throw CommandError.usage(
+                "There is no poll \"\(name)\"; \(tail ?? "the polls are \(names.joined(separator: ", ")).")"
+            )
+        }
+        let runs = NextRuns(poll, after: SystemClock().now, count: count)
+        print(try format.json ? JSONText.encode(runs) : runs.text)
+    }
+}

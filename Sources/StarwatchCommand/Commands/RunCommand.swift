@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+import Starwatch
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run the agent until SIGTERM or SIGINT.",
+        discussion: """
+            The agent logs on standard error. On SIGTERM or SIGINT it finishes what it has begun and exits 0. On \
+            SIGHUP it reads its configuration again; one that has an error, or changes storage, http.listen or \
+            control.socket, is refused as a whole.
+            """
+    )
+
+    @OptionGroup var arguments: ConfigurationArguments
+
+    func run() async throws {
+        // Until the agent listens for it, SIGHUP would end the process.
+        signal(SIGHUP, SIG_IGN)
+        // A reader of our output that goes away is no reason to end.
+        signal(SIGPIPE, SIG_IGN)
+        var access = arguments.access
+        let configuration = try access.configuration()
+        // A reload reads this file, also when a file that would be found earlier has appeared.
+        access.config = configuration.file
+        do throws(AgentError) {
+            var next: AgentOptions? = configuration.options
+            while let options = next {
+                let agent = try await Agent(options: options) { [access] () throws(AgentError) in
+                    try access.reloadedOptions()
+                }
+                next = try await agent.run()
+            }
+        } catch {
+            throw CommandError.agent(error)
+        }
+    }
+}

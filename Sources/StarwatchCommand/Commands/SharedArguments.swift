@@ -1,0 +1,30 @@
+import ArgumentParser
+
+/// `--config`.
+struct ConfigurationArguments: ParsableArguments {
+    @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+    var config: String?
+
+    var access: AgentAccess { AgentAccess(config: config) }
+}
+
+/// `--config` and `--socket`.
+struct AgentArguments: ParsableArguments {
+    @OptionGroup var configuration: ConfigurationArguments
+
+    @Option(
+        help: ArgumentHelp(
+            "The control socket of a running agent; else the configuration names it.",
+            valueName: "path"
+        )
+    )
+    var socket: String?
+
+    var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket) }
+}
+
+/// `--json`.
+struct FormatArguments: ParsableArguments {
+    @Flag(help: "Print JSON.")
+    var json = false
+}

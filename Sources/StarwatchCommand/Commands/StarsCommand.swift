@@ -1,0 +1,83 @@
+import ArgumentParser
+import Starwatch
+
+struct StarsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stars",
+        abstract: "List or change the starred plans of the active identity.",
+        discussion: "Each command prints the stars as they are afterwards, a line each.",
+        subcommands: [List.self, Set.self, Add.self, Remove.self]
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the starred plans.")
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws {
+            let stars = try await arguments.access.perform { agent throws(CommandError) in try await agent.stars() }
+            try StarsCommand.show(stars, format)
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Star these plans and no others."
+        )
+
+        @Argument(help: "The plans' ids.")
+        var ids: [String]
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws { try await StarsCommand.change(.set, ids, arguments, format) }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Star these plans too.")
+
+        @Argument(help: "The plans' ids.")
+        var ids: [String]
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws { try await StarsCommand.change(.add, ids, arguments, format) }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Unstar these plans.")
+
+        @Argument(help: "The plans' ids.")
+        var ids: [String]
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws { try await StarsCommand.change(.remove, ids, arguments, format) }
+    }
+
+    private static func change(
+        _ operation: StarsChange.Operation,
+        _ ids: [String],
+        _ arguments: AgentArguments,
+        _ format: FormatArguments
+    ) async throws {
+        let change = StarsChange(operation: operation, planIDs: ids)
+        let stars = try await arguments.access.perform { agent throws(CommandError) in
+            try await agent.changeStars(change)
+        }
+        try show(stars, format)
+    }
+
+    private static func show(_ stars: [String], _ format: FormatArguments) throws {
+        if format.json {
+            print(try JSONText.encode(stars))
+        } else {
+            print(stars.isEmpty ? "No plans are starred." : stars.joined(separator: "\n"))
+        }
+    }
+}

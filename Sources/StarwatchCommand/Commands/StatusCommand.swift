@@ -1,0 +1,22 @@
+import ArgumentParser
+import Starwatch
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show how the running agent is.",
+        discussion: """
+            Exits 0 when it is healthy; 1 when it is degraded: a stale poll, dead letters, backpressure, an open \
+            circuit, a disabled sink, skew over the limit, or books that do not balance; 3 when no agent answers.
+            """
+    )
+
+    @OptionGroup var arguments: AgentArguments
+    @OptionGroup var format: FormatArguments
+
+    func run() async throws {
+        let status = try await arguments.access.running().status()
+        print(try format.json ? JSONText.encode(status) : StatusText.page(status), terminator: format.json ? "\n" : "")
+        if status.status == .degraded { throw CommandError.degraded }
+    }
+}

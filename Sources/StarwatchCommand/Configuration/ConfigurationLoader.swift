@@ -1,0 +1,81 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+import Yams
+
+/// A file's text to ``AgentOptions``, strictly: what is not understood is refused, and everything wrong is reported.
+struct ConfigurationLoader: Sendable {
+    var environment: [String: String]
+    var workingDirectory: String
+
+    /// With the process's environment and working directory.
+    init(
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        workingDirectory: String = FileManager.default.currentDirectoryPath
+    ) {
+        self.environment = environment
+        self.workingDirectory = workingDirectory
+    }
+
+    // MARK: Finding
+
+    /// The file to read: `named`, else `$STARWATCH_CONFIG`, `./starwatch.yaml`, `/etc/starwatch/starwatch.yaml`.
+    ///
+    /// - Returns: `nil` when none is named and none of the usual ones exists.
+    func find(_ named: String?, systemFile: String = "/etc/starwatch/starwatch.yaml") -> String? {
+        if let named { return named }
+        if let variable = environment["STARWATCH_CONFIG"], !variable.isEmpty { return variable }
+        return ["starwatch.yaml", systemFile].first { FileManager.default.fileExists(atPath: absolute($0)) }
+    }
+
+    private func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : workingDirectory + "/" + path
+    }
+
+    // MARK: Reading
+
+    func load(file: String) throws(ConfigurationFailure) -> LoadedConfiguration {
+        let path = absolute(file)
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+            throw failure(file, "there is no such file; write one with 'starwatch config default > starwatch.yaml'.")
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw failure(file, "cannot be read by this user; correct its owner or mode.")
+        }
+        guard data.count <= YAMLDocument.maximumBytes else {
+            throw failure(file, "is larger than 1MiB; a configuration is a few kilobytes.")
+        }
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw failure(file, "is not UTF-8; save it in that encoding.")
+        }
+        let directory = URL(fileURLWithPath: path).standardizedFileURL.deletingLastPathComponent().path
+        return try load(text: text, file: file, directory: directory)
+    }
+
+    /// - Parameters:
+    ///   - file: The name that problems are reported under.
+    ///   - directory: Where relative paths start.
+    func load(text: String, file: String, directory: String) throws(ConfigurationFailure) -> LoadedConfiguration {
+        let root: Node?
+        do throws(ConfigurationProblem) {
+            root = try YAMLDocument.parse(text)
+        } catch {
+            throw ConfigurationFailure(file: file, problems: [error])
+        }
+        let credentials = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
+        var reader = ConfigurationReader(
+            files: FileResolver(directory: directory, credentialsDirectory: credentials),
+            journal: ConfigurationJournal()
+        )
+        let options = reader.read(root)
+        guard reader.journal.problems.isEmpty else {
+            throw ConfigurationFailure(file: file, problems: reader.journal.sortedProblems)
+        }
+        return LoadedConfiguration(options: options, origins: reader.journal.origins, file: file)
+    }
+
+    private func failure(_ file: String, _ message: String) -> ConfigurationFailure {
+        ConfigurationFailure(file: file, problems: [ConfigurationProblem(line: nil, path: "", message: message)])
+    }
+}

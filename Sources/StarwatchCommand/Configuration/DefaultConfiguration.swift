@@ -1,0 +1,114 @@
+/// What `starwatch config default` prints: every setting with its default, and what it means.
+///
+/// Reading it gives the same options as an empty file; a test holds the two together.
+enum DefaultConfiguration {
+    static let text = """
+        # Starwatch's configuration: every setting, with its default. What you leave out keeps the default; what
+        # Starwatch does not know is refused. Check the file with 'starwatch check --config FILE'.
+        #
+        # Durations: 250ms, 30s, 5m, 4h, 7d. Sizes: 64KiB, 10MiB. Relative paths start at this file's directory.
+        # Secrets are never written here: name a file of mode 0600 instead (..._file). A bare file name is also
+        # looked for in $CREDENTIALS_DIRECTORY.
+
+        server:
+          url: https://api.endorser.ch   # https; http only to this machine
+          dialect: auto                  # auto | endorser | canonical
+          timeout: 30s                   # of a whole request, its answer's body included
+          max_response: 10MiB            # the largest answer, after decompression
+          ca_file: null                  # an extra trust anchor, PEM
+          pinned_public_key: null        # sha256//... as libcurl takes it
+
+        identity:
+          did: null                      # initial active DID; afterwards the database holds it
+
+        auth:
+          kind: none                     # none | shared_secret | did_key | token_pool | command
+          secret_file: null              # shared_secret: the secret's bytes (HS256)
+          key_file: null                 # did_key: 64 hex digits or PEM (ES256K, did:ethr)
+          tokens_file: null              # token_pool: one token a line, or a JSON array
+          argv: null                     # command: [program, argument, ...]; prints a token
+          lifetime: null                 # of a minted token; null: 60s for did_key, else 60m
+          refresh_before: 10m            # a new token this long before the old one ends
+
+        storage:
+          path: ./starwatch.db
+          owner: agent                   # agent | host (host: never migrate, only assert the version)
+
+        polls:                           # at most 16; names are a-z, 0-9 and _
+          starred_projects:
+            kind: starred_projects       # starred_projects | offers_to_me | offers_to_my_projects
+            schedule: "*/15 * * * *"     # cron, five fields; or, in its place, every: 5s (at least 1s)
+            timezone: UTC                # of the schedule, an IANA name
+            catch_up: latest             # latest: one run makes up for missed ones | none
+            splay: 0s                    # the range of this instance's fixed delay
+            stale_after: 4h              # without a success for so long, the agent is degraded
+            plan_ids: []                 # initial starred plans; afterwards the database holds them
+            bootstrap: latest            # the first run announces: latest: nothing | beginning: everything
+            validation: lenient          # lenient | strict
+            quarantine_invalid: false    # true: refuse invalid items one by one, not the page
+
+        outbox:
+          max_undelivered: 1000          # rows that wait for delivery
+          backpressure_threshold: 0.8    # the fraction of them from which polling pauses
+          eviction: fifo                 # fifo | lifo | priority
+          max_retries: 3                 # tries in all; at least 1
+          cleanup_interval: 1h
+          keep_delivered: 7d
+
+        delivery:
+          group_wait: 0s
+          group_interval: 5m             # at most one notification in this time
+          max_group_size: 5              # the largest group that is "several"; above it "many"
+          locale: en
+          sinks:                         # at most 16
+            - name: log
+              kind: log                  # stdout | log | file | webhook | ntfy | command
+          # - name: terminal
+          #   kind: stdout               # title and body, for a person
+          # - name: journal
+          #   kind: file                 # appends JSON lines
+          #   path: ./notifications.jsonl
+          # - name: hook
+          #   kind: webhook              # Standard Webhooks, signed when there is a secret
+          #   url: https://example.org/hook
+          #   secret_file: hook.secret
+          #   timeout: 10s
+          # - name: phone
+          #   kind: ntfy
+          #   url: https://ntfy.sh
+          #   topic: my-topic
+          #   token_file: ntfy.token
+          # - name: script
+          #   kind: command              # the notification as JSON on standard input; no shell
+          #   argv: [/usr/local/bin/notify, --quiet]
+          #   timeout: 10s
+
+        acknowledge:
+          mode: auto                     # auto | server | local
+          batch_size: 100                # 1 to 100
+
+        limits:
+          requests_per_minute: 100
+          acknowledgements_per_minute: 1000
+          max_concurrent_polls: 3
+
+        clock:
+          source: auto                   # auto | time_endpoint | date_header | ntp | system
+          check_interval: 5m
+          max_skew: 30s                  # above it, the agent is degraded
+
+        http:
+          listen: 127.0.0.1:9464         # /metrics, health, status page
+          web_config_file: null          # TLS and basic auth, in the exporter-toolkit format
+
+        control:
+          socket: ./starwatch.sock       # created with mode 0600
+          listen: null                   # the control API on TCP, only together with token_file
+          token_file: null
+
+        log:
+          level: info                    # trace | debug | info | notice | warning | error | critical
+          format: json                   # json | text
+
+        """
+}

@@ -1,0 +1,43 @@
+/// "Did you mean": the known word nearest to one that is not known.
+enum Suggestion {
+    /// The nearest of `candidates` within a third of the word's length (at least one edit, at most three); else `nil`.
+    static func nearest(to word: String, among candidates: [String]) -> String? {
+        let limit = max(1, min(3, word.count / 3))
+        let plain = folded(word)
+        let ranked = candidates.map { (word: $0, distance: distance(plain, folded($0))) }
+        guard let best = ranked.min(by: { ($0.distance, $0.word) < ($1.distance, $1.word) }), best.distance <= limit
+        else { return nil }
+        return best.word
+    }
+
+    /// A sentence's tail: `; did you mean "timeout"?`, or `.` when nothing is near.
+    static func tail(for word: String, among candidates: [String]) -> String {
+        nearest(to: word, among: candidates).map { "; did you mean \"\($0)\"?" } ?? "."
+    }
+
+    /// Case, `-` and `_` do not tell words apart: `maxRetries` is meant as `max_retries`.
+    private static func folded(_ word: String) -> [Character] {
+        word.lowercased().filter { $0 != "_" && $0 != "-" }
+    }
+
+    /// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
+    static func distance(_ a: [Character], _ b: [Character]) -> Int {
+        guard !a.isEmpty else { return b.count }
+        guard !b.isEmpty else { return a.count }
+        var before: [Int] = []
+        var above = Array(0...b.count)
+        for i in 1...a.count {
+            var row = [i] + Array(repeating: 0, count: b.count)
+            for j in 1...b.count {
+                let substituted = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+                row[j] = min(above[j] + 1, row[j - 1] + 1, substituted)
+                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+                    row[j] = min(row[j], before[j - 2] + 1)
+                }
+            }
+            before = above
+            above = row
+        }
+        return above[b.count]
+    }
+}

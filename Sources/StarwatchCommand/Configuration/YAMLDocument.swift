@@ -1,0 +1,65 @@
+import Yams
+
+/// Text to nodes, with every error as one problem with its line.
+enum YAMLDocument {
+    /// The largest file that is read; a configuration is a few kilobytes.
+    static let maximumBytes = 1_048_576
+
+    /// The root node; `nil` for a document without one.
+    static func parse(_ text: String) throws(ConfigurationProblem) -> Node? {
+        do {
+            return try Yams.compose(yaml: text)
+        } catch let error as YamlError {
+            throw problem(error, text: text)
+        } catch {
+            throw ConfigurationProblem(line: nil, path: "", message: "is not YAML that can be read.")
+        }
+    }
+
+    private static func problem(_ error: YamlError, text: String) -> ConfigurationProblem {
+        switch error {
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let around = context.map { " (\($0.text.trimmingSpaces))" } ?? ""
+            let hint = problem.contains("cannot start any token") ? "; indent with spaces, not tabs" : ""
+            return ConfigurationProblem(
+                line: mark.line,
+                path: "",
+                message: "this is not YAML: \(problem.trimmingSpaces)\(around)\(hint)."
+            )
+        case .reader(let problem, let offset, _, let yaml):
+            let line = offset.map { yaml.prefix($0).count { $0.isNewline } + 1 }
+            return ConfigurationProblem(line: line, path: "", message: "this is not YAML: \(problem.trimmingSpaces).")
+        case .duplicatedKeysInMapping(let keys, let context):
+            let first = context.mark
+            let key = keys.first ?? ""
+            let second = lineOfRepeat(of: key, after: first, in: text)
+            return ConfigurationProblem(
+                line: second ?? first.line,
+                path: key,
+                message: "is given twice, first on line \(first.line); remove one."
+            )
+        default:
+            return ConfigurationProblem(line: nil, path: "", message: "is not YAML that can be read.")
+        }
+    }
+
+    /// Where a key stands again: the parser tells the place of the first only.
+    private static func lineOfRepeat(of key: String, after mark: Mark, in text: String) -> Int? {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let indent = String(repeating: " ", count: max(0, mark.column - 1))
+        let starts = ["\(indent)\(key):", "\(indent)\"\(key)\":", "\(indent)'\(key)':"]
+        return lines.indices.dropFirst(mark.line)
+            .first { index in starts.contains { lines[index].hasPrefix($0) } }
+            .map { $0 + 1 }
+    }
+}
+
+extension String {
+    var trimmingSpaces: String {
+        var part = self[...]
+        while part.first?.isWhitespace == true { part.removeFirst() }
+        while part.last?.isWhitespace == true { part.removeLast() }
+        return String(part)
+    }
+}

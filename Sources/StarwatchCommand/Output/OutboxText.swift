@@ -1,0 +1,48 @@
+import Starwatch
+import StarwatchCore
+
+/// Outbox rows for a person.
+enum OutboxText {
+    static func list(_ rows: [OutboxEntry]) -> String {
+        guard !rows.isEmpty else { return "No rows." }
+        return TextTable(
+            columns: [
+                .init("ID", .right), .init("STATE"), .init("POLL"), .init("TRIES", .right), .init("CREATED"),
+                .init("NAME"),
+            ],
+            rows: rows.map {
+                ["\($0.id)", $0.state.rawValue, $0.poll, "\($0.attempts)", $0.createdAt, $0.name ?? "-"]
+            }
+        ).text
+    }
+
+    static func details(_ row: OutboxEntry) -> String {
+        TextTable.pairs([
+            ("Id", "\(row.id)"), ("State", row.state.rawValue), ("Poll", row.poll), ("Tries", "\(row.attempts)"),
+            ("Created", row.createdAt), ("Name", row.name ?? "-"), ("Plan", row.plan), ("Claim", row.jwtID),
+            ("Notification", row.notificationID ?? "-"),
+        ])
+    }
+}
+
+/// The outcome of a poll for a person.
+enum PollReportText {
+    static func line(_ report: PollReport) -> String {
+        var text = "\(report.poll): \(report.outcome)"
+        if let reason = report.reason { text += " (\(reason))" }
+        guard report.outcome != "skipped" else { return text }
+        return text
+            + ": \(report.fetched) fetched, \(report.new) new, \(report.notifications) notified, "
+            + "\(report.acknowledged) acknowledged, watermark \(report.watermarkMoved ? "moved" : "unmoved")"
+    }
+}
+
+/// The active identity for its owner.
+enum IdentityText {
+    static func details(_ report: IdentityReport) -> String {
+        TextTable.pairs([
+            ("DID", report.did ?? "none: signed out"), ("In logs", report.pseudonym ?? "-"),
+            ("Generation", "\(report.generation)"),
+        ])
+    }
+}

@@ -1,0 +1,93 @@
+import Starwatch
+import StarwatchCore
+
+/// The agent's status as a page for a person.
+enum StatusText {
+    static func page(_ status: AgentStatus) -> String {
+        let now = Timestamp(iso8601: status.now) ?? Timestamp(milliseconds: 0)
+        return [
+            TextTable.pairs(head(status, now)),
+            polls(status, now).text,
+            TextTable.pairs(outbox(status.outbox, now)),
+            sinks(status.outbox).text,
+            TextTable.pairs(surroundings(status, now)),
+        ].map { $0 + "\n" }.joined(separator: "\n")
+    }
+
+    private static func head(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
+        let up = Timestamp(iso8601: status.startedAt).map { RelativeTime.span(max(0, (now - $0).inSeconds)) } ?? "-"
+        return [
+            ("Status", status.status.rawValue),
+            ("Reasons", status.reasons.isEmpty ? "none" : status.reasons.joined(separator: ", ")),
+            ("Identity", status.identity ?? "signed out"),
+            ("Agent", "starwatch \(status.version), up \(up)"),
+        ]
+    }
+
+    private static func polls(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
+        TextTable(
+            columns: [
+                .init("POLL"), .init("STATE"), .init("LAST SUCCESS"), .init("OUTCOME"), .init("NEXT RUN"),
+                .init("WATERMARK"), .init("SKIPPED"),
+            ],
+            rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
+                [
+                    name, poll.stale ? "stale" : "fresh",
+                    RelativeTime.text(poll.lastSuccess, now: now, never: "never"), poll.lastOutcome ?? "-",
+                    RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
+                    poll.skipReason?.rawValue ?? "-",
+                ]
+            }
+        )
+    }
+
+    private static func outbox(_ outbox: AgentStatus.Outbox, _ now: Timestamp) -> [(String, String)] {
+        let waiting = outbox.pending + outbox.claimed
+        return [
+            (
+                "Outbox",
+                "\(waiting) of \(outbox.capacity) waiting (\(outbox.pending) pending, \(outbox.claimed) claimed), "
+                    + "\(outbox.delivered) delivered, \(outbox.dead) dead"
+            ),
+            (
+                "Oldest",
+                "pending \(RelativeTime.text(outbox.oldestPending, now: now, never: "none")), "
+                    + "due \(RelativeTime.text(outbox.oldestDue, now: now, never: "none"))"
+            ),
+            ("Backpressure", outbox.backpressure ? "on: polling pauses until rows are delivered" : "off"),
+            ("Books", outbox.ledgerImbalance == 0 ? "balanced" : "out of balance by \(outbox.ledgerImbalance) rows"),
+        ]
+    }
+
+    private static func sinks(_ outbox: AgentStatus.Outbox) -> TextTable {
+        TextTable(
+            columns: [.init("SINK"), .init("CIRCUIT")],
+            rows: outbox.sinks.sorted { $0.key < $1.key }.map { [$0.key, $0.value] }
+        )
+    }
+
+    private static func surroundings(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
+        let server = status.server
+        var way = "dialect \(server.dialect?.rawValue ?? "not known yet"), circuit \(server.circuit)"
+        if server.throttledUntil != nil {
+            way += ", throttled, next request \(RelativeTime.text(server.throttledUntil, now: now))"
+        }
+        return [("Server", way), ("Clock", clock(status.clock, now))]
+    }
+
+    private static func clock(_ clock: AgentStatus.Clock, _ now: Timestamp) -> String {
+        guard let skew = clock.skewSeconds else { return "not compared with the server's yet" }
+        let direction = skew < 0 ? "behind ours" : "ahead of ours"
+        var text = "the server's is \(thousandths(abs(skew))) s \(direction)"
+        if let uncertainty = clock.uncertaintySeconds { text += " ± \(thousandths(uncertainty)) s" }
+        return text + ", compared \(RelativeTime.text(clock.lastSync, now: now, never: "at an unknown time"))"
+    }
+
+    /// Three decimals.
+    private static func thousandths(_ seconds: Double) -> String {
+        guard abs(seconds) < 1e12 else { return "\(seconds)" }
+        let value = Int((seconds * 1000).rounded())
+        let rest = "\(value % 1000)"
+        return "\(value / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+}

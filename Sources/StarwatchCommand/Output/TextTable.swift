@@ -1,0 +1,54 @@
+/// Rows in aligned columns, for a terminal.
+struct TextTable: Sendable {
+    enum Alignment: Sendable { case left, right }
+
+    struct Column: Sendable {
+        var title: String
+        var alignment = Alignment.left
+
+        init(_ title: String, _ alignment: Alignment = .left) {
+            self.title = title
+            self.alignment = alignment
+        }
+    }
+
+    var columns: [Column]
+    /// Each as long as ``columns``.
+    var rows: [[String]]
+
+    /// The title line and a line a row, two spaces between columns, none at the end; no newline after the last.
+    /// Control characters, which could drive the terminal, are shown as `?`.
+    var text: String {
+        let lines = [columns.map(\.title)] + rows.map { $0.map(Self.printable) }
+        let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        return lines.map { line in
+            var cells = columns.indices.map { column in
+                let padding = String(repeating: " ", count: widths[column] - line[column].count)
+                return columns[column].alignment == .right ? padding + line[column] : line[column] + padding
+            }.joined(separator: "  ")
+            while cells.last == " " { cells.removeLast() }
+            return cells
+        }.joined(separator: "\n")
+    }
+
+    /// Names and values below each other, the values aligned.
+    static func pairs(_ pairs: [(name: String, value: String)]) -> String {
+        let width = pairs.map(\.name.count).max() ?? 0
+        return pairs.map { name, value in
+            name + String(repeating: " ", count: width - name.count + 2) + printable(value)
+        }.joined(separator: "\n")
+    }
+
+    static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+                    default: scalar
+                    }
+                }
+            )
+        )
+    }
+}

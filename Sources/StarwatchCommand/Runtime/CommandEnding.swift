@@ -1,0 +1,68 @@
+import ArgumentParser
+
+/// How the program ends: its exit code, and what is still to be printed.
+struct CommandEnding: Sendable, Hashable {
+    var exitCode: CommandExitCode
+    var output = ""
+    var errorLines: [String] = []
+
+    static let good = CommandEnding(exitCode: .good)
+
+    private init(exitCode: CommandExitCode, output: String = "", errorLines: [String] = []) {
+        self.exitCode = exitCode
+        self.output = output
+        self.errorLines = errorLines
+    }
+
+    /// The ending for what a command threw. ArgumentParser's own usage errors would exit 64; here that is 2.
+    ///
+    /// - Parameter arguments: Without the program's name; they tell which help to point at.
+    init(_ error: any Error, arguments: [String]) {
+        if let error = error as? CommandError {
+            self.init(exitCode: error.exitCode, errorLines: error.lines)
+            return
+        }
+        switch StarwatchTool.exitCode(for: error) {
+        case .success:
+            self.init(exitCode: .good, output: StarwatchTool.fullMessage(for: error))
+        case .validationFailure:
+            let lines = StarwatchTool.message(for: error).split(separator: "\n").map { String($0).trimmingSpaces }
+            let sentence = Self.unknownCommand(arguments) ?? lines.joined(separator: " ")
+            let end = sentence.last.map { ".?!".contains($0) } ?? true ? "" : "."
+            let help = (["starwatch"] + Self.commandPath(arguments) + ["--help"]).joined(separator: " ")
+            self.init(exitCode: .usage, errorLines: ["starwatch: \(sentence)\(end) See '\(help)'."])
+        default:
+            self.init(exitCode: .failed, errorLines: ["starwatch: \(StarwatchTool.message(for: error))"])
+        }
+    }
+
+    /// The subcommands that `arguments` begin with.
+    static func commandPath(_ arguments: [String]) -> [String] {
+        var path: [String] = []
+        var names = subcommands(of: path)
+        for argument in arguments {
+            guard names.contains(argument) else { break }
+            path.append(argument)
+            names = subcommands(of: path)
+        }
+        return path
+    }
+
+    /// What to say when a word stands where a command's name should; `nil` when that is not the mistake.
+    private static func unknownCommand(_ arguments: [String]) -> String? {
+        let path = commandPath(arguments)
+        let names = subcommands(of: path)
+        guard !names.isEmpty, let word = arguments.dropFirst(path.count).first, !word.hasPrefix("-") else { return nil }
+        let command = (path + [word]).joined(separator: " ")
+        return "There is no command \"\(command)\"\(Suggestion.tail(for: word, among: names))"
+    }
+
+    private static func subcommands(of path: [String]) -> [String] {
+        var command: any ParsableCommand.Type = StarwatchTool.self
+        for name in path {
+            guard let next = command.configuration.subcommands.first(where: { $0._commandName == name }) else { break }
+            command = next
+        }
+        return command.configuration.subcommands.map { $0._commandName }
+    }
+}

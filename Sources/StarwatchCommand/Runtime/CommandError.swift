@@ -1,0 +1,72 @@
+import Starwatch
+
+/// Why a command did not do what it was asked. Each has its exit code and its sentence.
+enum CommandError: Error, Sendable {
+    /// No file was named, and none is in the usual places.
+    case noConfiguration
+    case configuration(ConfigurationFailure)
+    /// Arguments that parse and still make no sense.
+    case usage(String)
+    case agent(AgentError)
+    /// The agent refused.
+    case control(ControlError)
+    /// The agent did not answer.
+    case client(ControlClientError)
+    /// The agent answers and is degraded; what is wrong has been printed.
+    case degraded
+    /// A poll cycle failed; its report has been printed.
+    case pollFailed
+
+    /// One of a fixed set of words.
+    var reason: String {
+        switch self {
+        case .noConfiguration: "no_configuration"
+        case .configuration: "configuration"
+        case .usage: "usage"
+        case .agent: "agent"
+        case .control: "control"
+        case .client(let error): error.reason
+        case .degraded: "degraded"
+        case .pollFailed: "poll_failed"
+        }
+    }
+
+    var exitCode: CommandExitCode {
+        switch self {
+        case .noConfiguration, .configuration, .usage: .usage
+        case .agent(let error): error.kind == .configuration ? .usage : .failed
+        case .control(let error): error.kind == .invalid ? .usage : .failed
+        case .client(.unreachable): .unreachable
+        case .client: .failed
+        case .degraded, .pollFailed: .failed
+        }
+    }
+
+    /// What standard error gets: a sentence, or a line for each problem of the configuration.
+    var lines: [String] {
+        switch self {
+        case .noConfiguration:
+            [
+                "starwatch: No configuration file was found; name one with --config, or write one with "
+                    + "'starwatch config default > starwatch.yaml'."
+            ]
+        case .configuration(let failure): failure.lines
+        case .usage(let message): ["starwatch: \(message)"]
+        case .agent(let error): ["starwatch: \(error.message)"]
+        case .control(let error): ["starwatch: \(error.message)"]
+        case .client(let error): ["starwatch: \(error.description)"]
+        case .degraded, .pollFailed: []
+        }
+    }
+}
+
+/// The exit codes, which are fixed.
+enum CommandExitCode: Int32, Sendable {
+    case good = 0
+    /// The operation failed, or the agent is degraded.
+    case failed = 1
+    /// Usage or configuration.
+    case usage = 2
+    /// The agent cannot be reached.
+    case unreachable = 3
+}

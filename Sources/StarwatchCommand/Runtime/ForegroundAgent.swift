@@ -1,0 +1,63 @@
+import Starwatch
+import StarwatchCore
+
+/// An agent that does not run: its database, opened by this process.
+struct ForegroundAgent: AgentOperations {
+    private let agent: Agent
+
+    init(options: AgentOptions) async throws(CommandError) {
+        do throws(AgentError) {
+            agent = try await Agent(options: options)
+        } catch {
+            throw .agent(error)
+        }
+    }
+
+    func close() async { await agent.close() }
+
+    func runPoll(_ name: String) async throws(CommandError) -> PollReport {
+        try await ask { agent throws(ControlError) in try await agent.pollOnce(name) }
+    }
+
+    func outboxList(state: String?) async throws(CommandError) -> [OutboxEntry] {
+        try await ask { agent throws(ControlError) in try await agent.control.outboxList(state: state) }
+    }
+
+    func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry {
+        try await ask { agent throws(ControlError) in try await agent.control.outboxShow(id) }
+    }
+
+    func outboxRetry(_ ids: [Int64]) async throws(CommandError) -> Int {
+        try await ask { agent throws(ControlError) in try await agent.control.outboxRetry(ids) }
+    }
+
+    func outboxDiscard(_ ids: [Int64]) async throws(CommandError) -> Int {
+        try await ask { agent throws(ControlError) in try await agent.control.outboxDiscard(ids) }
+    }
+
+    func identity() async throws(CommandError) -> IdentityReport {
+        try await ask { agent throws(ControlError) in try await agent.control.identity() }
+    }
+
+    func setIdentity(_ did: DID?) async throws(CommandError) -> IdentityReport {
+        try await ask { agent throws(ControlError) in try await agent.control.setIdentity(did) }
+    }
+
+    func stars() async throws(CommandError) -> [String] {
+        try await ask { agent throws(ControlError) in try await agent.control.stars() }
+    }
+
+    func changeStars(_ change: StarsChange) async throws(CommandError) -> [String] {
+        try await ask { agent throws(ControlError) in try await agent.control.changeStars(change) }
+    }
+
+    private func ask<Answer>(
+        _ question: (Agent) async throws(ControlError) -> Answer
+    ) async throws(CommandError) -> Answer {
+        do throws(ControlError) {
+            return try await question(agent)
+        } catch {
+            throw .control(error)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Starwatch
+import StarwatchCore
+
+/// The agent behind a control socket.
+struct RunningAgent: AgentOperations {
+    let client: ControlClient
+
+    init(socketPath: String) { client = ControlClient(socketPath: socketPath) }
+
+    func status() async throws(CommandError) -> AgentStatus {
+        try await ask { client throws(ControlClientError) in try await client.status() }
+    }
+
+    func runPoll(_ name: String) async throws(CommandError) -> PollReport {
+        try await ask { client throws(ControlClientError) in try await client.runPoll(name) }
+    }
+
+    func outboxList(state: String?) async throws(CommandError) -> [OutboxEntry] {
+        try await ask { client throws(ControlClientError) in try await client.outboxList(state: state) }
+    }
+
+    func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry {
+        try await ask { client throws(ControlClientError) in try await client.outboxShow(id) }
+    }
+
+    func outboxRetry(_ ids: [Int64]) async throws(CommandError) -> Int {
+        try await ask { client throws(ControlClientError) in try await client.outboxRetry(ids) }
+    }
+
+    func outboxDiscard(_ ids: [Int64]) async throws(CommandError) -> Int {
+        try await ask { client throws(ControlClientError) in try await client.outboxDiscard(ids) }
+    }
+
+    func identity() async throws(CommandError) -> IdentityReport {
+        try await ask { client throws(ControlClientError) in try await client.identity() }
+    }
+
+    func setIdentity(_ did: DID?) async throws(CommandError) -> IdentityReport {
+        try await ask { client throws(ControlClientError) in try await client.setIdentity(did) }
+    }
+
+    func stars() async throws(CommandError) -> [String] {
+        try await ask { client throws(ControlClientError) in try await client.stars() }
+    }
+
+    func changeStars(_ change: StarsChange) async throws(CommandError) -> [String] {
+        try await ask { client throws(ControlClientError) in try await client.changeStars(change) }
+    }
+
+    private func ask<Answer>(
+        _ question: (ControlClient) async throws(ControlClientError) -> Answer
+    ) async throws(CommandError) -> Answer {
+        do throws(ControlClientError) {
+            return try await question(client)
+        } catch .refused(let error) {
+            throw .control(error)
+        } catch {
+            throw .client(error)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import Foundation
+import Starwatch
+
+/// The command line `starwatch`.
+@main
+struct StarwatchTool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "starwatch",
+        abstract: "Watches starred projects on an Endorser server, and can itself be watched.",
+        discussion: """
+            Starwatch polls for changes, keeps them in a durable outbox, delivers notifications, and reports on \
+            itself in Prometheus metrics. Commands find their configuration by --config FILE, else \
+            $STARWATCH_CONFIG, ./starwatch.yaml or /etc/starwatch/starwatch.yaml.
+
+            Exit codes: 0 good, 1 the operation failed, 2 usage or configuration, 3 no agent can be reached.
+            """,
+        version: AgentVersion.current,
+        groupedSubcommands: [
+            CommandGroup(name: "Agent", subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self]),
+            CommandGroup(
+                name: "Configuration",
+                subcommands: [CheckCommand.self, ConfigCommand.self, NextRunsCommand.self, MetricsCommand.self]
+            ),
+            CommandGroup(name: "Data", subcommands: [OutboxCommand.self, IdentityCommand.self, StarsCommand.self]),
+        ]
+    )
+
+    static func main() async {
+        let ending = await run(Array(CommandLine.arguments.dropFirst()))
+        if !ending.output.isEmpty { print(ending.output, terminator: ending.output.hasSuffix("\n") ? "" : "\n") }
+        for line in ending.errorLines { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+        Foundation.exit(ending.exitCode.rawValue)
+    }
+
+    /// Runs one command line; what it says on standard output is printed as it goes.
+    static func run(_ arguments: [String]) async -> CommandEnding {
+        do {
+            var command = try parseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            return .good
+        } catch {
+            return CommandEnding(error, arguments: arguments)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+/// One reading of the server's clock.
+public struct ClockSample: Sendable, Hashable {
+    public let source: ClockSource
+    /// What the server's clock showed at some moment between ``sentAt`` and ``receivedAt``.
+    public let serverTime: Timestamp
+    /// How far the clock may have moved on without showing it: 1 s for `Date`.
+    public let resolution: Duration
+    /// The local wall clock when the request went out. It and ``receivedAt`` are ``roundTrip`` apart by the
+    /// monotonic clock, so that a step in between does no harm.
+    public let sentAt: Timestamp
+    public let receivedAt: Timestamp
+    /// By the monotonic clock.
+    public let roundTrip: Duration
+
+    public init(
+        source: ClockSource,
+        serverTime: Timestamp,
+        resolution: Duration,
+        sentAt: Timestamp,
+        roundTrip: Duration
+    ) {
+        self.source = source
+        self.serverTime = serverTime
+        self.resolution = resolution
+        self.sentAt = sentAt
+        self.roundTrip = roundTrip
+        // Rounded up, so that the moment of the answer is not outside.
+        let milliseconds = roundTrip.wholeMilliseconds
+        let partial = roundTrip > .milliseconds(milliseconds)
+        self.receivedAt = Timestamp(milliseconds: sentAt.milliseconds &+ milliseconds + (partial ? 1 : 0))
+    }
+}
+
+/// What an answer's headers say about the server's clock.
+public enum ServerClockReading: Sendable, Hashable {
+    case sample(ClockSample)
+    case rejected(ClockSampleResult, source: ClockSource)
+
+    /// Which header it was read from.
+    public var source: ClockSource {
+        switch self {
+        case .sample(let sample): sample.source
+        case .rejected(_, let source): source
+        }
+    }
+
+    /// Reads `X-Server-Time` (seconds, milliseconds or RFC 3339), or else `Date`.
+    ///
+    /// - Parameters:
+    ///   - serverTime: `X-Server-Time`, or the time in the body of the time endpoint.
+    ///   - age: `Age`; any value disqualifies the answer.
+    ///   - sentAt: The wall clock when the request went out.
+    ///   - roundTrip: To the answer's head, by the monotonic clock.
+    public static func read(
+        serverTime: String?,
+        date: String?,
+        age: String?,
+        sentAt: Timestamp,
+        roundTrip: Duration
+    ) -> ServerClockReading {
+        let source: ClockSource = serverTime == nil ? .dateHeader : .timeEndpoint
+        if age != nil { return .rejected(.ignoredAge, source: source) }
+        if let serverTime, let (time, resolution) = parse(serverTime) {
+            return .sample(
+                ClockSample(
+                    source: .timeEndpoint,
+                    serverTime: time,
+                    resolution: resolution,
+                    sentAt: sentAt,
+                    roundTrip: roundTrip
+                )
+            )
+        }
+        if let date, let time = HTTPDate.parse(date, now: sentAt) {
+            return .sample(
+                ClockSample(
+                    source: .dateHeader,
+                    serverTime: time,
+                    resolution: .seconds(1),
+                    sentAt: sentAt,
+                    roundTrip: roundTrip
+                )
+            )
+        }
+        return .rejected(.unparsable, source: source)
+    }
+
+    /// Unix seconds (with or without a fraction) or milliseconds, told apart by their size, or RFC 3339.
+    static func parse(_ text: String) -> (Timestamp, resolution: Duration)? {
+        let text = text.filter { $0 != " " && $0 != "\t" }
+        if let time = Timestamp(iso8601: text) {
+            return (time, resolution: text.contains(".") ? .milliseconds(1) : .seconds(1))
+        }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count),
+            parts.allSatisfy({ part in
+                !part.isEmpty && part.utf8.allSatisfy { (48...57).contains($0) }
+            }), let whole = Int64(parts[0]), whole < 100_000_000_000_000
+        else { return nil }
+        // 10¹¹ s is in the year 5138, and 10¹¹ ms in 1973.
+        if whole >= 100_000_000_000 { return (Timestamp(milliseconds: whole), resolution: .milliseconds(1)) }
+        guard parts.count == 2 else { return (Timestamp(seconds: whole), resolution: .seconds(1)) }
+        let digits = parts[1].prefix(3)
+        let scale: (factor: Int64, resolution: Int64) = [(100, 100), (10, 10), (1, 1)][digits.count - 1]
+        return (
+            Timestamp(milliseconds: whole * 1000 + (Int64(digits) ?? 0) * scale.factor),
+            resolution: .milliseconds(scale.resolution)
+        )
+    }
+}

@@ -1,0 +1,46 @@
+/// What one page request asks for.
+public struct PageQuery: Sendable, Hashable {
+    /// Exclusive lower end; `nil` means the beginning.
+    public var after: JWTID?
+    /// Exclusive upper end of a descending walk; `nil` means the newest.
+    public var before: JWTID?
+    /// The most items wanted; a server may ignore it.
+    public var limit: Int?
+
+    public init(after: JWTID?, before: JWTID? = nil, limit: Int? = nil) {
+        self.after = after
+        self.before = before
+        self.limit = limit
+    }
+
+    /// The body of a `plans_changed` request.
+    public func body(for chunk: PlanChunk, startCursor: String) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(chunk.json.count + 128)
+        body.append(contentsOf: #"{"planIds":"#.utf8)
+        body.append(contentsOf: chunk.json)
+        body.append(contentsOf: #","afterId":""#.utf8)
+        body.append(contentsOf: (after?.rawValue ?? startCursor).utf8)
+        body.append(UInt8(ascii: "\""))
+        if let before {
+            body.append(contentsOf: #","beforeId":""#.utf8)
+            body.append(contentsOf: before.rawValue.utf8)
+            body.append(UInt8(ascii: "\""))
+        }
+        if let limit {
+            body.append(contentsOf: #","limit":"#.utf8)
+            body.append(contentsOf: String(limit).utf8)
+        }
+        body.append(UInt8(ascii: "}"))
+        return body
+    }
+
+    /// The query items of an offers request; `recipient` only where the endpoint takes one (R-EP-26).
+    public func items(recipient: DID?, startCursor: String) -> [(String, String)] {
+        var items: [(String, String)] = []
+        if let recipient { items.append(("recipientDid", recipient.rawValue)) }
+        items.append(("afterId", after?.rawValue ?? startCursor))
+        if let before { items.append(("beforeId", before.rawValue)) }
+        return items
+    }
+}

@@ -1,0 +1,79 @@
+import FoundationEssentials
+
+/// The JSON of a page in either dialect. Unknown keys are ignored: the server adds columns without notice.
+struct PageWire: Decodable {
+    struct Pagination: Decodable {
+        enum CodingKeys: String, CodingKey { case hasMore, nextAfterId }
+
+        var hasMore: Bool?
+        var nextAfterId: String?
+        var issues: [ValidationIssue] = []
+
+        init(from decoder: any Decoder) throws {
+            guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
+                issues = FieldReading.notAnObject(decoder)
+                return
+            }
+            hasMore = fields.read(.hasMore, required: true)
+            nextAfterId = fields.read(.nextAfterId, typed: true)
+            issues = fields.issues
+        }
+    }
+
+    enum CodingKeys: String, CodingKey { case data, hitLimit, pagination }
+
+    var data: [ItemWire]?
+    var hitLimit: Bool?
+    var pagination: Pagination?
+    var issues: [ValidationIssue] = []
+
+    init(from decoder: any Decoder) throws {
+        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
+            issues = FieldReading.notAnObject(decoder)
+            return
+        }
+        data = fields.read(.data, required: true)
+        hitLimit = fields.read(.hitLimit, typed: true)
+        pagination = fields.read(.pagination, typed: true)
+        if let pagination { fields.adopt(pagination.issues) }
+        issues = fields.issues
+    }
+}
+
+/// One item of a page. What is wrong with it is kept with it, so that it can be refused alone.
+struct ItemWire: Decodable {
+    enum CodingKeys: String, CodingKey {
+        case plan, planSummary, previousClaim
+        // Offers are flat.
+        case jwtId, handleId, objectDescription, planName, fulfillsPlanHandleId
+    }
+
+    var id: String?
+    var handle: String?
+    var name: String?
+    var issues: [ValidationIssue] = []
+
+    init(from decoder: any Decoder) throws {
+        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
+            issues = FieldReading.notAnObject(decoder)
+            return
+        }
+        if fields.container.contains(.planSummary) {
+            if let plan: CanonicalPlanWire = fields.read(.planSummary, required: true) {
+                (id, handle, name) = (plan.id, plan.handle, plan.name)
+                fields.adopt(plan.issues)
+            }
+            if fields.strict, let claim: PreviousClaimWire = fields.read(.previousClaim) {
+                fields.adopt(claim.issues)
+            }
+        } else if fields.container.contains(.jwtId) {
+            id = fields.read(.jwtId, required: true)
+            handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
+            name = fields.read(.planName) ?? fields.read(.objectDescription)
+        } else if let plan: PlanWire = fields.read(.plan, required: true) {
+            (id, handle, name) = (plan.id, plan.handle, plan.name)
+            fields.adopt(plan.issues)
+        }
+        issues = fields.issues
+    }
+}

@@ -1,0 +1,38 @@
+import FoundationEssentials
+
+/// Starred plans that fit one request, with their JSON form made once.
+public struct PlanChunk: Sendable, Hashable {
+    public let count: Int
+    /// The JSON array of the plan identifiers.
+    let json: [UInt8]
+
+    /// Splits `planIDs` into requests that respect the dialect's bounds on count and body size.
+    ///
+    /// The order is kept. An identifier too long for any request gets a chunk of its own; the server refuses it.
+    public static func split(_ planIDs: [String], dialect: Dialect) -> [PlanChunk] {
+        // Room for the keys, two cursors and the limit beside the array.
+        let bound = dialect.maxBodyBytes - 256
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        var chunks: [PlanChunk] = []
+        var json: [UInt8] = [UInt8(ascii: "[")]
+        var count = 0
+        func close() {
+            guard count > 0 else { return }
+            json.append(UInt8(ascii: "]"))
+            chunks.append(PlanChunk(count: count, json: json))
+            json = [UInt8(ascii: "[")]
+            count = 0
+        }
+        for id in planIDs {
+            // A string always encodes.
+            guard let encoded = try? encoder.encode(id) else { continue }
+            if count == dialect.maxPlanIDs || (count > 0 && json.count + encoded.count + 2 > bound) { close() }
+            if count > 0 { json.append(UInt8(ascii: ",")) }
+            json.append(contentsOf: encoded)
+            count += 1
+        }
+        close()
+        return chunks
+    }
+}

@@ -1,0 +1,19 @@
+/// One thing wrong with an answer. The path names fields and indexes only, never values, so it is safe to log.
+public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
+    public enum Problem: String, Sendable, CaseIterable {
+        case missing
+        case wrongType = "wrong_type"
+        case invalid
+    }
+
+    /// `$.data[3].plan.jwtId`.
+    public let path: String
+    public let problem: Problem
+
+    public init(path: String, problem: Problem) {
+        self.path = path
+        self.problem = problem
+    }
+
+    public var description: String { "\(path): \(problem.rawValue)" }
+}

@@ -1,0 +1,115 @@
+/// The identifier of a change: fixed width, ordered by time, compared as UTF-8 bytes (R-EP-18).
+///
+/// Identifiers of two kinds have no order between them; ``precedes(_:)`` says so with `nil`.
+public struct JWTID: Sendable, Hashable, Codable {
+    public let rawValue: String
+    public let kind: IDKind
+
+    /// Recognises either kind; `nil` for anything else (R-VAL-01).
+    public init?(_ text: some StringProtocol) {
+        var text = String(text)
+        let kind = text.withUTF8 { Self.kind(of: $0) }
+        guard let kind else { return nil }
+        self.rawValue = text
+        self.kind = kind
+    }
+
+    private init(unchecked rawValue: String, kind: IDKind) {
+        self.rawValue = rawValue
+        self.kind = kind
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let id = JWTID(text) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not an identifier of a known kind")
+            )
+        }
+        self = id
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+
+    /// Whether this identifier sorts before `other`; `nil` when they are of two kinds.
+    public func precedes(_ other: JWTID) -> Bool? {
+        kind == other.kind ? rawValue < other.rawValue : nil
+    }
+
+    /// The time the identifier carries: milliseconds for a ULID, seconds for the timestamped kind.
+    public var timestamp: Timestamp {
+        switch kind {
+        case .timestamped:
+            var seconds: Int64 = 0
+            for byte in rawValue.utf8.prefix(10) { seconds = seconds * 10 + Int64(byte - 48) }
+            return Timestamp(seconds: seconds)
+        case .ulid:
+            var milliseconds: Int64 = 0
+            for byte in rawValue.utf8.prefix(10) {
+                milliseconds = milliseconds << 5 | Int64(Crockford.value(of: byte) ?? 0)
+            }
+            return Timestamp(milliseconds: milliseconds)
+        }
+    }
+
+    /// The smallest identifier of `kind` at `time`: every real one of that moment sorts at or after it.
+    ///
+    /// Times outside what the kind can express are clamped to its ends.
+    public static func floor(_ kind: IDKind, at time: Timestamp) -> JWTID {
+        switch kind {
+        case .timestamped:
+            let digits = String(min(max(time.wholeSeconds, 0), 9_999_999_999))
+            let padding = String(repeating: "0", count: 10 - digits.utf8.count)
+            return JWTID(unchecked: padding + digits + "_000000_00000000", kind: kind)
+        case .ulid:
+            var rest = min(max(time.milliseconds, 0), (1 << 48) - 1)
+            var bytes = [UInt8](repeating: UInt8(ascii: "0"), count: 26)
+            for index in stride(from: 9, through: 0, by: -1) {
+                bytes[index] = Crockford.alphabet[Int(rest & 31)]
+                rest >>= 5
+            }
+            return JWTID(unchecked: String(decoding: bytes, as: UTF8.self), kind: kind)
+        }
+    }
+
+    private static func kind(of bytes: UnsafeBufferPointer<UInt8>) -> IDKind? {
+        guard bytes.count == 26 else { return nil }
+        if bytes[10] == UInt8(ascii: "_") {
+            guard bytes[17] == UInt8(ascii: "_") else { return nil }
+            for index in 0..<10 where !(48...57).contains(bytes[index]) { return nil }
+            for index in 11..<17 where !isAlphanumeric(bytes[index]) { return nil }
+            for index in 18..<26 where !isLowercaseHex(bytes[index]) { return nil }
+            return .timestamped
+        }
+        for byte in bytes where Crockford.value(of: byte) == nil { return nil }
+        return .ulid
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+    }
+
+    private static func isLowercaseHex(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (97...102).contains(byte)
+    }
+}
+
+/// Crockford's base 32, upper case only, as ULIDs use it.
+enum Crockford {
+    static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+
+    static func value(of byte: UInt8) -> Int? {
+        switch byte {
+        case 48...57: Int(byte) - 48
+        case 65...72: Int(byte) - 55
+        case 74, 75: Int(byte) - 56
+        case 77, 78: Int(byte) - 57
+        case 80...84: Int(byte) - 58
+        case 86...90: Int(byte) - 59
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// When the changes that wait may be announced, after Alertmanager's `group_wait` and `group_interval`.
+public enum GroupingDecision: Sendable, Hashable {
+    /// Announce everything that waits, now.
+    case notify
+    /// Nothing may be announced before this time.
+    case wait(until: Timestamp)
+    /// Nothing waits.
+    case idle
+
+    /// Decides for one stream.
+    ///
+    /// - Parameters:
+    ///   - oldestWaiting: When the oldest waiting change was stored; `nil` when none waits.
+    ///   - lastNotified: When the stream was last announced; `nil` when never. A time in the future, left by a clock
+    ///     that was set back, counts as now, so that the wait is never longer than `groupInterval`.
+    ///   - groupWait: How long the first change of a group waits for others.
+    ///   - groupInterval: The least time between two notifications of the stream.
+    public static func decide(
+        now: Timestamp,
+        oldestWaiting: Timestamp?,
+        lastNotified: Timestamp?,
+        groupWait: Duration,
+        groupInterval: Duration
+    ) -> GroupingDecision {
+        guard let oldestWaiting else { return .idle }
+        var due = min(oldestWaiting, now) + groupWait
+        if let lastNotified { due = max(due, min(lastNotified, now) + groupInterval) }
+        return due <= now ? .notify : .wait(until: due)
+    }
+}

@@ -1,0 +1,163 @@
+/// The decisions of one cycle's fetch: which page to ask for next, and what its commit does to the cursor.
+///
+/// Ascending pages move the cursor as they are committed. Descending pages run from the newest to the oldest, so
+/// the cursor moves only when the walk is complete; where a walk was interrupted is stored, and the next cycle goes
+/// on from there. When plan identifiers were split over several requests, the cursor moves only after the last of
+/// them, and no further than the server's time of the first answer: a plan of an earlier request may have changed
+/// while a later one was read.
+public struct PageWalk: Sendable {
+    /// What the walk is for.
+    public enum Mode: Sendable, Hashable {
+        case poll
+        /// Find the newest identifier without announcing anything (C-003).
+        case bootstrap
+    }
+
+    /// A request of the walk.
+    public struct Step: Sendable, Hashable {
+        /// Which part of the split plan identifiers to ask about.
+        public let chunk: Int
+        public let query: PageQuery
+    }
+
+    /// What to commit of a page.
+    public struct Plan: Sendable, Hashable {
+        public let changes: [Change]
+        public let cursor: CursorMove
+        /// The interrupted walk to store with the page; `nil` clears it.
+        public let walk: OpenWalk?
+        /// What to store instead when the page finds no room: to go on below the last item that did. `nil`: nothing.
+        public let interrupted: OpenWalk?
+    }
+
+    public let dialect: Dialect
+    public let mode: Mode
+    /// The most pages of one request's walk; the rest waits for the next cycle.
+    public let pageCap: Int
+
+    /// The exclusive lower end of the walk: the cursor less the late-visibility overlap; `nil` is the beginning.
+    public let lowerEnd: JWTID?
+    /// The greatest identifier seen.
+    public private(set) var top: JWTID?
+    /// Whether the stream is now known up to its end.
+    public private(set) var isComplete = false
+    public private(set) var pages = 0
+
+    private let chunkCount: Int
+    private var chunk = 0
+    private var pagesOfChunk = 0
+    private var after: JWTID?
+    private var before: JWTID?
+    private var limitTime: Timestamp?
+    private var stopped = false
+    private let resumed: OpenWalk?
+
+    /// Plans a walk.
+    ///
+    /// - Parameters:
+    ///   - cursor: The stored fetch cursor; `nil` means from the beginning.
+    ///   - resume: An interrupted walk to finish first; ignored when the plans are split over several requests.
+    ///   - chunks: How many requests the plan identifiers were split into; at least 1.
+    public init(
+        dialect: Dialect,
+        mode: Mode,
+        cursor: JWTID?,
+        resume: OpenWalk?,
+        chunks: Int,
+        pageCap: Int = 50
+    ) {
+        self.dialect = dialect
+        self.mode = mode
+        self.pageCap = pageCap
+        self.chunkCount = chunks
+        let overlap = cursor.map { JWTID.floor($0.kind, at: $0.timestamp - dialect.lateVisibility) }
+        self.lowerEnd = overlap
+        self.after = overlap
+        self.resumed = chunks == 1 && dialect.isDescending && mode == .poll ? resume : nil
+        if let resumed {
+            self.top = resumed.top
+            self.before = resumed.before
+            self.after = resumed.after
+        }
+    }
+
+    /// The next request; `nil` when the walk is over, complete or not.
+    public func next(limit: Int?) -> Step? {
+        guard !stopped, !isComplete, chunk < chunkCount else { return nil }
+        let limit = dialect == .canonical ? min(limit ?? dialect.pageSize, dialect.pageSize) : nil
+        return Step(chunk: chunk, query: PageQuery(after: after, before: before, limit: limit))
+    }
+
+    /// Takes a page and says what to commit of it.
+    ///
+    /// - Parameter serverTime: The server's time of the answer; `nil` when it gave none.
+    /// - Throws: ``PageRejection`` when the page does not move the walk, which would loop for ever.
+    public mutating func receive(_ page: Page, serverTime: Timestamp?) throws(PageRejection) -> Plan {
+        let last = page.changes.last?.id
+        if page.hasMore {
+            if dialect.isDescending {
+                // The server's next page lies below the last item, which must itself lie below the previous one.
+                guard let last, before.map({ last.precedes($0) == true }) ?? true,
+                    after.map({ $0.precedes(last) == true }) ?? true
+                else { throw PageRejection(violation: .cursor, issues: []) }
+            } else if let next = page.nextAfter, let after, after.precedes(next) != true {
+                throw PageRejection(violation: .cursor, issues: [])
+            }
+        }
+        pages += 1
+        pagesOfChunk += 1
+        if limitTime == nil { limitTime = serverTime }
+        let greatest = dialect.isDescending ? page.changes.first?.id : last
+        if let greatest, top?.precedes(greatest) ?? true { top = greatest }
+        let interrupted = interruption
+        let more = page.hasMore && !bootstrapHasSeenEnough(last)
+        if more {
+            if dialect.isDescending { before = last } else { after = page.nextAfter ?? last }
+            if pagesOfChunk >= pageCap && mode == .poll { stopped = true }
+        } else {
+            chunk += 1
+            pagesOfChunk = 0
+            (after, before) = (lowerEnd, nil)
+            isComplete = chunk == chunkCount
+        }
+        return Plan(
+            changes: page.changes, cursor: cursorMove(more: more), walk: openWalk(more: more),
+            interrupted: interrupted)
+    }
+
+    /// Ends the walk early: the outbox has no room for more.
+    public mutating func stop() {
+        stopped = true
+        isComplete = false
+    }
+
+    /// Whether an interrupted walk was finished by this one, so that newer changes remain to be asked for.
+    public var wasResumed: Bool { resumed != nil }
+
+    /// Bootstrapping needs the newest identifier and what lies within the overlap below it.
+    private func bootstrapHasSeenEnough(_ last: JWTID?) -> Bool {
+        guard mode == .bootstrap, dialect.isDescending, let last, let top else { return false }
+        return last.timestamp < top.timestamp - dialect.lateVisibility
+    }
+
+    private func cursorMove(more: Bool) -> CursorMove {
+        if !dialect.isDescending && chunkCount == 1 { return .followItems }
+        guard isComplete, !more, var target = top else { return .unchanged }
+        if chunkCount > 1, let limitTime {
+            let cap = JWTID.floor(target.kind, at: limitTime)
+            if cap.precedes(target) == true { target = cap }
+        }
+        return .advance(to: target)
+    }
+
+    /// Where to go on when this page finds no room at all; its `before` gives way to the last item that found some.
+    private var interruption: OpenWalk? {
+        guard dialect.isDescending, chunkCount == 1, mode == .poll, let top else { return nil }
+        return OpenWalk(top: top, before: before ?? top, after: after)
+    }
+
+    private func openWalk(more: Bool) -> OpenWalk? {
+        guard more, dialect.isDescending, chunkCount == 1, mode == .poll, let top, let before else { return nil }
+        return OpenWalk(top: top, before: before, after: after)
+    }
+}

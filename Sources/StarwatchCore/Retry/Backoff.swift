@@ -1,0 +1,30 @@
+/// Waits that double with every failure in a row, up to a cap.
+public struct Backoff: Sendable, Hashable {
+    public var base: Duration
+    public var cap: Duration
+    /// The jitter as shares of the wait.
+    public var jitter: ClosedRange<Double>
+
+    public init(base: Duration, cap: Duration, jitter: ClosedRange<Double> = 0...0) {
+        self.base = base
+        self.cap = cap
+        self.jitter = jitter
+    }
+
+    /// 1, 2, 4 … 60 s ±25 %: a batch of acknowledgements under its stored key.
+    public static let acknowledgement = Backoff(base: .seconds(1), cap: .seconds(60), jitter: -0.25...0.25)
+    /// 1, 2, 4 … 60 s ±25 %: a notification that a sink rejected.
+    public static let rejectedDelivery = Backoff(base: .seconds(1), cap: .seconds(60), jitter: -0.25...0.25)
+
+    /// The wait after `failures` failures in a row, at least one. Never longer than the cap.
+    ///
+    /// - Parameter random: A random number in `0 ..< 1`; 0.5 is the middle of the jitter.
+    public func delay(afterFailures failures: Int, random: Double = 0.5) -> Duration {
+        var delay = base
+        for _ in 1..<max(failures, 1) {
+            if delay >= cap { break }
+            delay *= 2
+        }
+        return min(cap, min(cap, delay).jittered(by: jitter, random: random))
+    }
+}

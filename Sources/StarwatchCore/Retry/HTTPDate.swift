@@ -1,0 +1,59 @@
+/// The date of HTTP headers, in its three forms (RFC 9110, 5.6.7).
+public enum HTTPDate {
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let longDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    ///
+    /// The name of the day must be one, but is not held against the date.
+    ///
+    /// - Parameter now: Decides the century of a two-digit year: never more than 50 years ahead.
+    /// - Returns: `nil` for anything else, impossible dates included.
+    public static func parse(_ text: some StringProtocol, now: Timestamp) -> Timestamp? {
+        let parts = text.split { $0 == " " }.map { String($0) }
+        guard let first = parts.first else { return nil }
+        if parts.count == 6, first.last == ",", days.contains(String(first.dropLast())), parts[5] == "GMT" {
+            return time(year: number(parts[3], 4), month: parts[2], day: number(parts[1], 2), clock: parts[4])
+        }
+        if parts.count == 4, first.last == ",", longDays.contains(String(first.dropLast())), parts[3] == "GMT" {
+            let date = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+            guard date.count == 3, let short = number(date[2], 2) else { return nil }
+            let current = CivilTime(now)
+            var year = current.year - current.year % 100 + short
+            if year > current.year + 50 { year -= 100 } else if year <= current.year - 50 { year += 100 }
+            return time(year: year, month: date[1], day: number(date[0], 2), clock: parts[2])
+        }
+        if parts.count == 5, days.contains(first) {
+            let day = number(parts[2], 2) ?? number(parts[2], 1)
+            return time(year: number(parts[4], 4), month: parts[1], day: day, clock: parts[3])
+        }
+        return nil
+    }
+
+    /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`. Parts of a second are dropped.
+    public static func format(_ time: Timestamp) -> String {
+        let t = CivilTime(time)
+        func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        let year = String(repeating: "0", count: max(0, 4 - "\(t.year)".utf8.count)) + "\(t.year)"
+        return "\(days[t.weekday]), \(two(t.day)) \(months[t.month - 1]) \(year) "
+            + "\(two(t.hour)):\(two(t.minute)):\(two(t.second)) GMT"
+    }
+
+    private static func number(_ text: String, _ digits: Int) -> Int? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text)
+    }
+
+    private static func time(year: Int?, month: String, day: Int?, clock: String) -> Timestamp? {
+        let parts = clock.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard let year, let day, let month = months.firstIndex(of: month).map({ $0 + 1 }), parts.count == 3,
+            let hour = number(parts[0], 2), let minute = number(parts[1], 2), let second = number(parts[2], 2),
+            day >= 1, day <= CivilTime.daysInMonth(year: year, month: month),
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second).timestamp()
+    }
+}

@@ -1,0 +1,118 @@
+/// A five-field cron expression with Vixie's rules.
+///
+/// Numbers, names, lists, ranges, and steps after a range or `*`. When neither day field starts with `*`, a date
+/// matches if either does; otherwise it must match both. Fields are bit masks, so that finding the next match skips
+/// whole hours, days and months.
+public struct CronExpression: Sendable, Hashable, CustomStringConvertible {
+    /// The text it was made from, its fields separated by one space each.
+    public let text: String
+    /// Whether the hour field starts with `*`: such an expression follows real time, so that both passes of a
+    /// repeated hour count and skipped time is no loss. Any other is fixed to the clock on the wall.
+    public let isPeriodic: Bool
+
+    let minutes: UInt64
+    let hours: UInt32
+    let days: UInt64
+    let months: UInt64
+    /// The days of the week of six weeks, beginning with a Sunday at bit 0.
+    private let weekdays: UInt64
+    private let bothDaysMustMatch: Bool
+
+    /// Parses `text`.
+    ///
+    /// - Throws: ``CronError``, also for expressions whose dates do not exist.
+    public init(_ text: String) throws(CronError) {
+        let fields = text.split(whereSeparator: \.isWhitespace)
+        guard fields.count == 5 else { throw .fieldCount(found: fields.count) }
+        self.minutes = try CronField.minute.mask(of: fields[0])
+        self.hours = UInt32(try CronField.hour.mask(of: fields[1]))
+        self.days = try CronField.dayOfMonth.mask(of: fields[2])
+        self.months = try CronField.month.mask(of: fields[3])
+        let week = try CronField.dayOfWeek.mask(of: fields[4])
+        self.weekdays = (0..<6).reduce(0) { $0 | week << UInt64($1 * 7) }
+        self.bothDaysMustMatch = fields[2].first == "*" || fields[4].first == "*"
+        self.isPeriodic = fields[1].first == "*"
+        self.text = fields.joined(separator: " ")
+        if bothDaysMustMatch {
+            let days = self.days
+            let months = self.months
+            let exists = (1...12).contains { month in
+                let length = CivilTime.daysInMonth(year: 2000, month: month)
+                return months & 1 << UInt64(month) != 0 && days & ((1 << UInt64(length + 1)) - 1) != 0
+            }
+            guard exists else { throw .neverFires }
+        }
+    }
+
+    public var description: String { text }
+
+    /// Whether the date and the minute of a local time match.
+    ///
+    /// - Parameter localMilliseconds: A local time, in milliseconds since 1970-01-01 of the local calendar.
+    func matches(localMilliseconds: Int64) -> Bool {
+        let minute = localMilliseconds.floorDivided(by: 60_000)
+        guard minute * 60_000 == localMilliseconds else { return false }
+        let day = minute.floorDivided(by: 1440)
+        let ofDay = Int(minute - day * 1440)
+        return time(atOrAfter: ofDay) == ofDay && date(onOrAfter: Int(day), within: 0) == Int(day)
+    }
+
+    /// The first matching minute of the day at or after `minute`; `nil` when the day has no more.
+    func time(atOrAfter minute: Int) -> Int? {
+        guard minute < 1440 else { return nil }
+        let hour = minute / 60
+        if hours & 1 << UInt32(hour) != 0 {
+            let rest = minutes >> UInt64(minute % 60)
+            if rest != 0 { return minute + rest.trailingZeroBitCount }
+        }
+        let later = hours >> UInt32(hour + 1)
+        guard later != 0 else { return nil }
+        return (hour + 1 + later.trailingZeroBitCount) * 60 + minutes.trailingZeroBitCount
+    }
+
+    /// The last matching minute of a matching day.
+    var lastTime: Int {
+        (31 - hours.leadingZeroBitCount) * 60 + 63 - minutes.leadingZeroBitCount
+    }
+
+    /// The first matching date, as days since 1970-01-01, on or after `day` and at most `within` days later.
+    func date(onOrAfter day: Int, within: Int = 60 * 366) -> Int? {
+        let limit = day + within
+        var (year, month, ofMonth) = CivilTime.civil(fromDays: day)
+        var firstOfMonth = day - ofMonth + 1
+        while firstOfMonth <= limit {
+            let length = CivilTime.daysInMonth(year: year, month: month)
+            if months & 1 << UInt64(month) != 0 {
+                let rest = dates(firstOfMonth: firstOfMonth, length: length) >> UInt64(ofMonth)
+                if rest != 0 {
+                    let found = firstOfMonth + ofMonth - 1 + rest.trailingZeroBitCount
+                    return found <= limit ? found : nil
+                }
+            }
+            firstOfMonth += length
+            ofMonth = 1
+            month += 1
+            if month > 12 {
+                month = 1
+                year += 1
+            }
+        }
+        return nil
+    }
+
+    /// The matching days of a month whose number matches: bit n is day n.
+    private func dates(firstOfMonth: Int, length: Int) -> UInt64 {
+        let weekday = ((firstOfMonth % 7) + 11) % 7
+        let byWeekday = (weekdays >> UInt64(weekday)) << 1
+        let both = bothDaysMustMatch ? days & byWeekday : days | byWeekday
+        return both & ((1 << UInt64(length + 1)) - 2)
+    }
+}
+
+extension Int64 {
+    /// Division that rounds down, also for negative numbers.
+    func floorDivided(by divisor: Int64) -> Int64 {
+        let (quotient, rest) = quotientAndRemainder(dividingBy: divisor)
+        return rest < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,61 @@
+/// When a poll runs.
+public enum Schedule: Sendable {
+    /// At the times of a cron expression in a time zone.
+    case cron(CronExpression, zone: any TimeZoneRules)
+    /// At multiples of an interval since the last run. Less than ``minimumInterval`` is read as that.
+    case every(Duration)
+
+    /// One second.
+    public static let minimumInterval = Duration.seconds(1)
+
+    /// The first run after `time`; for an interval, one interval after it.
+    ///
+    /// - Returns: `nil` when a cron expression does not fire within 60 years.
+    public func next(after time: Timestamp) -> Timestamp? {
+        switch self {
+        case .cron(let expression, let zone): expression.next(after: time, in: zone)
+        case .every(let interval): time + max(interval, Self.minimumInterval)
+        }
+    }
+
+    /// The next `count` runs after `time`, in order.
+    public func occurrences(after time: Timestamp, count: Int) -> [ScheduledRun] {
+        var runs: [ScheduledRun] = []
+        var last = time
+        while runs.count < count, let next = next(after: last) {
+            switch self {
+            case .cron(let expression, let zone):
+                runs.append(
+                    ScheduledRun(
+                        time: next,
+                        offsetSeconds: zone.offsetSeconds(at: next),
+                        dst: expression.daylightSaving(at: next, in: zone)
+                    )
+                )
+            case .every:
+                runs.append(ScheduledRun(time: next, offsetSeconds: 0, dst: .none))
+            }
+            last = next
+        }
+        return runs
+    }
+
+    /// The longest time between two runs, over the year after `time`: `starwatch_poll_interval_seconds`.
+    public func longestGap(from time: Timestamp) -> Duration {
+        switch self {
+        case .cron(let expression, let zone): expression.longestGap(from: time, in: zone)
+        case .every(let interval): max(interval, Self.minimumInterval)
+        }
+    }
+}
+
+extension Schedule: Equatable {
+    /// Zones are the same when their identifiers are.
+    public static func == (a: Schedule, b: Schedule) -> Bool {
+        switch (a, b) {
+        case (.cron(let x, let zoneX), .cron(let y, let zoneY)): x == y && zoneX.identifier == zoneY.identifier
+        case (.every(let x), .every(let y)): x == y
+        default: false
+        }
+    }
+}

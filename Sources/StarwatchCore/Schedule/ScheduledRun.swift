@@ -1,0 +1,22 @@
+/// A time at which a schedule fires, with what a person needs to read it.
+public struct ScheduledRun: Sendable, Hashable {
+    /// What daylight saving time has to do with a run.
+    public enum DaylightSaving: String, Sendable, CaseIterable {
+        case none
+        /// The local time was skipped; the run is at the first instant after the gap.
+        case gap
+        /// The local time happens twice.
+        case fold
+    }
+
+    public let time: Timestamp
+    /// Seconds east of UTC in the schedule's zone at ``time``.
+    public let offsetSeconds: Int
+    public let dst: DaylightSaving
+
+    public init(time: Timestamp, offsetSeconds: Int, dst: DaylightSaving) {
+        self.time = time
+        self.offsetSeconds = offsetSeconds
+        self.dst = dst
+    }
+}

@@ -1,0 +1,25 @@
+/// A time zone, as far as a schedule needs one.
+public protocol TimeZoneRules: Sendable {
+    /// The IANA name, such as `Europe/Zurich`.
+    var identifier: String { get }
+
+    /// Seconds east of UTC in force at `time`; between −18 and +18 hours.
+    func offsetSeconds(at time: Timestamp) -> Int
+}
+
+/// A zone without daylight saving time.
+public struct FixedZone: TimeZoneRules, Hashable {
+    public let identifier: String
+    private let offset: Int
+
+    /// A zone that is always `offsetSeconds` east of UTC.
+    public init(identifier: String, offsetSeconds: Int) {
+        self.identifier = identifier
+        self.offset = offsetSeconds
+    }
+
+    /// Coordinated universal time.
+    public static let utc = FixedZone(identifier: "UTC", offsetSeconds: 0)
+
+    public func offsetSeconds(at time: Timestamp) -> Int { offset }
+}

@@ -1,0 +1,18 @@
+/// The state of a circuit breaker; the `to` label of its transitions.
+public enum CircuitState: String, Sendable, CaseIterable {
+    /// Requests go.
+    case closed
+    /// One request is on trial.
+    case halfOpen = "half_open"
+    /// No request goes.
+    case open
+
+    /// The value of `starwatch_circuit_state`.
+    public var metricValue: Double {
+        switch self {
+        case .closed: 0
+        case .halfOpen: 1
+        case .open: 2
+        }
+    }
+}

@@ -1,0 +1,89 @@
+extension Timestamp {
+    /// This time in RFC 3339 form, UTC, with milliseconds: `2026-01-01T12:00:00.000Z`.
+    public var iso8601: String {
+        let t = CivilTime(self)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        func append(_ value: Int, width: Int) {
+            var divisor = 1
+            for _ in 1..<width { divisor *= 10 }
+            while divisor > 0 {
+                bytes.append(UInt8(48 + value / divisor % 10))
+                divisor /= 10
+            }
+        }
+        append(t.year, width: 4)
+        bytes.append(UInt8(ascii: "-"))
+        append(t.month, width: 2)
+        bytes.append(UInt8(ascii: "-"))
+        append(t.day, width: 2)
+        bytes.append(UInt8(ascii: "T"))
+        append(t.hour, width: 2)
+        bytes.append(UInt8(ascii: ":"))
+        append(t.minute, width: 2)
+        bytes.append(UInt8(ascii: ":"))
+        append(t.second, width: 2)
+        bytes.append(UInt8(ascii: "."))
+        append(t.millisecond, width: 3)
+        bytes.append(UInt8(ascii: "Z"))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Parses an RFC 3339 time: `T` or a space, an optional fraction, and `Z` or a numeric offset.
+    ///
+    /// `nil` for anything else, impossible dates included. Digits past milliseconds are dropped.
+    public init?(iso8601 text: some StringProtocol) {
+        let b = Array(text.utf8)
+        func number(_ from: Int, _ count: Int) -> Int? {
+            guard from + count <= b.count else { return nil }
+            var value = 0
+            for byte in b[from..<from + count] {
+                guard byte >= 48, byte <= 57 else { return nil }
+                value = value * 10 + Int(byte - 48)
+            }
+            return value
+        }
+        guard b.count >= 20, b[4] == UInt8(ascii: "-"), b[7] == UInt8(ascii: "-"),
+            b[10] == UInt8(ascii: "T") || b[10] == UInt8(ascii: "t") || b[10] == UInt8(ascii: " "),
+            b[13] == UInt8(ascii: ":"), b[16] == UInt8(ascii: ":"),
+            let year = number(0, 4), let month = number(5, 2), let day = number(8, 2),
+            let hour = number(11, 2), let minute = number(14, 2), let second = number(17, 2),
+            (1...12).contains(month), day >= 1, day <= CivilTime.daysInMonth(year: year, month: month),
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var at = 19
+        var millisecond = 0
+        if b[at] == UInt8(ascii: ".") {
+            at += 1
+            var scale = 100
+            let start = at
+            while at < b.count, b[at] >= 48, b[at] <= 57 {
+                millisecond += Int(b[at] - 48) * scale
+                scale /= 10
+                at += 1
+            }
+            guard at > start else { return nil }
+        }
+        var offset = 0
+        guard at < b.count else { return nil }
+        if b[at] == UInt8(ascii: "Z") || b[at] == UInt8(ascii: "z") {
+            guard at == b.count - 1 else { return nil }
+        } else {
+            guard b[at] == UInt8(ascii: "+") || b[at] == UInt8(ascii: "-"), b.count == at + 6,
+                b[at + 3] == UInt8(ascii: ":"),
+                let hours = number(at + 1, 2), let minutes = number(at + 4, 2), hours < 24, minutes < 60
+            else { return nil }
+            offset = (hours * 3600 + minutes * 60) * (b[at] == UInt8(ascii: "-") ? -1 : 1)
+        }
+        let civil = CivilTime(
+            year: year,
+            month: month,
+            day: day,
+            hour: hour,
+            minute: minute,
+            second: second,
+            millisecond: millisecond
+        )
+        self = civil.timestamp(offsetSeconds: offset)
+    }
+}

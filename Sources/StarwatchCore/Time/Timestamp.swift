@@ -1,0 +1,56 @@
+/// A point in time: whole milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
+///
+/// The unit of every stored time (`…_at` columns) and of every time argument in this module.
+public struct Timestamp: Sendable, Hashable, Comparable, Codable {
+    /// Milliseconds since the Unix epoch. Negative before 1970.
+    public let milliseconds: Int64
+
+    /// Creates a timestamp from milliseconds since the Unix epoch.
+    public init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    /// Creates a timestamp from whole seconds since the Unix epoch.
+    public init(seconds: Int64) {
+        self.milliseconds = seconds * 1000
+    }
+
+    /// Seconds since the Unix epoch, with the fraction; the form of a Prometheus timestamp.
+    public var seconds: Double { Double(milliseconds) / 1000 }
+
+    /// Whole seconds since the Unix epoch, rounded down.
+    public var wholeSeconds: Int64 {
+        milliseconds >= 0 ? milliseconds / 1000 : -((-milliseconds + 999) / 1000)
+    }
+
+    public static func < (a: Timestamp, b: Timestamp) -> Bool { a.milliseconds < b.milliseconds }
+
+    /// The time `duration` later; parts of a millisecond are dropped.
+    public static func + (a: Timestamp, duration: Duration) -> Timestamp {
+        Timestamp(milliseconds: a.milliseconds &+ duration.wholeMilliseconds)
+    }
+
+    /// The time `duration` earlier; parts of a millisecond are dropped.
+    public static func - (a: Timestamp, duration: Duration) -> Timestamp {
+        Timestamp(milliseconds: a.milliseconds &- duration.wholeMilliseconds)
+    }
+
+    /// How long after `b` the time `a` is; negative when it is earlier.
+    public static func - (a: Timestamp, b: Timestamp) -> Duration {
+        .milliseconds(a.milliseconds &- b.milliseconds)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded towards zero.
+    public var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+
+    /// Seconds with their fraction, the base unit of every metric.
+    public var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+}

@@ -1,0 +1,27 @@
+/// Sizes as the configuration writes them: `64KiB`, `10MiB`, or plain bytes.
+public enum ByteSizeText {
+    private static let units: [(name: String, bytes: Int)] = [
+        ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
+    ]
+
+    /// Parses a whole number with `B`, `KiB`, `MiB`, `GiB` or nothing, into bytes.
+    ///
+    /// - Throws: ``UnitTextError``.
+    public static func parse(_ text: String) throws(UnitTextError) -> Int {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        let name = text.dropFirst(digits.count)
+        guard !digits.isEmpty, let unit = name.isEmpty ? units.last : units.first(where: { $0.name == name }) else {
+            throw .byteSize(text)
+        }
+        guard let number = Int(digits), number <= (1 << 53) / unit.bytes else { throw .byteSizeTooLarge(text) }
+        return number * unit.bytes
+    }
+
+    /// The size in the largest unit that divides it: `65536` is `64KiB`.
+    public static func format(_ bytes: Int) -> String {
+        for unit in units where bytes != 0 && bytes % unit.bytes == 0 && unit.bytes > 1 {
+            return "\(bytes / unit.bytes)\(unit.name)"
+        }
+        return "\(bytes)"
+    }
+}

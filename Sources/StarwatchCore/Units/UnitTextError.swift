@@ -1,0 +1,32 @@
+/// Why a text is not a duration or a size.
+public enum UnitTextError: Error, Sendable, Hashable, CustomStringConvertible {
+    case duration(String)
+    case durationTooLong(String)
+    case byteSize(String)
+    case byteSizeTooLarge(String)
+
+    /// One of a fixed set of words, safe as a metric label.
+    public var reason: String {
+        switch self {
+        case .duration: "duration"
+        case .durationTooLong: "duration_too_long"
+        case .byteSize: "byte_size"
+        case .byteSizeTooLarge: "byte_size_too_large"
+        }
+    }
+
+    /// One sentence that says what to write.
+    public var description: String {
+        switch self {
+        case .duration(let text):
+            "'\(text.prefix(40))' is not a duration; write whole numbers with ms, s, m, h or d, such as 250ms, 30s or "
+                + "1h30m."
+        case .durationTooLong(let text):
+            "'\(text.prefix(40))' is too long; a duration is at most 36500d."
+        case .byteSize(let text):
+            "'\(text.prefix(40))' is not a size; write a whole number of bytes, KiB, MiB or GiB, such as 64KiB."
+        case .byteSizeTooLarge(let text):
+            "'\(text.prefix(40))' is too large; a size is at most 8388608GiB."
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// The batch to acknowledge now: the open one with its key and ids, or else a new one.
+    ///
+    /// A new one takes delivered and suppressed rows, lowest identifiers first; never dead, cancelled or bootstrap
+    /// ones.
+    ///
+    /// - Parameters:
+    ///   - limit: The most ids of a new batch.
+    ///   - newKey: Makes the key of a new batch. Runs on the store's queue.
+    /// - Returns: `nil` when there is nothing to acknowledge, or the open batch was deferred past `now`.
+    package func nextAckBatch(
+        _ stream: StreamKey,
+        limit: Int,
+        now: Timestamp,
+        newKey: @Sendable () -> String
+    ) throws(StoreError) -> AckBatch? {
+        let id = try streamID(stream)
+        return try write(.acknowledge) { db in
+            if let open = try db.row(
+                "SELECT id, idempotency_key, row_ids, attempts, next_attempt_at FROM ack_batches WHERE stream_id = ?",
+                [id]
+            ) {
+                guard open.time(4) <= now else { return nil }
+                let ids = try jwtIDs(
+                    """
+                    SELECT jwt_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
+                    ORDER BY jwt_id
+                    """,
+                    [open[2] as String],
+                    db
+                )
+                return AckBatch(id: open[0], stream: stream, key: open[1], ids: ids, attempts: open[3])
+            }
+            var rowIDs: [Int64] = []
+            var ids: [JWTID] = []
+            let rows = try db.rows(
+                """
+                SELECT id, jwt_id FROM (
+                    SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
+                        WHERE state = 'delivered' AND stream_id = ?1 ORDER BY jwt_id LIMIT ?2)
+                    UNION ALL
+                    SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
+                        WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
+                        ORDER BY jwt_id LIMIT ?2))
+                ORDER BY jwt_id LIMIT ?2
+                """,
+                [id, limit]
+            )
+            while let row = try rows.next() {
+                rowIDs.append(row[0])
+                ids.append(try row.jwtID(1))
+            }
+            guard !ids.isEmpty else { return nil }
+            let key = newKey()
+            try db.run(
+                """
+                INSERT INTO ack_batches (stream_id, idempotency_key, row_ids, next_attempt_at, created_at)
+                VALUES (?1, ?2, ?3, ?4, ?4)
+                """,
+                [id, key, jsonArray(rowIDs), now.milliseconds]
+            )
+            return AckBatch(id: db.lastInsertedRowID, stream: stream, key: key, ids: ids, attempts: 0)
+        }
+    }
+
+    /// Marks a batch acknowledged and advances the watermark, in one transaction (C-011).
+    package func completeAck(_ batch: AckBatch, now: Timestamp) throws(StoreError) -> AckCompletion {
+        let id = try streamID(batch.stream)
+        return try write(.acknowledge) { db in
+            guard
+                let open = try db.row("SELECT row_ids FROM ack_batches WHERE id = ? AND stream_id = ?", [batch.id, id])
+            else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
+            let list: String = open[0]
+            let delivered = try db.changed(
+                """
+                UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
+                WHERE +state = 'delivered' AND id IN (SELECT value FROM json_each(?2))
+                """,
+                [now.milliseconds, list]
+            )
+            var suppressed = 0
+            if delivered < batch.ids.count {
+                suppressed = try db.changed(
+                    """
+                    UPDATE notification_outbox SET acknowledged_at = ?1
+                    WHERE +state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll'
+                        AND id IN (SELECT value FROM json_each(?2))
+                    """,
+                    [now.milliseconds, list]
+                )
+            }
+            try db.run("DELETE FROM ack_batches WHERE id = ?", [batch.id])
+            return try acknowledged(delivered + suppressed, batch.stream, id, db, now)
+        }
+    }
+
+    /// Puts a batch off after a failed request; it keeps its key and ids.
+    package func deferAck(_ batch: AckBatch, until: Timestamp) throws(StoreError) {
+        try direct(.acknowledge) { db in
+            try db.run(
+                "UPDATE ack_batches SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?",
+                [until.milliseconds, batch.id]
+            )
+        }
+    }
+
+    /// Acknowledges everything delivered or suppressed without asking a server that has no acknowledgement (C-028).
+    ///
+    /// Closes an open batch: its request is not needed any more.
+    package func acknowledgeLocally(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> AckCompletion {
+        let id = try streamID(stream)
+        return try write(.acknowledge) { db in
+            let delivered = try db.changed(
+                """
+                UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
+                WHERE state = 'delivered' AND stream_id = ?2
+                """,
+                [now.milliseconds, id]
+            )
+            let suppressed = try db.changed(
+                """
+                UPDATE notification_outbox SET acknowledged_at = ?
+                WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?
+                """,
+                [now.milliseconds, id]
+            )
+            try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
+            return try acknowledged(delivered + suppressed, stream, id, db, now)
+        }
+    }
+
+    private func acknowledged(
+        _ count: Int,
+        _ stream: StreamKey,
+        _ id: Int64,
+        _ db: Database,
+        _ now: Timestamp
+    ) throws -> AckCompletion {
+        guard count > 0 else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
+        var delta = Ledger()
+        delta.acknowledged = count
+        try db.add(delta, to: id)
+        note(.acknowledged, count)
+        return AckCompletion(acknowledged: count, watermark: try advance(stream, id, db, now))
+    }
+
+    private func jwtIDs(_ sql: String, _ arguments: StatementArguments, _ db: Database) throws -> [JWTID] {
+        var ids: [JWTID] = []
+        let rows = try db.rows(sql, arguments)
+        while let row = try rows.next() { ids.append(try row.jwtID(0)) }
+        return ids
+    }
+}

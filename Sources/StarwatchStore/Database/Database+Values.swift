@@ -1,0 +1,77 @@
+import FoundationEssentials
+import GRDB
+import StarwatchCore
+
+extension Database {
+    /// Runs a cached statement, whose arguments are right by construction.
+    func run(_ sql: String, _ arguments: StatementArguments) throws {
+        let statement = try cachedStatement(sql: sql)
+        statement.setUncheckedArguments(arguments)
+        try statement.execute()
+    }
+
+    /// Runs a cached statement and returns how many rows it changed.
+    func changed(_ sql: String, _ arguments: StatementArguments) throws -> Int {
+        try run(sql, arguments)
+        return changesCount
+    }
+
+    func row(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> RowCursor {
+        try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func integer(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
+        try Int.fetchOne(cachedStatement(sql: sql), arguments: arguments) ?? 0
+    }
+}
+
+extension Row {
+    func time(_ index: Int) -> Timestamp { Timestamp(milliseconds: self[index]) }
+
+    func optionalTime(_ index: Int) -> Timestamp? {
+        (self[index] as Int64?).map { Timestamp(milliseconds: $0) }
+    }
+
+    /// - Throws: ``StoreError/corrupt(detail:)`` for a text that no version of this program wrote.
+    func jwtID(_ index: Int) throws -> JWTID {
+        guard let id = JWTID(self[index] as String) else { throw Self.damaged }
+        return id
+    }
+
+    func optionalJWTID(_ index: Int) throws -> JWTID? {
+        guard let text = self[index] as String? else { return nil }
+        guard let id = JWTID(text) else { throw Self.damaged }
+        return id
+    }
+
+    func word<Word: RawRepresentable<String>>(_ index: Int, as type: Word.Type = Word.self) throws -> Word {
+        guard let word = Word(rawValue: self[index]) else { throw Self.damaged }
+        return word
+    }
+
+    /// The stream in the columns `account, server, poll` that begin at `index`.
+    func stream(_ index: Int) throws -> StreamKey {
+        guard let account = DID(self[index] as String), let poll = PollName(self[index + 2] as String) else {
+            throw Self.damaged
+        }
+        return StreamKey(account: account, server: self[index + 1], poll: poll)
+    }
+
+    func bytes(_ index: Int) -> [UInt8] { [UInt8](self[index] as Data) }
+
+    static var damaged: StoreError { .corrupt(detail: "a stored value is not one this program writes") }
+}
+
+/// A JSON array of row ids, for `json_each`.
+func jsonArray(_ ids: [Int64]) -> String {
+    "[" + ids.map(String.init).joined(separator: ",") + "]"
+}
+
+extension [UInt8] {
+    /// These bytes as SQLite takes them.
+    var blob: Data { Data(self) }
+}

@@ -1,0 +1,35 @@
+import Glibc
+
+/// The database file as the file system sees it.
+enum DatabaseFile {
+    /// Creates the file with mode 0600, or checks that nobody else can read the one that is there.
+    ///
+    /// The journal files take their mode from it.
+    static func prepare(path: String) throws(StoreError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+            return
+        }
+        guard errno == EEXIST else { throw StoreError.io(detail: String(cString: strerror(errno))) }
+        var info = stat()
+        guard stat(path, &info) == 0 else { throw StoreError.io(detail: String(cString: strerror(errno))) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw StoreError.io(detail: "it is not a regular file") }
+        guard info.st_mode & 0o077 == 0 else {
+            throw StoreError.io(detail: "others may read or write it: run chmod 600 on it")
+        }
+    }
+
+    /// The size of a file in bytes; 0 when it is not there.
+    static func bytes(path: String) -> Int {
+        var info = stat()
+        return stat(path, &info) == 0 ? Int(info.st_size) : 0
+    }
+
+    /// The bytes an unprivileged program can still write on the device of `path`; 0 when unknown.
+    static func freeBytes(path: String) -> Int {
+        var info = statvfs()
+        guard statvfs(path, &info) == 0 else { return 0 }
+        return Int(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize))
+    }
+}

@@ -1,0 +1,132 @@
+import GRDB
+package import StarwatchCore
+
+/// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
+///
+/// One connection, one writer, short transactions. Every method is one transaction unless it says otherwise, and
+/// throws ``StoreError``; a call that threw changed nothing. Cancellation is not looked at: a transaction that has
+/// begun is finished. Times are arguments. Callers see no SQL.
+package actor Store {
+    private nonisolated let executor = StoreExecutor()
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    let options: StoreOptions
+    let database: DatabaseQueue
+    private let lock: FileLock
+    /// Rows of `streams` are only deleted by retention, which empties this.
+    var streamIDs: [StreamKey: Int64] = [:]
+    var starredPolls: Set<PollName>
+    private var changes: [OutboxChange: Int] = [:]
+
+    /// Opens the database, creating and migrating it where the agent owns it.
+    ///
+    /// Leases of a process that died are released: what it had claimed and not confirmed is due again.
+    ///
+    /// - Throws: ``StoreError/alreadyOpen`` for a second agent, ``StoreError/version(found:supported:)`` for a schema
+    ///   this program does not know, ``StoreError/corrupt(detail:)``, ``StoreError/io(detail:)``.
+    package init(_ options: StoreOptions) throws(StoreError) {
+        self.options = options
+        self.starredPolls = options.starredPolls
+        let start = ContinuousClock.now
+        do {
+            if options.owner == .agent { try DatabaseFile.prepare(path: options.path) }
+            lock = try FileLock(path: options.path + ".lock")
+            database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
+            try Schema.open(database, owner: options.owner)
+            try database.write { db in
+                try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
+            }
+        } catch {
+            let error = StoreError(error)
+            options.onError(error.kind)
+            throw error
+        }
+        options.onTransaction(.open, ContinuousClock.now - start)
+    }
+
+    private static func configuration(_ options: StoreOptions) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "starwatch"
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(options.busyTimeout.inSeconds)
+        configuration.readonly = false
+        let maxPages = options.maxPages
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            if let maxPages { try db.execute(sql: "PRAGMA max_page_count = \(maxPages)") }
+        }
+        return configuration
+    }
+
+    /// Closes the database and lets another agent have it. Calls made afterwards throw ``StoreError/io(detail:)``.
+    package func close() {
+        try? database.close()
+        lock.release()
+    }
+
+    /// Replaces the set of polls of kind `starred_projects`, after a reload.
+    package func setStarredPolls(_ polls: Set<PollName>) {
+        starredPolls = polls
+    }
+
+    // MARK: - Access
+
+    /// One immediate transaction.
+    func write<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
+        try access(operation) { try database.write(body) }
+    }
+
+    /// Statements that are each their own transaction: for reads, and for writes of a single statement.
+    func direct<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
+        try access(operation) { try database.writeWithoutTransaction(body) }
+    }
+
+    private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
+        let start = ContinuousClock.now
+        let result: T
+        do {
+            result = try body()
+        } catch {
+            changes.removeAll(keepingCapacity: true)
+            let error = StoreError(error)
+            options.onError(error.kind)
+            throw error
+        }
+        options.onTransaction(operation, ContinuousClock.now - start)
+        if !changes.isEmpty {
+            options.onChanges(changes)
+            changes.removeAll(keepingCapacity: true)
+        }
+        return result
+    }
+
+    /// Counts a change of outbox rows, to be reported when the transaction has committed.
+    func note(_ change: OutboxChange, _ count: Int) {
+        if count > 0 { changes[change, default: 0] += count }
+    }
+
+    // MARK: - Streams
+
+    /// The row id of a stream, created with its ledger at first use.
+    func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
+        if let id = streamIDs[stream] { return id }
+        let id = try write(.read) { db in
+            let key: StatementArguments = [stream.account.rawValue, stream.server, stream.poll.rawValue]
+            if let id = try Int64.fetchOne(
+                db,
+                sql: "SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?",
+                arguments: key
+            ) {
+                return id
+            }
+            try db.execute(sql: "INSERT INTO streams (account, server, poll) VALUES (?, ?, ?)", arguments: key)
+            let id = db.lastInsertedRowID
+            try db.execute(sql: "INSERT INTO ledger (stream_id) VALUES (?)", arguments: [id])
+            return id
+        }
+        streamIDs[stream] = id
+        return id
+    }
+}

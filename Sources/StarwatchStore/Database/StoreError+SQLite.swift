@@ -1,0 +1,22 @@
+import GRDB
+
+extension StoreError {
+    /// Sorts any error of a database access into a kind.
+    init(_ error: any Error) {
+        if let error = error as? StoreError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self = .io(detail: String(describing: type(of: error)))
+            return
+        }
+        let detail = error.message ?? error.resultCode.description
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy
+        case .SQLITE_FULL: self = .full
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .corrupt(detail: detail)
+        default: self = .io(detail: detail)
+        }
+    }
+}

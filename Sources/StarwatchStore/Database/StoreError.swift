@@ -1,0 +1,69 @@
+/// What a store error is, in the words of the `kind` label.
+package enum StoreErrorKind: String, Sendable, CaseIterable {
+    case busy
+    case full
+    case corrupt
+    case io
+    case version
+}
+
+/// Why the database could not do what was asked. Descriptions hold no row values.
+package enum StoreError: Error, Sendable, Hashable {
+    /// Another process held the write lock for longer than the busy timeout.
+    case busy
+    /// Another agent has this database open.
+    case alreadyOpen
+    /// No space is left for the database.
+    case full
+    /// The file is damaged or no database. `detail` is SQLite's own text.
+    case corrupt(detail: String)
+    /// A file could not be read, written, locked or trusted. `detail` is the system's or SQLite's text.
+    case io(detail: String)
+    /// The schema is older or newer than this program can use (R-STO-13, C-197).
+    case version(found: Int, supported: ClosedRange<Int>)
+    /// The file holds tables of another program.
+    case foreign
+
+    /// The closed word for metrics.
+    package var kind: StoreErrorKind {
+        switch self {
+        case .busy, .alreadyOpen: .busy
+        case .full: .full
+        case .corrupt: .corrupt
+        case .io: .io
+        case .version, .foreign: .version
+        }
+    }
+
+    /// The same word as text, safe as a metric label.
+    package var reason: String { kind.rawValue }
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .busy:
+            "the database is locked by another program: close what else has it open, then try again"
+        case .alreadyOpen:
+            "another agent has this database open: stop it, or give this one a storage.path of its own"
+        case .full:
+            "no space is left for the database: free space on its device; nothing stored was lost"
+        case .corrupt(let detail):
+            "the database file is damaged or no database (\(detail)): restore a backup, or move it away to start afresh"
+        case .io(let detail):
+            "the database file cannot be used (\(detail)): check its path, owner and mode, and its device"
+        case .version(let found, let supported) where found > supported.upperBound:
+            """
+            the database has schema version \(found), and this program knows versions up to \(supported.upperBound): \
+            install the newer program; nothing was written
+            """
+        case .version(let found, let supported):
+            """
+            the database has schema version \(found), and this program needs at least \(supported.lowerBound): \
+            let its owner migrate it, or set storage.owner to agent; nothing was written
+            """
+        case .foreign:
+            "the file is a database of another program: choose another storage.path; nothing was written"
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// How many rows of a stream wait to be claimed, since when, and when it last notified.
+    package func dueSummary(_ stream: StreamKey) throws(StoreError) -> DueSummary {
+        let id = try streamID(stream)
+        return try direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT count(*), min(created_at), (SELECT last_notified_at FROM streams WHERE id = ?1)
+                FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1
+                """,
+                [id]
+            )
+            return DueSummary(
+                count: row?[0] ?? 0,
+                oldestCreatedAt: row?.optionalTime(1),
+                lastNotifiedAt: row?.optionalTime(2)
+            )
+        }
+    }
+
+    /// Claims pending rows and stores the notification that carries them, in one transaction.
+    ///
+    /// The order is priority, then age, then identifier (C-039).
+    ///
+    /// - Parameters:
+    ///   - limit: The most rows to claim.
+    ///   - leaseUntil: Until when the caller has the tickets for itself.
+    ///   - sinks: The sinks to deliver to. With none, nothing is claimed.
+    ///   - make: Renders the group, from local data only (C-051). Runs on the store's queue and must not block.
+    /// - Returns: The notification with a ticket for every sink; `nil` when no row is pending.
+    package func claim(
+        _ stream: StreamKey,
+        now: Timestamp,
+        limit: Int,
+        leaseUntil: Timestamp,
+        sinks: [String],
+        runID: String,
+        make: @Sendable ([OutboxRow]) -> NotificationDraft
+    ) throws(StoreError) -> OpenNotification? {
+        guard !sinks.isEmpty else { return nil }
+        let id = try streamID(stream)
+        return try write(.claim) { db in
+            let rows = try pending(stream, id, limit: limit, db)
+            guard !rows.isEmpty else { return nil }
+            let draft = make(rows)
+            try db.run(
+                """
+                INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
+                    created_at)
+                VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    draft.id, id, draft.group, rows.count, draft.title, draft.body, draft.payload.blob, runID,
+                    now.milliseconds,
+                ]
+            )
+            let notification = db.lastInsertedRowID
+            let claimed = try db.changed(
+                """
+                UPDATE notification_outbox SET state = 'claimed', notification_id = ?
+                WHERE +state = 'pending' AND id IN (SELECT value FROM json_each(?))
+                """,
+                [notification, jsonArray(rows.map(\.id))]
+            )
+            guard claimed == rows.count else { throw Row.damaged }
+            for sink in sinks {
+                try db.run(
+                    """
+                    INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, next_attempt_at,
+                        updated_at)
+                    VALUES (?1, ?2, 'pending', 1, ?3, ?4, ?4)
+                    """,
+                    [notification, sink, leaseUntil.milliseconds, now.milliseconds]
+                )
+            }
+            try db.run("UPDATE streams SET last_notified_at = ? WHERE id = ?", [now.milliseconds, id])
+            note(.claimed, claimed)
+            return OpenNotification(
+                id: draft.id,
+                stream: stream,
+                group: draft.group,
+                title: draft.title,
+                body: draft.body,
+                payload: draft.payload,
+                rowCount: claimed,
+                runID: runID,
+                createdAt: now,
+                tickets: sinks.map {
+                    DeliveryTicket(notification: draft.id, sink: $0, lease: 1, earlierAttempts: 0, rejections: 0)
+                }
+            )
+        }
+    }
+
+    private func pending(_ stream: StreamKey, _ id: Int64, limit: Int, _ db: Database) throws -> [OutboxRow] {
+        var found: [OutboxRow] = []
+        let rows = try db.rows(
+            """
+            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at FROM notification_outbox
+            WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
+            """,
+            [id, limit]
+        )
+        while let row = try rows.next() {
+            found.append(
+                OutboxRow(
+                    id: row[0],
+                    stream: stream,
+                    change: Change(id: try row.jwtID(1), plan: row[2], name: row[3]),
+                    state: .pending,
+                    priority: row[4],
+                    retryCount: row[5],
+                    notificationID: nil,
+                    createdAt: row.time(6),
+                    deliveredAt: nil,
+                    acknowledgedAt: nil,
+                    finishedAt: nil
+                )
+            )
+        }
+        return found
+    }
+
+    /// Notifications that are claimed and not confirmed and due again at some sink, oldest first: a retry, or what a
+    /// crash left. Their tickets are leased to the caller.
+    package func openNotifications(
+        now: Timestamp,
+        leaseUntil: Timestamp,
+        limit: Int = 100
+    ) throws(StoreError) -> [OpenNotification] {
+        let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
+        return try write(.claim) { db in
+            var found: [(Int64, Row)] = []
+            let rows = try db.rows(
+                """
+                SELECT n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count,
+                    n.run_id, n.created_at
+                FROM notifications n JOIN streams s ON s.id = n.stream_id
+                WHERE n.state = 'open' AND EXISTS
+                    (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
+                ORDER BY n.id LIMIT ?2
+                """,
+                [now.milliseconds, limit]
+            )
+            while let row = try rows.next() { found.append((row[0], row.copy())) }
+            return try found.map { id, row in
+                var tickets: [DeliveryTicket] = []
+                let sinks = try db.rows(
+                    """
+                    UPDATE deliveries AS d SET lease = lease + 1, leased_until = ?2
+                    WHERE d.notification_id = ?3 AND \(due) RETURNING sink, lease, attempts, rejections
+                    """,
+                    [now.milliseconds, leaseUntil.milliseconds, id]
+                )
+                while let sink = try sinks.next() {
+                    tickets.append(
+                        DeliveryTicket(
+                            notification: row[1],
+                            sink: sink[0],
+                            lease: sink[1],
+                            earlierAttempts: sink[2],
+                            rejections: sink[3]
+                        )
+                    )
+                }
+                return OpenNotification(
+                    id: row[1],
+                    stream: try row.stream(2),
+                    group: row[5],
+                    title: row[6],
+                    body: row[7],
+                    payload: row.bytes(8),
+                    rowCount: row[9],
+                    runID: row[10],
+                    createdAt: row.time(11),
+                    tickets: tickets.sorted { $0.sink < $1.sink }
+                )
+            }
+        }
+    }
+
+    /// When the next sink is due for an open notification: its retry, or the end of its lease. `nil` if none is open.
+    package func nextDeliveryAt() throws(StoreError) -> Timestamp? {
+        try direct(.read) { db in
+            try db.row(
+                """
+                SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM notifications n
+                JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
+                """
+            )?.optionalTime(0)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// Stores what a sink said, and settles the notification when no sink is left to try.
+    ///
+    /// - Parameters:
+    ///   - maxRetries: Tries in all that a refused notification gets at each sink; at least 1.
+    /// - Returns: ``DeliveryResult/stale`` when the ticket's lease is not current any more.
+    package func recordDelivery(
+        _ ticket: DeliveryTicket,
+        _ outcome: DeliveryOutcome,
+        now: Timestamp,
+        maxRetries: Int
+    ) throws(StoreError) -> DeliveryResult {
+        try write(.delivery) { db in
+            guard
+                let open = try db.row(
+                    "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
+                    [ticket.notification]
+                )
+            else { return .stale }
+            let id: Int64 = open[0]
+            let stream: Int64 = open[1]
+            let next: Timestamp
+            let state: SinkStatus.State
+            var rejections = ticket.rejections
+            switch outcome {
+            case .ok: (state, next) = (.ok, now)
+            case .gone: (state, next) = (.gone, now)
+            case .unavailable(let at): (state, next) = (.pending, at)
+            case .rejected(let at):
+                rejections += 1
+                (state, next) = (rejections >= maxRetries ? .rejected : .pending, at)
+            }
+            let recorded = try db.changed(
+                """
+                UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + 1, rejections = ?,
+                    next_attempt_at = ?, updated_at = ?
+                WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
+                """,
+                [
+                    state.rawValue, rejections, next.milliseconds, now.milliseconds, id, ticket.sink, ticket.lease,
+                ]
+            )
+            guard recorded == 1 else { return .stale }
+            if case .rejected = outcome {
+                try db.run(
+                    """
+                    UPDATE notification_outbox SET retry_count = max(retry_count, ?)
+                    WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+                    """,
+                    [rejections, stream, id]
+                )
+            }
+            return try settle(id, stream, db, now)
+        }
+    }
+
+    /// Takes sinks that are not configured any more out of every open notification, at start and after a reload.
+    ///
+    /// - Returns: The results of notifications that are settled by it.
+    package func retainSinks(_ names: Set<String>, now: Timestamp) throws(StoreError) -> [DeliveryResult] {
+        try write(.delivery) { db in
+            var affected: [(Int64, Int64, String)] = []
+            let rows = try db.rows(
+                """
+                SELECT n.id, n.stream_id, d.sink FROM notifications n JOIN deliveries d ON d.notification_id = n.id
+                WHERE n.state = 'open' AND d.state = 'pending' ORDER BY n.id
+                """
+            )
+            while let row = try rows.next() {
+                if !names.contains(row[2]) { affected.append((row[0], row[1], row[2])) }
+            }
+            var settled: [Int64: DeliveryResult] = [:]
+            for (id, stream, sink) in affected {
+                try db.run(
+                    "UPDATE deliveries SET state = 'gone', updated_at = ? WHERE notification_id = ? AND sink = ?",
+                    [now.milliseconds, id, sink]
+                )
+                settled[id] = try settle(id, stream, db, now)
+            }
+            return settled.sorted { $0.key < $1.key }.map(\.value).filter { $0 != .waiting }
+        }
+    }
+
+    /// Moves the rows of a notification that no sink is left to try.
+    private func settle(_ id: Int64, _ stream: Int64, _ db: Database, _ now: Timestamp) throws -> DeliveryResult {
+        var states: Set<SinkStatus.State> = []
+        let deliveries = try db.rows("SELECT DISTINCT state FROM deliveries WHERE notification_id = ?", [id])
+        while let row = try deliveries.next() { states.insert(try row.word(0)) }
+        if states.contains(.pending) { return .waiting }
+        var delta = Ledger()
+        let result: DeliveryResult
+        let closed: String
+        if states.contains(.ok) {
+            let ids = try moved(
+                "state = 'delivered', delivered_at = ?1",
+                [now.milliseconds, stream, id],
+                db
+            )
+            delta.delivered = ids.count
+            note(.delivered, ids.count)
+            (result, closed) = (.delivered(ids), "delivered")
+        } else if states.contains(.rejected) {
+            let ids = try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id], db)
+            delta.dead = ids.count
+            note(.dead, ids.count)
+            (result, closed) = (.dead(ids), "dead")
+        } else {
+            let ids = try moved(
+                "state = iif(?1 > 0, 'pending', state), notification_id = NULL",
+                [1, stream, id],
+                db
+            )
+            (result, closed) = (.released(rows: ids.count), "released")
+        }
+        try db.add(delta, to: stream)
+        try db.run(
+            "UPDATE notifications SET state = ?, finished_at = ? WHERE id = ?",
+            [closed, now.milliseconds, id]
+        )
+        return result
+    }
+
+    private func moved(_ assignment: String, _ arguments: StatementArguments, _ db: Database) throws -> [JWTID] {
+        var ids: [JWTID] = []
+        let rows = try db.rows(
+            """
+            UPDATE notification_outbox SET \(assignment)
+            WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 RETURNING jwt_id
+            """,
+            arguments
+        )
+        while let row = try rows.next() { ids.append(try row.jwtID(0)) }
+        return ids
+    }
+}
+
+extension Database {
+    /// What every sink said about a notification, by its row id.
+    func deliveries(of notification: Int64?) throws -> [SinkStatus] {
+        guard let notification else { return [] }
+        var found: [SinkStatus] = []
+        let rows = try rows(
+            """
+            SELECT sink, state, attempts, rejections, next_attempt_at, updated_at FROM deliveries
+            WHERE notification_id = ? ORDER BY sink
+            """,
+            [notification]
+        )
+        while let row = try rows.next() {
+            found.append(
+                SinkStatus(
+                    sink: row[0],
+                    state: try row.word(1),
+                    attempts: row[2],
+                    rejections: row[3],
+                    nextAttemptAt: row.time(4),
+                    updatedAt: row.time(5)
+                )
+            )
+        }
+        return found
+    }
+}

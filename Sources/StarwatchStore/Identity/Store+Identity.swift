@@ -1,0 +1,187 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// The active identity and its generation.
+    package func activeIdentity() throws(StoreError) -> ActiveIdentity {
+        try direct(.read) { db in try db.activeIdentity() }
+    }
+
+    /// Makes `did` the active identity, with all that follows from it, in one transaction (R-IDN-02, C-190).
+    ///
+    /// The former identity's open rows are cancelled, its open notifications and acknowledgement batches closed; both
+    /// identities' stars are archived, and the new one's watermarks, cursors and stars are reset (C-188).
+    ///
+    /// - Parameters:
+    ///   - did: The new identity; `nil` signs out. The active one again changes nothing.
+    ///   - server: The server the new identity's settings name, in the form of ``StreamKey/server``.
+    package func setIdentity(_ did: DID?, server: String, now: Timestamp) throws(StoreError) -> IdentityChange {
+        try write(.identity) { db in
+            let former = try db.activeIdentity()
+            guard former.did != did else {
+                try db.run("UPDATE active_identity SET lastUpdated = coalesce(lastUpdated, ?)", [now.milliseconds])
+                return IdentityChange(identity: former, changed: false, cancelledRows: 0)
+            }
+            var cancelled = 0
+            if let old = former.did {
+                cancelled = try close(account: old, db, now: now)
+                try archiveStars(of: old, db, now: now)
+            }
+            if let did {
+                try db.ensureSettings(did, server: server, now: now)
+                try archiveStars(of: did, db, now: now)
+                try db.run(
+                    """
+                    UPDATE settings SET apiServer = ?, starsSeeded = 1, lastAckedStarredPlanChangesJwtId = NULL,
+                        lastAckedTimestamp = NULL, updated_at = ? WHERE accountDid = ?
+                    """,
+                    [server, now.milliseconds, did.rawValue]
+                )
+                try db.run(
+                    """
+                    UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
+                        walk_before = NULL, walk_after = NULL WHERE account = ?
+                    """,
+                    [did.rawValue]
+                )
+                try db.run(
+                    "UPDATE watermarks SET watermark = NULL, updated_at = ? WHERE account = ?",
+                    [now.milliseconds, did.rawValue]
+                )
+            }
+            let identity = try db.point(to: did, generation: former.generation + 1, now: now)
+            return IdentityChange(identity: identity, changed: true, cancelledRows: cancelled)
+        }
+    }
+
+    /// Makes the configured identity the active one if the database never held any.
+    ///
+    /// An identity that signed out stays signed out. Another server than the settings name gets a fresh mirror of the
+    /// watermark; cursors belong to (account, server, poll) anyway.
+    package func seedIdentityIfEmpty(_ did: DID?, server: String, now: Timestamp) throws(StoreError) -> ActiveIdentity {
+        try write(.identity) { db in
+            let current = try db.activeIdentity()
+            if let active = current.did {
+                try db.run(
+                    """
+                    UPDATE settings SET apiServer = ?1, lastAckedStarredPlanChangesJwtId = NULL,
+                        lastAckedTimestamp = NULL, updated_at = ?2 WHERE accountDid = ?3 AND apiServer <> ?1
+                    """,
+                    [server, now.milliseconds, active.rawValue]
+                )
+                return current
+            }
+            let never = try db.integer("SELECT lastUpdated IS NULL FROM active_identity") == 1
+            guard never, let did else { return current }
+            try db.ensureSettings(did, server: server, now: now)
+            return try db.point(to: did, generation: current.generation + 1, now: now)
+        }
+    }
+
+    /// The account's `notificationPreferences`, a JSON object; `"{}"` when nothing is stored.
+    package func notificationPreferences(of account: DID) throws(StoreError) -> String {
+        try direct(.read) { db in
+            let row = try db.row(
+                "SELECT notificationPreferences FROM settings WHERE accountDid = ?",
+                [account.rawValue]
+            )
+            return row?[0] ?? "{}"
+        }
+    }
+
+    /// Stores the account's `notificationPreferences`.
+    ///
+    /// - Parameter json: A JSON object; anything that is not JSON is refused by the schema.
+    package func setNotificationPreferences(
+        _ json: String,
+        of account: DID,
+        server: String,
+        now: Timestamp
+    ) throws(StoreError) {
+        try write(.identity) { db in
+            try db.ensureSettings(account, server: server, now: now)
+            try db.run(
+                "UPDATE settings SET notificationPreferences = ?, updated_at = ? WHERE accountDid = ?",
+                [json, now.milliseconds, account.rawValue]
+            )
+        }
+    }
+
+    /// Cancels what is open of an identity that leaves. Tombstones too: nobody will fetch them again.
+    private func close(account: DID, _ db: Database, now: Timestamp) throws -> Int {
+        var total = 0
+        for id in try db.streamIDs(of: account) {
+            let rows = try db.changed(
+                """
+                UPDATE notification_outbox SET state = 'cancelled', finished_at = ?, notification_id = NULL
+                WHERE state IN ('pending', 'claimed', 'evicted') AND stream_id = ? AND \(Schema.isOpen)
+                """,
+                [now.milliseconds, id]
+            )
+            var delta = Ledger()
+            delta.cancelled = rows
+            try db.add(delta, to: id)
+            try db.run(
+                """
+                UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending'
+                AND notification_id IN (SELECT id FROM notifications WHERE state = 'open' AND stream_id = ?)
+                """,
+                [now.milliseconds, id]
+            )
+            try db.run(
+                "UPDATE notifications SET state = 'cancelled', finished_at = ? WHERE state = 'open' AND stream_id = ?",
+                [now.milliseconds, id]
+            )
+            try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
+            total += rows
+        }
+        try db.run("DELETE FROM notif_contents WHERE account = ?", [account.rawValue])
+        note(.cancelled, total)
+        return total
+    }
+}
+
+extension Database {
+    func activeIdentity() throws -> ActiveIdentity {
+        guard let row = try row("SELECT activeDid, generation FROM active_identity") else { throw Row.damaged }
+        var did: DID?
+        if let text = row[0] as String? {
+            did = DID(text)
+            if did == nil { throw Row.damaged }
+        }
+        return ActiveIdentity(did: did, generation: row[1])
+    }
+
+    /// Whether a poll that began as `account` under `generation` may still write.
+    func isCurrent(_ account: DID, generation: Int) throws -> Bool {
+        try integer(
+            "SELECT count(*) FROM active_identity WHERE activeDid = ? AND generation = ?",
+            [account.rawValue, generation]
+        ) == 1
+    }
+
+    func ensureSettings(_ account: DID, server: String, now: Timestamp) throws {
+        try run(
+            """
+            INSERT INTO settings (accountDid, apiServer, created_at, updated_at) VALUES (?1, ?2, ?3, ?3)
+            ON CONFLICT (accountDid) DO NOTHING
+            """,
+            [account.rawValue, server, now.milliseconds]
+        )
+    }
+
+    func streamIDs(of account: DID) throws -> [Int64] {
+        try Int64.fetchAll(
+            cachedStatement(sql: "SELECT id FROM streams WHERE account = ?"),
+            arguments: [account.rawValue]
+        )
+    }
+
+    fileprivate func point(to did: DID?, generation: Int, now: Timestamp) throws -> ActiveIdentity {
+        try run(
+            "UPDATE active_identity SET activeDid = ?, generation = ?, lastUpdated = ?",
+            [did?.rawValue, generation, now.milliseconds]
+        )
+        return ActiveIdentity(did: did, generation: generation)
+    }
+}

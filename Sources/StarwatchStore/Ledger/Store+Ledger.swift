@@ -1,0 +1,106 @@
+import GRDB
+package import StarwatchCore
+
+/// How far the books are from balancing: sums of absolute differences, which must be 0.
+package struct LedgerImbalance: Sendable, Hashable {
+    /// `fetched = new + duplicate + rejected`.
+    package var fetched = 0
+    /// `new = delivered + dead + cancelled + suppressed + pending`.
+    package var new = 0
+
+    package init() {}
+}
+
+extension Store {
+    /// The books of one stream; all zero for one never polled.
+    package func ledger(_ stream: StreamKey) throws(StoreError) -> Ledger {
+        let id = try streamID(stream)
+        return try direct(.read) { db in try db.ledger(id) }
+    }
+
+    /// The books of every stream there is.
+    package func ledgers() throws(StoreError) -> [StreamKey: Ledger] {
+        try direct(.read) { db in
+            var found: [StreamKey: Ledger] = [:]
+            let rows = try db.rows(
+                """
+                SELECT \(Database.ledgerColumns), account, server, poll
+                FROM ledger JOIN streams ON streams.id = ledger.stream_id
+                """
+            )
+            while let row = try rows.next() { found[try row.stream(10)] = Database.ledger(row) }
+            return found
+        }
+    }
+
+    /// Both laws over every stream, former identities' included.
+    package func imbalances() throws(StoreError) -> LedgerImbalance {
+        try direct(.read) { db in try db.imbalance() }
+    }
+}
+
+extension Database {
+    static let ledgerColumns =
+        "fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed, evicted, acknowledged"
+
+    static func ledger(_ row: Row) -> Ledger {
+        var ledger = Ledger()
+        ledger.fetched = row[0]
+        ledger.new = row[1]
+        ledger.duplicate = row[2]
+        ledger.rejected = row[3]
+        ledger.delivered = row[4]
+        ledger.dead = row[5]
+        ledger.cancelled = row[6]
+        ledger.suppressed = row[7]
+        ledger.evicted = row[8]
+        ledger.acknowledged = row[9]
+        return ledger
+    }
+
+    func ledger(_ stream: Int64) throws -> Ledger {
+        try row("SELECT \(Self.ledgerColumns) FROM ledger WHERE stream_id = ?", [stream]).map(Self.ledger) ?? Ledger()
+    }
+
+    /// Adds entries to a stream's books, in the transaction that causes them.
+    func add(_ delta: Ledger, to stream: Int64) throws {
+        guard delta != Ledger() else { return }
+        try run(
+            """
+            UPDATE ledger SET fetched = fetched + ?, new = new + ?, duplicate = duplicate + ?,
+                rejected = rejected + ?, delivered = delivered + ?, dead = dead + ?, cancelled = cancelled + ?,
+                suppressed = suppressed + ?, evicted = evicted + ?, acknowledged = acknowledged + ?
+            WHERE stream_id = ?
+            """,
+            [
+                delta.fetched, delta.new, delta.duplicate, delta.rejected, delta.delivered, delta.dead,
+                delta.cancelled, delta.suppressed, delta.evicted, delta.acknowledged, stream,
+            ]
+        )
+    }
+
+    /// Rows that the second law calls pending, by stream: pending, claimed, and evicted tombstones.
+    func undecidedRows() throws -> [Int64: Int] {
+        var found: [Int64: Int] = [:]
+        let rows = try rows(
+            """
+            SELECT stream_id, count(*) FROM notification_outbox
+            WHERE state IN ('pending', 'claimed', 'evicted') AND \(Schema.isOpen) GROUP BY stream_id
+            """
+        )
+        while let row = try rows.next() { found[row[0]] = row[1] }
+        return found
+    }
+
+    func imbalance() throws -> LedgerImbalance {
+        let undecided = try undecidedRows()
+        var sum = LedgerImbalance()
+        let rows = try rows("SELECT \(Self.ledgerColumns), stream_id FROM ledger")
+        while let row = try rows.next() {
+            let ledger = Self.ledger(row)
+            sum.fetched += abs(ledger.fetchedImbalance)
+            sum.new += abs(ledger.newImbalance(pending: undecided[row[10]] ?? 0))
+        }
+        return sum
+    }
+}

@@ -1,0 +1,97 @@
+package import StarwatchCore
+
+/// What one page of a poll changes, in one transaction.
+package struct PageCommit: Sendable, Hashable {
+    /// What becomes of the stored position of an interrupted walk.
+    package enum Walk: Sendable, Hashable {
+        case keep
+        case save(OpenWalk)
+        case clear
+    }
+
+    /// What becomes of new items.
+    package enum Disposition: Sendable, Hashable {
+        case announce
+        /// Known but not to be announced: opted out. Acknowledged all the same (C-049).
+        case suppress
+        /// Read while bootstrapping: outside the ledger, never announced, never acknowledged.
+        case bootstrap
+    }
+
+    /// A walk that this page completes: what was evicted before it began, lies inside it and was not met again is no
+    /// longer given by the server, which shows only the last change of a plan.
+    package struct CompletedWalk: Sendable, Hashable {
+        /// Where the walk ended; `nil`: at the beginning.
+        package let after: JWTID?
+        package let through: JWTID
+        package let startedAt: Timestamp
+
+        package init(after: JWTID?, through: JWTID, startedAt: Timestamp) {
+            self.after = after
+            self.through = through
+            self.startedAt = startedAt
+        }
+    }
+
+    package var stream: StreamKey
+    /// ``PollState/generation`` as read when the cycle began.
+    package var expectedGeneration: Int
+    package var runID: String
+    /// In the order in which they are to be handled.
+    package var changes: [Change]
+    /// Where the fetch cursor goes: only upwards, and never over an evicted tombstone.
+    package var cursor: CursorMove = .unchanged
+    package var walk: Walk = .keep
+    /// What is stored in place of ``walk`` when the page finds no room: the walk goes on below the last item that did.
+    /// `nil`: what is stored stays.
+    package var interrupted: OpenWalk?
+    package var completed: CompletedWalk?
+    /// Items refused one by one.
+    package var rejectedCount = 0
+    /// New rows that may be stored, from ``PollState/room``.
+    package var room: Int
+    package var disposition: Disposition = .announce
+    /// Higher is delivered first.
+    package var priority = 0
+    package var now: Timestamp
+
+    package init(
+        stream: StreamKey,
+        expectedGeneration: Int,
+        runID: String,
+        changes: [Change],
+        room: Int,
+        now: Timestamp
+    ) {
+        self.stream = stream
+        self.expectedGeneration = expectedGeneration
+        self.runID = runID
+        self.changes = changes
+        self.room = room
+        self.now = now
+    }
+}
+
+/// What a commit came to.
+package enum PageCommitResult: Sendable, Hashable {
+    case committed(PageCommitCounts)
+    /// The identity changed since the cycle began; nothing was written.
+    case staleIdentity
+}
+
+package struct PageCommitCounts: Sendable, Hashable {
+    /// Rows stored for the first time.
+    package internal(set) var inserted = 0
+    /// Items known already.
+    package internal(set) var duplicates = 0
+    /// Evicted tombstones that are pending again; counted among the duplicates too.
+    package internal(set) var refetched = 0
+    /// Tombstones given up, see ``PageCommit/CompletedWalk``.
+    package internal(set) var superseded = 0
+    /// The last item handled; `nil` if there was none.
+    package internal(set) var lastHandled: JWTID?
+    /// Whether items were left on the server for want of room.
+    package internal(set) var outOfRoom = false
+    /// Where the fetch cursor stands now.
+    package internal(set) var fetchCursor: JWTID?
+}

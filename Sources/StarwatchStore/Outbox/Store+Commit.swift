@@ -1,0 +1,167 @@
+import GRDB
+import StarwatchCore
+
+extension Store {
+    /// Stores a page: new rows, ledger, fetch cursor and walk, all or nothing (R-OUT-04).
+    ///
+    /// Stops before the first item that needs room where there is none; what is not handled is not counted, and stays
+    /// on the server.
+    package func commit(page: PageCommit) throws(StoreError) -> PageCommitResult {
+        let id = try streamID(page.stream)
+        return try write(.commit) { db in
+            guard try db.isCurrent(page.stream.account, generation: page.expectedGeneration) else {
+                return .staleIdentity
+            }
+            var counts = PageCommitCounts()
+            try insert(page, id, db, &counts)
+            let inLedger = page.disposition != .bootstrap
+            var delta = Ledger()
+            if inLedger {
+                delta.new = counts.inserted
+                delta.suppressed = page.disposition == .suppress ? counts.inserted : 0
+                delta.duplicate = counts.duplicates
+                delta.rejected = page.rejectedCount
+                delta.fetched = counts.inserted + counts.duplicates + page.rejectedCount
+                note(.inserted, counts.inserted)
+                note(.duplicate, counts.duplicates)
+                note(.rejected, page.rejectedCount)
+                note(.suppressed, delta.suppressed)
+            }
+            note(.refetched, counts.refetched)
+            if let completed = page.completed, !counts.outOfRoom {
+                counts.superseded = try supersede(completed, id, db, page.now)
+                delta.cancelled = counts.superseded
+                note(.cancelled, counts.superseded)
+            }
+            try db.add(delta, to: id)
+            counts.fetchCursor = try moveCursor(page, id, db, counts)
+            return .committed(counts)
+        }
+    }
+
+    private func insert(_ page: PageCommit, _ id: Int64, _ db: Database, _ counts: inout PageCommitCounts) throws {
+        let insert = try db.cachedStatement(
+            sql: """
+                INSERT INTO notification_outbox
+                    (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+                """
+        )
+        let announced = page.disposition == .announce
+        let origin = page.disposition == .bootstrap ? "bootstrap" : "poll"
+        let state = announced ? OutboxState.pending.rawValue : OutboxState.suppressed.rawValue
+        let finished: Int64? = announced ? nil : page.now.milliseconds
+        var room = page.room
+        for change in page.changes {
+            if !announced || room > 0 {
+                insert.setUncheckedArguments([
+                    id, change.id.rawValue, change.plan, change.name, origin, state, page.priority, page.runID,
+                    page.now.milliseconds, finished,
+                ])
+                try insert.execute()
+                if db.changesCount == 1 {
+                    counts.inserted += 1
+                    if announced { room -= 1 }
+                    counts.lastHandled = change.id
+                    continue
+                }
+            }
+            let known = try db.row(
+                "SELECT state FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+                [id, change.id.rawValue]
+            )
+            let isTombstone = known?[0] == OutboxState.evicted.rawValue
+            if known == nil || (isTombstone && announced && room <= 0) {
+                counts.outOfRoom = true
+                return
+            }
+            if isTombstone, announced {
+                try db.run(
+                    """
+                    UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?
+                    WHERE stream_id = ? AND jwt_id = ? AND state = 'evicted'
+                    """,
+                    [change.name, id, change.id.rawValue]
+                )
+                counts.refetched += 1
+                room -= 1
+            }
+            counts.duplicates += 1
+            counts.lastHandled = change.id
+        }
+    }
+
+    private func supersede(
+        _ walk: PageCommit.CompletedWalk,
+        _ id: Int64,
+        _ db: Database,
+        _ now: Timestamp
+    ) throws -> Int {
+        try db.changed(
+            """
+            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
+            WHERE state = 'evicted' AND stream_id = ? AND jwt_id > ? AND jwt_id <= ? AND finished_at < ?
+            """,
+            [
+                now.milliseconds, id, walk.after?.rawValue ?? "", walk.through.rawValue, walk.startedAt.milliseconds,
+            ]
+        )
+    }
+
+    /// Moves the cursor up as far as the page and the oldest tombstone allow.
+    private func moveCursor(
+        _ page: PageCommit,
+        _ id: Int64,
+        _ db: Database,
+        _ counts: PageCommitCounts
+    ) throws -> JWTID? {
+        let current = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0)
+        var target: JWTID?
+        switch page.cursor {
+        case .unchanged: break
+        case .advance(let to): target = counts.outOfRoom ? nil : to
+        case .followItems: target = counts.lastHandled
+        }
+        if let wanted = target, let limit = try db.tombstoneFloor(id), limit.precedes(wanted) == true {
+            target = limit
+        }
+        if let wanted = target, let current, current.precedes(wanted) != true { target = nil }
+        if let target {
+            try db.run("UPDATE streams SET fetch_cursor = ? WHERE id = ?", [target.rawValue, id])
+        }
+        switch counts.outOfRoom ? page.walkWithoutRoom(lastHandled: counts.lastHandled) : page.walk {
+        case .keep: break
+        case .save(let walk):
+            try db.run(
+                "UPDATE streams SET walk_top = ?, walk_before = ?, walk_after = ? WHERE id = ?",
+                [walk.top.rawValue, walk.before.rawValue, walk.after?.rawValue, id]
+            )
+        case .clear:
+            try db.run(
+                "UPDATE streams SET walk_top = NULL, walk_before = NULL, walk_after = NULL WHERE id = ?",
+                [id]
+            )
+        }
+        return target ?? current
+    }
+}
+
+extension PageCommit {
+    /// What becomes of the walk when only a part of the page found room: the rest must be asked for again.
+    fileprivate func walkWithoutRoom(lastHandled: JWTID?) -> Walk {
+        guard let interrupted, let lastHandled else { return .keep }
+        return .save(OpenWalk(top: interrupted.top, before: lastHandled, after: interrupted.after))
+    }
+}
+
+extension Database {
+    /// A cursor from which the server gives the stream's oldest tombstone again; `nil` when there is none.
+    func tombstoneFloor(_ stream: Int64) throws -> JWTID? {
+        let oldest = try row(
+            "SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?",
+            [stream]
+        )?
+        .optionalJWTID(0)
+        return oldest.map { JWTID.floor($0.kind, at: $0.timestamp - .seconds(1)) }
+    }
+}

@@ -1,0 +1,70 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// Turns pending rows into tombstones when more rows are undelivered than the outbox may hold (C-056, C-057).
+    ///
+    /// A tombstone holds the watermark and rewinds its stream's fetch cursor, so that the server gives the item again.
+    /// Claimed rows count but stay.
+    ///
+    /// - Parameters:
+    ///   - maxUndelivered: The cap on pending and claimed rows over all streams; nothing happens up to it.
+    ///   - share: What to evict down to, as a share of the cap.
+    /// - Returns: How many rows were evicted.
+    package func evict(
+        _ policy: EvictionPolicy,
+        maxUndelivered: Int,
+        downTo share: Double = 0.9,
+        now: Timestamp
+    ) throws(StoreError) -> Int {
+        let open = try direct(.read) { db in try db.openRows() }
+        guard open > maxUndelivered else { return 0 }
+        let excess = open - Int(Double(maxUndelivered) * share)
+        let order =
+            switch policy {
+            case .fifo: "created_at, jwt_id"
+            case .lifo: "created_at DESC, jwt_id DESC"
+            case .priority: "priority, created_at, jwt_id"
+            }
+        return try write(.evict) { db in
+            var victims: [Int64: [Int64]] = [:]
+            let rows = try db.rows(
+                """
+                SELECT stream_id, id FROM notification_outbox WHERE state = 'pending' ORDER BY \(order) LIMIT ?
+                """,
+                [excess]
+            )
+            while let row = try rows.next() { victims[row[0], default: []].append(row[1]) }
+            var total = 0
+            for (stream, ids) in victims {
+                let evicted = try db.changed(
+                    """
+                    UPDATE notification_outbox SET state = 'evicted', finished_at = ?, name = NULL
+                    WHERE +state = 'pending' AND id IN (SELECT value FROM json_each(?))
+                    """,
+                    [now.milliseconds, jsonArray(ids)]
+                )
+                var delta = Ledger()
+                delta.evicted = evicted
+                try db.add(delta, to: stream)
+                if let floor = try db.tombstoneFloor(stream) {
+                    try db.run(
+                        "UPDATE streams SET fetch_cursor = ?1 WHERE id = ?2 AND fetch_cursor > ?1",
+                        [floor.rawValue, stream]
+                    )
+                }
+                total += evicted
+            }
+            note(.evicted, total)
+            return total
+        }
+    }
+}
+
+extension Database {
+    /// Pending and claimed rows of all streams.
+    func openRows() throws -> Int {
+        try integer("SELECT count(*) FROM notification_outbox WHERE state = 'pending'")
+            + integer("SELECT count(*) FROM notification_outbox WHERE state = 'claimed'")
+    }
+}

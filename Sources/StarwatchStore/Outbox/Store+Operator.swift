@@ -1,0 +1,155 @@
+import GRDB
+package import StarwatchCore
+
+/// When the oldest rows of three sorts began to wait; `nil` where there is none.
+package struct OutboxAges: Sendable, Hashable {
+    /// Since when the longest waiting row could have been delivered.
+    package let oldestDue: Timestamp?
+    package let oldestPending: Timestamp?
+    package let oldestDead: Timestamp?
+}
+
+extension Store {
+    /// Rows by id, as many as the filter says.
+    package func outbox(_ filter: OutboxFilter) throws(StoreError) -> [OutboxRow] {
+        var sql = """
+            SELECT \(OutboxRow.columns) FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+            WHERE o.id > ?
+            """
+        var arguments: StatementArguments = [filter.after]
+        if let states = filter.states {
+            let words = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+            sql += " AND o.state IN (\(words))"
+        }
+        if let poll = filter.poll {
+            sql += " AND s.poll = ?"
+            arguments += [poll.rawValue]
+        }
+        if let account = filter.account {
+            sql += " AND s.account = ?"
+            arguments += [account.rawValue]
+        }
+        sql += " ORDER BY o.id LIMIT ?"
+        arguments += [filter.limit]
+        return try direct(.read) { db in
+            var found: [OutboxRow] = []
+            let rows = try db.rows(sql, arguments)
+            while let row = try rows.next() { found.append(try OutboxRow(row)) }
+            return found
+        }
+    }
+
+    /// One row with its deliveries; `nil` if there is none of that id.
+    package func outboxRow(_ id: Int64) throws(StoreError) -> OutboxDetail? {
+        try direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT \(OutboxRow.columns), o.notification_id
+                FROM notification_outbox o JOIN streams s ON s.id = o.stream_id WHERE o.id = ?
+                """,
+                [id]
+            )
+            guard let row else { return nil }
+            return OutboxDetail(row: try OutboxRow(row), deliveries: try db.deliveries(of: row[15]))
+        }
+    }
+
+    /// Makes dead rows of the active identity pending again, with all their tries. Other ids are passed over.
+    ///
+    /// - Returns: How many rows changed.
+    package func retry(_ ids: [Int64], now: Timestamp) throws(StoreError) -> Int {
+        try edit(ids, note: .retried) { db, list in
+            try db.rows(
+                """
+                UPDATE notification_outbox
+                SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL
+                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND stream_id IN
+                    (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
+                RETURNING stream_id
+                """,
+                [list]
+            )
+        } entry: { count in
+            var delta = Ledger()
+            delta.dead = -count
+            return delta
+        }
+    }
+
+    /// Gives dead rows up for good: they become `cancelled`. Other ids are passed over.
+    ///
+    /// - Returns: How many rows changed.
+    package func discard(_ ids: [Int64], now: Timestamp) throws(StoreError) -> Int {
+        try edit(ids, note: .discarded) { db, list in
+            try db.rows(
+                """
+                UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
+                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id
+                """,
+                [now.milliseconds, list]
+            )
+        } entry: { count in
+            var delta = Ledger()
+            delta.dead = -count
+            delta.cancelled = count
+            return delta
+        }
+    }
+
+    private func edit(
+        _ ids: [Int64],
+        note change: OutboxChange,
+        _ update: (Database, String) throws -> RowCursor,
+        entry: (Int) -> Ledger
+    ) throws(StoreError) -> Int {
+        try write(.edit) { db in
+            var streams: [Int64: Int] = [:]
+            let rows = try update(db, jsonArray(ids))
+            while let row = try rows.next() { streams[row[0], default: 0] += 1 }
+            for (stream, count) in streams { try db.add(entry(count), to: stream) }
+            let total = streams.values.reduce(0, +)
+            note(change, total)
+            return total
+        }
+    }
+
+    /// Rows by state, for the states that are not an end, and dead ones; every one of them is there, at least with 0.
+    package func outboxCounts() throws(StoreError) -> [OutboxState: Int] {
+        try direct(.read) { db in
+            var total: [OutboxState: Int] = [:]
+            for counts in try db.countsByStream().values { total.merge(counts, uniquingKeysWith: +) }
+            for state in [OutboxState.pending, .claimed, .delivered, .dead, .evicted] { total[state, default: 0] += 0 }
+            return total
+        }
+    }
+
+    /// Since when the oldest rows wait.
+    package func ages() throws(StoreError) -> OutboxAges {
+        try direct(.read) { db in try db.ages() }
+    }
+}
+
+extension Database {
+    /// Rows that are open or dead, by stream and state.
+    func countsByStream() throws -> [Int64: [OutboxState: Int]] {
+        var found: [Int64: [OutboxState: Int]] = [:]
+        let rows = try rows(
+            """
+            SELECT stream_id, state, count(*) FROM notification_outbox WHERE \(Schema.isOpen)
+            GROUP BY state, stream_id
+            """
+        )
+        while let row = try rows.next() { found[row[0], default: [:]][try row.word(1)] = row[2] }
+        return found
+    }
+
+    func ages() throws -> OutboxAges {
+        let pending = try row("SELECT min(created_at) FROM notification_outbox WHERE state = 'pending'")?
+            .optionalTime(0)
+        let dead = try row("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")?.optionalTime(0)
+        let claimed = try row("SELECT min(created_at) FROM notification_outbox WHERE state = 'claimed'")?
+            .optionalTime(0)
+        let due = [pending, claimed].compactMap { $0 }.min()
+        return OutboxAges(oldestDue: due, oldestPending: pending, oldestDead: dead)
+    }
+}

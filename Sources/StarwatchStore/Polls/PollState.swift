@@ -1,0 +1,63 @@
+package import StarwatchCore
+
+/// All a cycle has to know before it asks the server.
+package struct PollState: Sendable, Hashable {
+    /// The identity's generation, to be given back with every commit.
+    package let generation: Int
+    /// Whether the stream's account is the active identity.
+    package let isActive: Bool
+    /// How far the stream was fetched completely; `nil` before the first complete walk.
+    package let fetchCursor: JWTID?
+    package let bootstrapped: Bool
+    package let walk: OpenWalk?
+    package let watermark: JWTID?
+    package let lastAttempt: Timestamp?
+    package let lastSuccess: Timestamp?
+    package let nextRun: Timestamp?
+    /// Pending and claimed rows of all streams: what the cap counts.
+    package let openRows: Int
+    /// How many new rows may be stored: the cap minus ``openRows``, at least 0.
+    package let room: Int
+}
+
+/// What one cycle leaves behind.
+package struct CycleRecord: Sendable, Hashable {
+    package var stream: StreamKey
+    package var runID: String
+    /// When the cycle reached the API; `nil` for a skip, which is no attempt.
+    package var startedAt: Timestamp?
+    package var finishedAt: Timestamp
+    /// `nil` for a skip: the last outcome stays.
+    package var outcome: PollOutcome?
+    /// When the cycle succeeded, in the time that freshness is measured in; `nil` if it did not.
+    package var successAt: Timestamp?
+    /// When the schedule fires next; `nil` leaves what is stored.
+    package var nextRun: Timestamp?
+    /// The account's request window, in the caller's own form; `nil` leaves what is stored.
+    package var requestWindow: [UInt8]?
+    /// No request to the server before this; `nil` leaves what is stored.
+    package var notBefore: Timestamp?
+    /// New rows, for the history.
+    package var newRows = 0
+    /// One word of a closed set on why it failed, for the history.
+    package var reason: String?
+
+    package init(stream: StreamKey, runID: String, startedAt: Timestamp?, finishedAt: Timestamp, outcome: PollOutcome?)
+    {
+        self.stream = stream
+        self.runID = runID
+        self.startedAt = startedAt
+        self.finishedAt = finishedAt
+        self.outcome = outcome
+    }
+}
+
+/// One line of a stream's history.
+package struct HistoryEntry: Sendable, Hashable {
+    package let runID: String
+    package let startedAt: Timestamp
+    package let finishedAt: Timestamp
+    package let outcome: PollOutcome
+    package let newRows: Int
+    package let reason: String?
+}

@@ -1,0 +1,152 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// What a cycle has to know, in one cheap read.
+    ///
+    /// - Parameter maxUndelivered: The cap on pending and claimed rows, over all streams (C-065).
+    package func pollState(_ stream: StreamKey, maxUndelivered: Int) throws(StoreError) -> PollState {
+        let id = try streamID(stream)
+        return try direct(.pollState) { db in
+            let row = try db.row(
+                """
+                SELECT i.generation, i.activeDid IS s.account, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
+                    s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark,
+                    (SELECT count(*) FROM notification_outbox WHERE state = 'pending')
+                    + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed')
+                FROM streams s, active_identity i
+                LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
+                WHERE s.id = ?
+                """,
+                [id]
+            )
+            guard let row else { throw Row.damaged }
+            var walk: OpenWalk?
+            if let top = try row.optionalJWTID(4), let before = try row.optionalJWTID(5) {
+                walk = OpenWalk(top: top, before: before, after: try row.optionalJWTID(6))
+            }
+            let open: Int = row[11]
+            return PollState(
+                generation: row[0],
+                isActive: row[1],
+                fetchCursor: try row.optionalJWTID(2),
+                bootstrapped: row.optionalTime(3) != nil,
+                walk: walk,
+                watermark: try row.optionalJWTID(10),
+                lastAttempt: row.optionalTime(7),
+                lastSuccess: row.optionalTime(8),
+                nextRun: row.optionalTime(9),
+                openRows: open,
+                room: max(0, maxUndelivered - open)
+            )
+        }
+    }
+
+    /// Ends a stream's first run: from here on, what is found is new (C-003).
+    ///
+    /// Sets the fetch cursor, and the watermark by compare-and-swap from none: the one write of a watermark without
+    /// an acknowledgement (C-004). Rows of the overlap go first, through ``commit(page:)`` with `.bootstrap`.
+    ///
+    /// - Parameter top: The greatest identifier found; `nil` when there was none, which is remembered too.
+    /// - Returns: `false` when the identity changed since `generation` was read; then nothing was written.
+    package func finishBootstrap(
+        _ stream: StreamKey,
+        generation: Int,
+        top: JWTID?,
+        now: Timestamp
+    ) throws(StoreError) -> Bool {
+        let id = try streamID(stream)
+        return try write(.bootstrap) { db in
+            guard try db.isCurrent(stream.account, generation: generation) else { return false }
+            try db.run(
+                """
+                UPDATE streams SET bootstrapped_at = coalesce(bootstrapped_at, ?1), walk_top = NULL,
+                    walk_before = NULL, walk_after = NULL,
+                    fetch_cursor = CASE WHEN fetch_cursor IS NULL OR fetch_cursor < ?2 THEN ?2 ELSE fetch_cursor END
+                WHERE id = ?3
+                """,
+                [now.milliseconds, top?.rawValue, id]
+            )
+            if let top { _ = try swap(stream, expected: nil, new: top, db, now) }
+            return true
+        }
+    }
+
+    /// Stores how a cycle ended. A history row is written only for cycles that changed something or failed.
+    package func finishCycle(_ cycle: CycleRecord) throws(StoreError) {
+        let id = try streamID(cycle.stream)
+        let update = """
+            UPDATE streams SET last_attempt = coalesce(?1, last_attempt), last_success = coalesce(?2, last_success),
+                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run),
+                request_window = coalesce(?5, request_window), window_at = iif(?5 IS NULL, window_at, ?6)
+            WHERE id = ?7
+            """
+        let arguments: StatementArguments = [
+            cycle.startedAt?.milliseconds, cycle.successAt?.milliseconds, cycle.outcome?.rawValue,
+            cycle.nextRun?.milliseconds, cycle.requestWindow?.blob, cycle.finishedAt.milliseconds, id,
+        ]
+        let noteworthy: PollOutcome? = cycle.outcome == .unchanged ? nil : cycle.outcome
+        if noteworthy == nil, cycle.notBefore == nil {
+            return try direct(.finishCycle) { db in try db.run(update, arguments) }
+        }
+        try write(.finishCycle) { db in
+            try db.run(update, arguments)
+            if let notBefore = cycle.notBefore {
+                try db.setNotBefore(notBefore, server: cycle.stream.server)
+            }
+            if let noteworthy {
+                try db.run(
+                    """
+                    INSERT INTO history (stream_id, run_id, started_at, finished_at, outcome, new_rows, reason)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    [
+                        id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
+                        cycle.finishedAt.milliseconds, noteworthy.rawValue, cycle.newRows, cycle.reason,
+                    ]
+                )
+            }
+        }
+    }
+
+    /// The newest request window stored for an account; `nil` if there is none.
+    package func requestWindow(of account: DID) throws(StoreError) -> [UInt8]? {
+        try direct(.read) { db in
+            try db.row(
+                """
+                SELECT request_window FROM streams WHERE account = ? AND request_window IS NOT NULL
+                ORDER BY window_at DESC LIMIT 1
+                """,
+                [account.rawValue]
+            )?.bytes(0)
+        }
+    }
+
+    /// The cycles of a stream that changed something or failed, newest first.
+    package func history(_ stream: StreamKey, limit: Int) throws(StoreError) -> [HistoryEntry] {
+        let id = try streamID(stream)
+        return try direct(.read) { db in
+            var found: [HistoryEntry] = []
+            let rows = try db.rows(
+                """
+                SELECT run_id, started_at, finished_at, outcome, new_rows, reason FROM history
+                WHERE stream_id = ? ORDER BY finished_at DESC, id DESC LIMIT ?
+                """,
+                [id, limit]
+            )
+            while let row = try rows.next() {
+                found.append(
+                    HistoryEntry(
+                        runID: row[0],
+                        startedAt: row.time(1),
+                        finishedAt: row.time(2),
+                        outcome: try row.word(3),
+                        newRows: row[4],
+                        reason: row[5]
+                    )
+                )
+            }
+            return found
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import GRDB
+package import StarwatchCore
+
+/// How long finished things are kept (R-STO-19).
+package struct RetentionPolicy: Sendable, Hashable {
+    /// Outbox rows after their end.
+    package var delivered: Duration = .days(7)
+    package var dead: Duration = .days(30)
+    /// Notifications, the history of cycles, archived stars, and suppressed rows nobody acknowledged.
+    package var history: Duration = .days(30)
+    /// What every sink said, and the slots of digests.
+    package var deliveries: Duration = .days(14)
+    package var errorLogs: Duration = .days(90)
+    /// Watermarks and cursors after the last poll.
+    package var watermarks: Duration = .days(365)
+    /// Settings after the last activity. Those with preferences stay until the user deletes them (C-201).
+    package var settings: Duration = .days(730)
+
+    package init() {}
+}
+
+/// How many rows retention deleted.
+package struct RetentionCounts: Sendable, Hashable {
+    package internal(set) var outbox = 0
+    package internal(set) var notifications = 0
+    package internal(set) var deliveries = 0
+    package internal(set) var history = 0
+    package internal(set) var slots = 0
+    package internal(set) var logs = 0
+    package internal(set) var archivedStars = 0
+    package internal(set) var watermarks = 0
+    package internal(set) var settings = 0
+
+    package init() {}
+}
+
+extension Store {
+    /// Deletes what is past its time, in short transactions, and empties the write-ahead log (R-STO-20).
+    ///
+    /// Rows that the server may still give again (close to the fetch cursor, or above it or the watermark) stay
+    /// however old they are: without them a quiet stream's last change would be announced every week.
+    package func retention(_ policy: RetentionPolicy, now: Timestamp) throws(StoreError) -> RetentionCounts {
+        var counts = RetentionCounts()
+        for stream in try direct(.read, { db in try Int64.fetchAll(db, sql: "SELECT id FROM streams") }) {
+            counts.outbox += try cleanOutbox(stream, policy, now)
+        }
+        func before(_ age: Duration) -> Int64 { (now - age).milliseconds }
+        let timed: [(String, Duration, WritableKeyPath<RetentionCounts, Int>)] = [
+            ("DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?", policy.deliveries, \.deliveries),
+            ("DELETE FROM notifications WHERE state <> 'open' AND finished_at < ?", policy.history, \.notifications),
+            ("DELETE FROM history WHERE finished_at < ?", policy.history, \.history),
+            ("DELETE FROM notif_contents WHERE fetched_at < ?", policy.deliveries, \.slots),
+            ("DELETE FROM notif_deliveries WHERE fire_at < ?", policy.deliveries, \.slots),
+            ("DELETE FROM log_entries WHERE is_error = 1 AND created_at < ?", policy.errorLogs, \.logs),
+            ("DELETE FROM starred_archive WHERE archived_at < ?", policy.history, \.archivedStars),
+        ]
+        for (sql, age, key) in timed {
+            counts[keyPath: key] += try direct(.retention) { db in try db.changed(sql, [before(age)]) }
+        }
+        try cleanAccounts(policy, now, &counts)
+        try checkpoint()
+        return counts
+    }
+
+    /// Deletes finished rows of one stream, oldest first, a thousand at a time.
+    private func cleanOutbox(_ stream: Int64, _ policy: RetentionPolicy, _ now: Timestamp) throws(StoreError) -> Int {
+        let ended = (now - policy.delivered).milliseconds
+        let history = (now - policy.history).milliseconds
+        let dead = (now - policy.dead).milliseconds
+        let newest = max(ended, max(history, dead))
+        var total = 0
+        var after: Int64 = 0
+        while true {
+            let (last, deleted): (Int64?, Int) = try write(.retention) { db in
+                let last = try Int64.fetchOne(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT max(id) FROM (SELECT id FROM notification_outbox
+                                WHERE id > ? AND created_at < ? ORDER BY id LIMIT 1000)
+                            """
+                    ),
+                    arguments: [after, newest]
+                )
+                guard let last else { return (nil, 0) }
+                let guardID = try retained(stream, db)
+                let deleted = try db.changed(
+                    """
+                    DELETE FROM notification_outbox WHERE id > ?1 AND id <= ?2 AND stream_id = ?3 AND jwt_id < ?4 AND (
+                        (state IN ('acknowledged', 'cancelled') AND finished_at < ?5)
+                        OR (state = 'suppressed' AND finished_at < ?5
+                            AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6))
+                        OR (state = 'dead' AND finished_at < ?7))
+                    """,
+                    [after, last, stream, guardID, ended, history, dead]
+                )
+                note(.cleaned, deleted)
+                return (last, deleted)
+            }
+            total += deleted
+            guard let last else { return total }
+            after = last
+        }
+    }
+
+    /// The identifier at and above which rows stay; above every one for a stream that will start afresh.
+    private func retained(_ stream: Int64, _ db: Database) throws -> String {
+        let row = try db.row(
+            """
+            SELECT s.fetch_cursor, w.watermark, s.bootstrapped_at FROM streams s
+            LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll WHERE s.id = ?
+            """,
+            [stream]
+        )
+        guard let row, row.optionalTime(2) != nil else { return "~" }
+        guard let cursor = try row.optionalJWTID(0), let watermark = try row.optionalJWTID(1) else { return "" }
+        let settled = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(600)).rawValue
+        return min(settled, watermark.rawValue)
+    }
+
+    private func cleanAccounts(
+        _ policy: RetentionPolicy,
+        _ now: Timestamp,
+        _ counts: inout RetentionCounts
+    ) throws(StoreError) {
+        let unpolled = (now - policy.watermarks).milliseconds
+        let inactive = (now - policy.settings).milliseconds
+        let (watermarks, settings) = try write(.retention) { db in
+            let old = "(SELECT id FROM streams WHERE last_attempt < ?1)"
+            try db.run(
+                """
+                UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
+                    walk_after = NULL, request_window = NULL WHERE id IN \(old)
+                """,
+                [unpolled]
+            )
+            let watermarks = try db.changed(
+                """
+                DELETE FROM watermarks WHERE (account, server, poll) IN
+                    (SELECT account, server, poll FROM streams WHERE last_attempt < ?)
+                """,
+                [unpolled]
+            )
+            let idle = """
+                (SELECT accountDid FROM settings WHERE updated_at < ?1 AND notificationPreferences = '{}'
+                    AND accountDid IS NOT (SELECT activeDid FROM active_identity)
+                    AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+                """
+            let streams = "(SELECT id FROM streams WHERE account IN \(idle))"
+            try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", [inactive])
+            try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", [inactive])
+            try db.run("DELETE FROM watermarks WHERE account IN \(idle)", [inactive])
+            try db.run("DELETE FROM streams WHERE account IN \(idle)", [inactive])
+            let settings = try db.changed("DELETE FROM settings WHERE accountDid IN \(idle)", [inactive])
+            return (watermarks, settings)
+        }
+        if settings > 0 { streamIDs.removeAll() }
+        counts.watermarks += watermarks
+        counts.settings += settings
+    }
+}
+
+extension Duration {
+    /// Days of 24 hours.
+    package static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
+}

@@ -1,0 +1,44 @@
+import GRDB
+
+/// The schema and its versions. The version is `PRAGMA user_version` (R-STO-13).
+enum Schema {
+    /// The versions this program can use.
+    static let supported = 1...1
+
+    /// Brings the database to the newest version, or asserts that its owner has.
+    static func open(_ database: DatabaseQueue, owner: StoreOwner) throws {
+        let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+        if found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
+        switch owner {
+        case .host:
+            if found < supported.lowerBound { throw StoreError.version(found: found, supported: supported) }
+        case .agent:
+            if found == 0 {
+                let tables = try database.unsafeRead { db in
+                    try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") ?? 0
+                }
+                if tables > 0 { throw StoreError.foreign }
+            }
+            try migrator.migrate(database)
+        }
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { db in
+            try db.execute(sql: version1)
+            var generator = SystemRandomNumberGenerator()
+            let key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let instance = (0..<16).map { _ in
+                let byte = UInt8.random(in: 0...255, using: &generator)
+                return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            }
+            try db.execute(
+                sql: "INSERT INTO installation (id, instance_id, installation_key) VALUES (1, ?, ?)",
+                arguments: [instance.joined(), key.blob]
+            )
+            try db.execute(sql: "PRAGMA user_version = 1")
+        }
+        return migrator
+    }
+}

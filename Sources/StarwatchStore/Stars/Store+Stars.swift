@@ -1,0 +1,177 @@
+import FoundationEssentials
+import GRDB
+package import StarwatchCore
+
+/// What a change of the starred plans did.
+package struct StarsChange: Sendable, Hashable {
+    /// The starred plans now, in the order in which they were starred.
+    package let stars: [String]
+    /// Rows of plans no longer starred, which will not be announced. They are still acknowledged (C-049).
+    package let suppressedRows: Int
+}
+
+/// Stars that an identity had before it was changed.
+package struct ArchivedStars: Sendable, Hashable {
+    package let stars: [String]
+    package let archivedAt: Timestamp
+}
+
+extension Store {
+    /// The starred plans of an account, in the order in which they were starred; empty for one never seen.
+    package func stars(of account: DID) throws(StoreError) -> [String] {
+        try direct(.read) { db in try db.stars(of: account) }
+    }
+
+    /// Replaces the starred plans. Repeated ids count once.
+    package func setStars(
+        _ plans: [String],
+        of account: DID,
+        server: String,
+        now: Timestamp
+    ) throws(StoreError)
+        -> StarsChange
+    {
+        try write(.stars) { db in try change(account, server, db, now) { _ in plans } }
+    }
+
+    /// Adds to the starred plans; those starred already stay where they are.
+    package func addStars(
+        _ plans: [String],
+        of account: DID,
+        server: String,
+        now: Timestamp
+    ) throws(StoreError)
+        -> StarsChange
+    {
+        try write(.stars) { db in try change(account, server, db, now) { $0 + plans } }
+    }
+
+    /// Removes from the starred plans; those not starred are passed over.
+    package func removeStars(
+        _ plans: [String],
+        of account: DID,
+        server: String,
+        now: Timestamp
+    ) throws(StoreError)
+        -> StarsChange
+    {
+        let gone = Set(plans)
+        return try write(.stars) { db in
+            try change(account, server, db, now) { stars in stars.filter { !gone.contains($0) } }
+        }
+    }
+
+    /// Stores the configured plans if this account's stars were never written; afterwards the database holds them.
+    ///
+    /// - Returns: The starred plans now.
+    package func seedStarsIfEmpty(
+        _ plans: [String],
+        of account: DID,
+        server: String,
+        now: Timestamp
+    ) throws(StoreError) -> [String] {
+        try write(.stars) { db in
+            try db.ensureSettings(account, server: server, now: now)
+            let seeded = try db.integer(
+                "SELECT starsSeeded FROM settings WHERE accountDid = ?",
+                [account.rawValue]
+            )
+            if seeded == 1 { return try db.stars(of: account) }
+            return try change(account, server, db, now) { _ in plans }.stars
+        }
+    }
+
+    /// The archived stars of an account, newest first; kept for 30 days (R-IDN-09).
+    package func archivedStars(of account: DID) throws(StoreError) -> [ArchivedStars] {
+        try direct(.read) { db in
+            var found: [ArchivedStars] = []
+            let rows = try db.rows(
+                """
+                SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
+                ORDER BY archived_at DESC, id DESC
+                """,
+                [account.rawValue]
+            )
+            while let row = try rows.next() {
+                found.append(ArchivedStars(stars: try decodeStars(row[0]), archivedAt: row.time(1)))
+            }
+            return found
+        }
+    }
+
+    /// Moves an account's stars into the archive, if it has any.
+    func archiveStars(of account: DID, _ db: Database, now: Timestamp) throws {
+        guard try !db.stars(of: account).isEmpty else { return }
+        try db.run(
+            """
+            INSERT INTO starred_archive (account, plan_ids, archived_at)
+            SELECT accountDid, starredPlanHandleIds, ? FROM settings WHERE accountDid = ?
+            """,
+            [now.milliseconds, account.rawValue]
+        )
+        try db.run("UPDATE settings SET starredPlanHandleIds = '[]' WHERE accountDid = ?", [account.rawValue])
+    }
+
+    private func change(
+        _ account: DID,
+        _ server: String,
+        _ db: Database,
+        _ now: Timestamp,
+        _ edit: ([String]) -> [String]
+    ) throws -> StarsChange {
+        try db.ensureSettings(account, server: server, now: now)
+        let before = try db.stars(of: account)
+        var seen = Set<String>()
+        let after = edit(before).filter { seen.insert($0).inserted }
+        let json = String(decoding: try JSONEncoder().encode(after), as: UTF8.self)
+        try db.run(
+            "UPDATE settings SET starredPlanHandleIds = ?, starsSeeded = 1, updated_at = ? WHERE accountDid = ?",
+            [json, now.milliseconds, account.rawValue]
+        )
+        var suppressed = 0
+        for plan in before where !seen.contains(plan) {
+            suppressed += try suppress(plan: plan, of: account, db, now)
+        }
+        return StarsChange(stars: after, suppressedRows: suppressed)
+    }
+
+    /// Tombstones too: a server asked about the remaining plans does not give them again.
+    private func suppress(plan: String, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
+        var total = 0
+        let streams = try db.rows("SELECT id, poll FROM streams WHERE account = ?", [account.rawValue])
+        var ids: [Int64] = []
+        while let row = try streams.next() {
+            if let poll = PollName(row[1] as String), starredPolls.contains(poll) { ids.append(row[0]) }
+        }
+        for id in ids {
+            let rows = try db.changed(
+                """
+                UPDATE notification_outbox SET state = 'suppressed', finished_at = ?
+                WHERE state IN ('pending', 'evicted') AND stream_id = ? AND plan_id = ? AND \(Schema.isOpen)
+                """,
+                [now.milliseconds, id, plan]
+            )
+            var delta = Ledger()
+            delta.suppressed = rows
+            try db.add(delta, to: id)
+            total += rows
+        }
+        note(.suppressed, total)
+        return total
+    }
+}
+
+extension Database {
+    func stars(of account: DID) throws -> [String] {
+        let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [account.rawValue])
+        return try row.map { try decodeStars($0[0]) } ?? []
+    }
+}
+
+private func decodeStars(_ json: String) throws -> [String] {
+    do {
+        return try JSONDecoder().decode([String].self, from: Data(json.utf8))
+    } catch {
+        throw Row.damaged
+    }
+}

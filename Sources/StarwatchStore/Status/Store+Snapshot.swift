@@ -1,0 +1,75 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// Everything that is shown of the store, read at one moment; costs what is open, not what was.
+    package func snapshot(_ streams: [StreamKey]) throws(StoreError) -> StoreSnapshot {
+        let wanted = Set(streams)
+        return try direct(.snapshot) { db in
+            let counts = try db.countsByStream()
+            var total: [OutboxState: Int] = [.pending: 0, .claimed: 0, .delivered: 0, .dead: 0, .evicted: 0]
+            for rows in counts.values { total.merge(rows, uniquingKeysWith: +) }
+            var found: [StreamKey: StreamSnapshot] = [:]
+            var imbalance = LedgerImbalance()
+            let rows = try db.rows(
+                """
+                SELECT \(Database.ledgerColumns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
+                    s.bootstrapped_at, s.last_attempt, s.last_success, s.last_outcome, s.next_run,
+                    s.last_notified_at, w.watermark
+                FROM streams s JOIN ledger l ON l.stream_id = s.id
+                LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
+                """
+            )
+            while let row = try rows.next() {
+                let ledger = Database.ledger(row)
+                let open = counts[row[13]] ?? [:]
+                let undecided = [OutboxState.pending, .claimed, .evicted].reduce(0) { $0 + (open[$1] ?? 0) }
+                imbalance.fetched += abs(ledger.fetchedImbalance)
+                imbalance.new += abs(ledger.newImbalance(pending: undecided))
+                let stream = try row.stream(10)
+                guard wanted.contains(stream) else { continue }
+                found[stream] = StreamSnapshot(
+                    watermark: try row.optionalJWTID(21),
+                    fetchCursor: try row.optionalJWTID(14),
+                    bootstrapped: row.optionalTime(15) != nil,
+                    lastAttempt: row.optionalTime(16),
+                    lastSuccess: row.optionalTime(17),
+                    lastOutcome: (row[18] as String?).flatMap(PollOutcome.init(rawValue:)),
+                    nextRun: row.optionalTime(19),
+                    lastNotifiedAt: row.optionalTime(20),
+                    ledger: ledger,
+                    rows: open
+                )
+            }
+            return StoreSnapshot(
+                identity: try db.activeIdentity(),
+                streams: found,
+                rows: total,
+                ages: try db.ages(),
+                imbalance: imbalance,
+                files: fileSizes()
+            )
+        }
+    }
+
+    /// The sizes of the files, from the file system.
+    package func fileSizes() -> FileSizes {
+        FileSizes(
+            database: DatabaseFile.bytes(path: options.path),
+            wal: DatabaseFile.bytes(path: options.path + "-wal"),
+            freeDisk: DatabaseFile.freeBytes(path: options.path)
+        )
+    }
+
+    /// SQLite's own check of the file; empty when it is sound. Reads the whole file: not for a hot path.
+    package func integrityCheck() throws(StoreError) -> [String] {
+        try direct(.read) { db in
+            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        }
+    }
+
+    /// Moves the write-ahead log into the database and empties it. Readers of other processes may hold part of it back.
+    package func checkpoint() throws(StoreError) {
+        try direct(.checkpoint) { db in _ = try Row.fetchAll(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+}

@@ -1,0 +1,130 @@
+import GRDB
+package import StarwatchCore
+
+/// What an attempt to move a watermark came to.
+package enum WatermarkOutcome: Sendable, Hashable {
+    /// Nothing to move over, or an open row in the way.
+    case unchanged
+    case advanced(to: JWTID)
+    /// Somebody else moved it first.
+    case conflict
+}
+
+extension Store {
+    /// The stored watermark; `nil` if there is none.
+    package func watermark(_ stream: StreamKey) throws(StoreError) -> JWTID? {
+        try direct(.read) { db in try db.watermark(stream) }
+    }
+
+    /// Moves the watermark as far as ``WatermarkRule`` allows.
+    ///
+    /// Acknowledging does this by itself; call it after rows became dead, discarded or suppressed.
+    package func advanceWatermark(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> WatermarkOutcome {
+        let id = try streamID(stream)
+        return try write(.watermark) { db in try advance(stream, id, db, now) }
+    }
+
+    /// Moves the watermark from `expected` to `new`, if nobody moved it first (R-WM-07, C-006).
+    ///
+    /// Compare-and-set in one statement, and only upwards. For host applications that keep their own rows; the agent
+    /// uses ``advanceWatermark(_:now:)``, which looks at the rows too.
+    ///
+    /// - Parameter expected: The value the caller last read, or `nil` if there was none.
+    /// - Returns: Whether it moved. `false` is a normal answer: read again and decide again.
+    package func compareAndSwapWatermark(
+        _ stream: StreamKey,
+        expected: JWTID?,
+        new: JWTID,
+        now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try write(.watermark) { db in try swap(stream, expected: expected, new: new, db, now) }
+    }
+
+    /// The rule over what the table holds, inside the caller's transaction.
+    func advance(_ stream: StreamKey, _ id: Int64, _ db: Database, _ now: Timestamp) throws -> WatermarkOutcome {
+        guard let cursor = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0) else {
+            return .unchanged
+        }
+        let firstOpen = try db.row(
+            """
+            SELECT min(jwt_id) FROM (
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1)
+                    AS jwt_id
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'claimed' AND stream_id = ?1)
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'delivered' AND stream_id = ?1)
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?1))
+            """,
+            [id]
+        )?.optionalJWTID(0)
+        let last: Row?
+        if let firstOpen {
+            last = try db.row(
+                """
+                SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id <= ? AND jwt_id < ?
+                ORDER BY jwt_id DESC LIMIT 1
+                """,
+                [id, cursor.rawValue, firstOpen.rawValue]
+            )
+        } else {
+            last = try db.row(
+                """
+                SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id <= ?
+                ORDER BY jwt_id DESC LIMIT 1
+                """,
+                [id, cursor.rawValue]
+            )
+        }
+        let current = try db.watermark(stream)
+        let next = WatermarkRule.advance(
+            current: current,
+            firstOpen: firstOpen,
+            lastTerminalBeforeOpen: try last?.jwtID(0),
+            fetchCursor: cursor
+        )
+        guard let next else { return .unchanged }
+        return try swap(stream, expected: current, new: next, db, now) ? .advanced(to: next) : .conflict
+    }
+
+    /// The compare-and-swap, and in the same transaction its mirror in the seeds' column.
+    func swap(_ stream: StreamKey, expected: JWTID?, new: JWTID, _ db: Database, _ now: Timestamp) throws -> Bool {
+        let key = [stream.account.rawValue, stream.server, stream.poll.rawValue]
+        try db.run(
+            """
+            INSERT INTO watermarks (account, server, poll, updated_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT (account, server, poll) DO NOTHING
+            """,
+            [key[0], key[1], key[2], now.milliseconds]
+        )
+        let moved = try db.changed(
+            """
+            UPDATE watermarks SET watermark = ?1, updated_at = ?2
+            WHERE account = ?3 AND server = ?4 AND poll = ?5
+                AND watermark IS ?6 AND (watermark IS NULL OR watermark < ?1)
+            """,
+            [new.rawValue, now.milliseconds, key[0], key[1], key[2], expected?.rawValue]
+        )
+        guard moved == 1 else { return false }
+        if starredPolls.contains(stream.poll) {
+            try db.run(
+                """
+                UPDATE settings SET lastAckedStarredPlanChangesJwtId = ?1, lastAckedTimestamp = ?2, updated_at = ?2
+                WHERE accountDid = ?3 AND apiServer = ?4
+                """,
+                [new.rawValue, now.milliseconds, key[0], key[1]]
+            )
+        }
+        return true
+    }
+}
+
+extension Database {
+    func watermark(_ stream: StreamKey) throws -> JWTID? {
+        try row(
+            "SELECT watermark FROM watermarks WHERE account = ? AND server = ? AND poll = ?",
+            [stream.account.rawValue, stream.server, stream.poll.rawValue]
+        )?.optionalJWTID(0)
+    }
+}

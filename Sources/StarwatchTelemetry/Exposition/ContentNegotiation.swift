@@ -1,0 +1,148 @@
+/// Which format and encoding a client gets, decided from its headers (RFC 9110, sections 12.4.2 and 12.5).
+package enum ContentNegotiation {
+    /// The format for an `Accept` header.
+    ///
+    /// The most specific range that matches a format decides its quality; the better quality wins, then the more
+    /// specific match, then OpenMetrics if it was named and text if it was not. A client that accepts neither still
+    /// gets text, since a wrong format is easier to understand than an error.
+    ///
+    /// - Parameter accept: The header, several joined with commas, or `nil` if there was none.
+    package static func choose(accept: String?) -> ExpositionFormat {
+        guard let accept, !accept.allSatisfy(\.isWhitespace) else { return .text }
+        let ranges = elements(of: accept).compactMap(MediaRange.init)
+        let text = best(for: .text, in: ranges)
+        let openMetrics = best(for: .openMetrics, in: ranges)
+        if openMetrics.quality == 0 { return .text }
+        if openMetrics.quality != text.quality {
+            return openMetrics.quality > text.quality ? .openMetrics : .text
+        }
+        if openMetrics.specificity != text.specificity {
+            return openMetrics.specificity > text.specificity ? .openMetrics : .text
+        }
+        return openMetrics.specificity >= MediaRange.namesType ? .openMetrics : .text
+    }
+
+    /// Whether the body may be compressed with gzip, for an `Accept-Encoding` header.
+    ///
+    /// - Parameter acceptEncoding: The header, or `nil` if there was none; then the answer is no.
+    package static func acceptsGzip(_ acceptEncoding: String?) -> Bool {
+        guard let acceptEncoding else { return false }
+        var gzip: Int?
+        var any: Int?
+        var identity: Int?
+        for element in elements(of: acceptEncoding) {
+            let parts = parameters(of: element)
+            guard let quality = quality(in: parts.parameters) else { continue }
+            switch parts.value {
+            case "gzip", "x-gzip": gzip = max(gzip ?? 0, quality)
+            case "*": any = quality
+            case "identity": identity = quality
+            default: break
+            }
+        }
+        let quality = gzip ?? any ?? 0
+        return quality > 0 && quality >= identity ?? 0
+    }
+
+    private static func best(
+        for format: ExpositionFormat,
+        in ranges: [MediaRange]
+    ) -> (quality: Int, specificity: Int) {
+        var best = (quality: 0, specificity: -1)
+        for range in ranges {
+            guard let specificity = range.specificity(for: format) else { continue }
+            if specificity > best.specificity || (specificity == best.specificity && range.quality > best.quality) {
+                best = (range.quality, specificity)
+            }
+        }
+        return best
+    }
+
+    private struct MediaRange {
+        static let namesType = 2
+
+        let type: String
+        let version: String?
+        /// In thousandths.
+        let quality: Int
+
+        /// `nil` if the quality is malformed, or a parameter is one that no format of ours has.
+        init?(_ element: Substring) {
+            let parts = parameters(of: element)
+            guard let quality = ContentNegotiation.quality(in: parts.parameters) else { return nil }
+            self.quality = quality
+            type = parts.value
+            version = parts.parameters.first { $0.name == "version" }?.value
+            let known: Set<String> = ["version", "q", "charset", "escaping"]
+            guard parts.parameters.allSatisfy({ known.contains($0.name) }) else { return nil }
+            let charset = parts.parameters.first { $0.name == "charset" }?.value.lowercased()
+            guard charset == nil || charset == "utf-8" || charset == "utf8" else { return nil }
+        }
+
+        /// How precisely the range names a format, or `nil` if it does not match.
+        func specificity(for format: ExpositionFormat) -> Int? {
+            let (major, minor, formatVersion) =
+                switch format {
+                case .text: ("text", "plain", "0.0.4")
+                case .openMetrics: ("application", "openmetrics-text", "1.0.0")
+                }
+            if type == "*/*" { return 0 }
+            if type == "\(major)/*" { return 1 }
+            guard type == "\(major)/\(minor)" else { return nil }
+            guard let version else { return Self.namesType }
+            return version == formatVersion ? Self.namesType + 1 : nil
+        }
+    }
+
+    /// The elements of a list; commas inside quotes do not separate.
+    private static func elements(of header: String) -> [Substring] {
+        split(header[...], at: ",")
+    }
+
+    private static func parameters(
+        of element: Substring
+    ) -> (value: String, parameters: [(name: String, value: String)]) {
+        let parts = split(element, at: ";").map(trimmed)
+        let parameters = parts.dropFirst().compactMap { part -> (name: String, value: String)? in
+            guard let equals = part.firstIndex(of: "=") else { return nil }
+            var value = trimmed(part[part.index(after: equals)...])
+            if value.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") { value = value.dropFirst().dropLast() }
+            return (trimmed(part[..<equals]).lowercased(), String(value))
+        }
+        return (parts.first.map { $0.lowercased() } ?? "", parameters)
+    }
+
+    /// The `q` in thousandths, 1000 if there is none, `nil` if it is not a qvalue of RFC 9110.
+    private static func quality(in parameters: [(name: String, value: String)]) -> Int? {
+        guard let text = parameters.first(where: { $0.name == "q" })?.value else { return 1000 }
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        // Prometheus writes `.5`, which the grammar does not have.
+        guard let whole = parts.first.flatMap({ $0.isEmpty && parts.count == 2 ? 0 : Int($0) }) else { return nil }
+        let fraction = parts.count == 2 ? parts[1] : ""
+        guard (0...1).contains(whole), fraction.count <= 3, fraction.utf8.allSatisfy(\.isDigit) else { return nil }
+        let thousandths = whole * 1000 + (Int(fraction + String(repeating: "0", count: 3 - fraction.count)) ?? 0)
+        return thousandths <= 1000 ? thousandths : nil
+    }
+
+    private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+        var quoted = false
+        var parts: [Substring] = []
+        var start = text.startIndex
+        for index in text.indices {
+            if text[index] == "\"" { quoted.toggle() }
+            if text[index] == separator, !quoted {
+                parts.append(text[start..<index])
+                start = text.index(after: index)
+            }
+        }
+        parts.append(text[start...])
+        return parts
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,134 @@
+/// What both formats are written with.
+extension [UInt8] {
+    mutating func append(text: String) {
+        append(contentsOf: text.utf8)
+    }
+
+    /// A sample's value: whole numbers without a fraction, others as the shortest text that reads back the same.
+    mutating func append(value: Double) {
+        if value.isNaN {
+            append(text: "NaN")
+        } else if value.isInfinite {
+            append(text: value < 0 ? "-Inf" : "+Inf")
+        } else if value.magnitude < 9e15, value == value.rounded(.towardZero) {
+            if value < 0 { append(UInt8(ascii: "-")) }
+            append(integer: UInt64(value.magnitude))
+        } else {
+            append(text: value.description)
+        }
+    }
+
+    mutating func append(integer: UInt64) {
+        guard integer > 9 else { return append(0x30 + UInt8(integer)) }
+        let start = count
+        var rest = integer
+        while rest > 0 {
+            append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        }
+        var low = start
+        var high = count - 1
+        while low < high {
+            swapAt(low, high)
+            low += 1
+            high -= 1
+        }
+    }
+
+    /// Unix milliseconds as seconds with three decimals.
+    mutating func append(milliseconds: Int64) {
+        if milliseconds < 0 { append(UInt8(ascii: "-")) }
+        let magnitude = milliseconds.magnitude
+        append(integer: magnitude / 1000)
+        append(UInt8(ascii: "."))
+        for divisor: UInt64 in [100, 10, 1] { append(0x30 + UInt8(magnitude / divisor % 10)) }
+    }
+
+    /// A label's value: `\`, `"` and line feed are escaped, in both formats.
+    mutating func append(labelValue: String) {
+        for byte in labelValue.utf8 {
+            switch byte {
+            case UInt8(ascii: "\\"): append(text: #"\\"#)
+            case UInt8(ascii: "\""): append(text: #"\""#)
+            case UInt8(ascii: "\n"): append(text: #"\n"#)
+            default: append(byte)
+            }
+        }
+    }
+
+    /// A help text: `\` and line feed are escaped; `"` only in OpenMetrics.
+    mutating func append(help: String, format: ExpositionFormat) {
+        for byte in help.utf8 {
+            switch byte {
+            case UInt8(ascii: "\\"): append(text: #"\\"#)
+            case UInt8(ascii: "\"") where format == .openMetrics: append(text: #"\""#)
+            case UInt8(ascii: "\n"): append(text: #"\n"#)
+            default: append(byte)
+            }
+        }
+    }
+
+    /// `name{label="value",…} `, with the space before the value.
+    mutating func append(sample name: String, labels: [(name: String, value: String)]) {
+        append(text: name)
+        if !labels.isEmpty {
+            append(UInt8(ascii: "{"))
+            for (index, label) in labels.enumerated() {
+                if index > 0 { append(UInt8(ascii: ",")) }
+                append(text: label.name)
+                append(text: "=\"")
+                append(labelValue: label.value)
+                append(UInt8(ascii: "\""))
+            }
+            append(UInt8(ascii: "}"))
+        }
+        append(UInt8(ascii: " "))
+    }
+
+    /// ` # {run_id="…"} value timestamp`.
+    mutating func append(exemplar entry: ExemplarSlots.Entry) {
+        append(text: " # {run_id=\"")
+        append(text: entry.exemplar.runID)
+        append(text: "\"} ")
+        append(value: entry.value)
+        append(UInt8(ascii: " "))
+        append(milliseconds: entry.exemplar.timestampMilliseconds)
+    }
+}
+
+/// The one spelling OpenMetrics has for a number that stands in a label, such as `le`.
+enum CanonicalFloat {
+    /// `1.0`, `0.005`, `1e+06`, `+Inf`: the shortest digits, an exponent below -4 and from 6 on.
+    static func text(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        if value == 0 { return "0.0" }
+        let (digits, exponent) = shortest(value.magnitude)
+        let sign = value < 0 ? "-" : ""
+        if exponent < -4 || exponent >= 6 {
+            let rest = digits.dropFirst()
+            let power = exponent.magnitude < 10 ? "0\(exponent.magnitude)" : "\(exponent.magnitude)"
+            return sign + digits.prefix(1) + (rest.isEmpty ? "" : "." + rest) + "e" + (exponent < 0 ? "-" : "+") + power
+        }
+        if exponent < 0 { return sign + "0." + String(repeating: "0", count: -exponent - 1) + digits }
+        let whole = digits.prefix(exponent + 1)
+        let fraction = digits.dropFirst(exponent + 1)
+        let padding = String(repeating: "0", count: exponent + 1 - whole.count)
+        return sign + whole + padding + "." + (fraction.isEmpty ? "0" : fraction)
+    }
+
+    /// The shortest digits that read back the same, and the power of ten of the first of them.
+    private static func shortest(_ value: Double) -> (digits: String, exponent: Int) {
+        let parts = value.description.split(separator: "e")
+        var exponent = parts.count == 2 ? Int(parts[1])! : 0
+        let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+        var digits = String(mantissa[0]) + (mantissa.count == 2 ? String(mantissa[1]) : "")
+        exponent += mantissa[0].count - 1
+        while digits.hasPrefix("0"), digits.count > 1 {
+            digits.removeFirst()
+            exponent -= 1
+        }
+        while digits.hasSuffix("0"), digits.count > 1 { digits.removeLast() }
+        return (digits, exponent)
+    }
+}

@@ -1,0 +1,15 @@
+/// The formats `/metrics` is served in.
+package enum ExpositionFormat: String, Sendable, CaseIterable {
+    /// Prometheus text format 0.0.4.
+    case text
+    /// OpenMetrics 1.0.
+    case openMetrics
+
+    /// What goes into `Content-Type`. Prometheus 3 fails a scrape without it.
+    package var contentType: String {
+        switch self {
+        case .text: "text/plain; version=0.0.4; charset=utf-8"
+        case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        }
+    }
+}

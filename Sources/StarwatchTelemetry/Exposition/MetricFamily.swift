@@ -1,0 +1,66 @@
+import Synchronization
+
+/// A family as the page has it: its metadata and its series, which stand together.
+final class MetricFamily: Sendable {
+    let descriptor: MetricDescriptor
+    let labels: [CatalogueLabel]
+    let bounds: [Double]
+    private let textHeader: [UInt8]
+    private let openMetricsHeader: [UInt8]
+    private let series: Mutex<[any MetricSeries]>
+
+    init(
+        descriptor: MetricDescriptor,
+        labels: [CatalogueLabel] = [],
+        bounds: [Double] = [],
+        series: [any MetricSeries] = []
+    ) {
+        self.descriptor = descriptor
+        self.labels = labels
+        self.bounds = bounds
+        self.series = Mutex(series)
+        textHeader = Self.textHeader(of: descriptor)
+        openMetricsHeader = Self.openMetricsHeader(of: descriptor)
+    }
+
+    var seriesCount: Int { series.withLock { $0.reduce(0) { $0 + $1.sampleCount } } }
+
+    func add(_ added: any MetricSeries) {
+        series.withLock { $0.append(added) }
+    }
+
+    /// Whether a `name[]` filter asks for the family, by its name or by that of one of its samples.
+    func matches(anyOf names: Set<String>) -> Bool {
+        names.contains(descriptor.name) || names.contains(descriptor.openMetricsName)
+            || descriptor.sampleNames.contains(where: names.contains)
+    }
+
+    /// Appends the family, or nothing if none of its series has a value.
+    func write(to page: inout [UInt8], format: ExpositionFormat) {
+        let start = page.count
+        page.append(contentsOf: format == .text ? textHeader : openMetricsHeader)
+        let header = page.count
+        for one in series.withLock({ $0 }) { one.write(to: &page, format: format) }
+        if page.count == header { page.removeSubrange(start...) }
+    }
+
+    private static func textHeader(of descriptor: MetricDescriptor) -> [UInt8] {
+        let type = descriptor.kind == .info ? "gauge" : descriptor.kind.rawValue
+        var bytes: [UInt8] = []
+        bytes.append(text: "# HELP \(descriptor.name) ")
+        bytes.append(help: descriptor.help, format: .text)
+        bytes.append(text: "\n# TYPE \(descriptor.name) \(type)\n")
+        return bytes
+    }
+
+    private static func openMetricsHeader(of descriptor: MetricDescriptor) -> [UInt8] {
+        let name = descriptor.openMetricsName
+        var bytes: [UInt8] = []
+        bytes.append(text: "# TYPE \(name) \(descriptor.kind.rawValue)\n")
+        if descriptor.unit.isSuffix(of: name) { bytes.append(text: "# UNIT \(name) \(descriptor.unit.rawValue)\n") }
+        bytes.append(text: "# HELP \(name) ")
+        bytes.append(help: descriptor.help, format: .openMetrics)
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+}

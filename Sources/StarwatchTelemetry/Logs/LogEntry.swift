@@ -1,0 +1,129 @@
+/// One thing that happened, with its fields in the order they are written (R-LOG-01, R-LOG-02).
+package struct LogEntry: Sendable {
+    /// Unix time.
+    package var timestampMilliseconds: Int64
+    package var severity: LogSeverity
+    /// A fixed name, such as `poll_finished`; never an interpolated sentence.
+    package var event: String
+    package var requestID: String?
+    package var runID: String?
+    /// A pseudonym, `did:hash:…`; never the DID itself.
+    package var identity: String?
+    /// Numbers that are fields of their own, such as `change_count`.
+    package var counts: [(name: String, value: LogValue)]
+    package var durationMilliseconds: LogValue?
+    package var error: String?
+    package var metadata: [(String, LogValue)]
+    /// `false` for entries that must all be written, such as notifications in the log sink.
+    package var mayFold: Bool
+
+    package init(
+        timestampMilliseconds: Int64,
+        severity: LogSeverity,
+        event: String,
+        requestID: String? = nil,
+        runID: String? = nil,
+        identity: String? = nil,
+        counts: [(name: String, value: LogValue)] = [],
+        durationMilliseconds: LogValue? = nil,
+        error: String? = nil,
+        metadata: [(String, LogValue)] = [],
+        mayFold: Bool = true
+    ) {
+        self.timestampMilliseconds = timestampMilliseconds
+        self.severity = severity
+        self.event = event
+        self.requestID = requestID
+        self.runID = runID
+        self.identity = identity
+        self.counts = counts
+        self.durationMilliseconds = durationMilliseconds
+        self.error = error
+        self.metadata = metadata
+        self.mayFold = mayFold
+    }
+
+    /// Whether a metadata key is a count, and so a field of its own: `count` and everything that ends in `_count`.
+    static func isCount(_ key: String) -> Bool {
+        key == "count" || key == "suppressed" || key.hasSuffix("_count")
+    }
+
+    /// The fields after the timestamp that are set, in their order.
+    private var fields: [(String, LogValue)] {
+        var fields: [(String, LogValue)] = [("level", .string(severity.text)), ("event", .string(event))]
+        if let requestID { fields.append(("request_id", .string(requestID))) }
+        if let runID { fields.append(("run_id", .string(runID))) }
+        if let identity { fields.append(("identity", .string(identity))) }
+        fields += counts.map { ($0.name, $0.value) }
+        if let durationMilliseconds { fields.append(("duration_ms", durationMilliseconds)) }
+        if let error { fields.append(("error", .string(error))) }
+        return fields
+    }
+
+    /// The entry as one line of JSON, line feed included. Not redacted.
+    func jsonLine() -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
+        line.append(text: #"{"timestamp":""#)
+        LogTimestamp.append(timestampMilliseconds, to: &line)
+        line.append(UInt8(ascii: "\""))
+        for (name, value) in fields {
+            line.append(UInt8(ascii: ","))
+            line.append(jsonString: name)
+            line.append(UInt8(ascii: ":"))
+            line.append(json: value)
+        }
+        if !metadata.isEmpty {
+            line.append(text: #","metadata":"#)
+            line.append(json: .object(metadata))
+        }
+        line.append(text: "}\n")
+        return line
+    }
+
+    /// The entry as one line for a person: `time LEVEL event name=value …`. Not redacted.
+    func textLine() -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
+        LogTimestamp.append(timestampMilliseconds, to: &line)
+        line.append(text: " \(severity.text) ")
+        line.append(plain: event, allowingSpaces: true)
+        for (name, value) in fields.dropFirst(2) + metadata {
+            line.append(UInt8(ascii: " "))
+            line.append(plain: name)
+            line.append(UInt8(ascii: "="))
+            if case .string(let text) = value { line.append(plain: text) } else { line.append(json: value) }
+        }
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
+
+    /// What makes two entries the same for folding.
+    ///
+    /// From warnings on that is level, event and error. Below, it is everything but the time, the duration and the
+    /// ids of run and request: two polls that both finish are not a repetition.
+    var foldKey: [UInt8]? {
+        guard mayFold else { return nil }
+        var key: [UInt8] = []
+        key.append(json: .array([.string(severity.rawValue), .string(event), .string(error ?? "")]))
+        if severity == .debug || severity == .info {
+            key.append(json: .string(identity ?? ""))
+            key.append(json: .object(counts.map { ($0.name, $0.value) }))
+            key.append(json: .object(metadata))
+        }
+        return key
+    }
+}
+
+extension [UInt8] {
+    /// Appends a text bare if it is one word, else as a JSON string.
+    fileprivate mutating func append(plain text: String, allowingSpaces: Bool = false) {
+        let isPlain =
+            !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                byte > 0x20 && byte != 0x22 && byte != 0x3D && byte != 0x5C && byte != 0x7F
+                    || allowingSpaces && byte == 0x20
+            }
+        if isPlain { append(text: text) } else { append(jsonString: text) }
+    }
+}

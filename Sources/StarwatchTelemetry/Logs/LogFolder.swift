@@ -1,0 +1,79 @@
+/// Decides which entries are repetitions. A value without a clock: the time is that of the entries.
+///
+/// The first entry of a kind is written; those that follow within the window are counted. The count is reported with
+/// the next entry that is written, or when the window is over.
+package struct LogFolder: Sendable {
+    /// How long an entry suppresses its like.
+    package static let windowMilliseconds: Int64 = 60_000
+    /// How many kinds are remembered at a time.
+    package static let capacity = 64
+
+    private struct Run {
+        let summary: LogEntry
+        let since: Int64
+        var suppressed = 0
+    }
+
+    private var runs: [[UInt8]: Run] = [:]
+
+    package init() {}
+
+    /// Takes an entry.
+    ///
+    /// - Returns: Whether to write it, and the summaries to write before it.
+    package mutating func take(_ entry: LogEntry) -> (isWritten: Bool, summaries: [LogEntry]) {
+        let now = entry.timestampMilliseconds
+        var summaries = expire(at: now)
+        guard let key = entry.foldKey else { return (true, summaries + report(at: now)) }
+        if runs[key] != nil {
+            runs[key]?.suppressed += 1
+            return (false, summaries)
+        }
+        summaries += report(at: now)
+        if runs.count >= Self.capacity, let oldest = runs.min(by: { $0.value.since < $1.value.since }) {
+            runs[oldest.key] = nil
+        }
+        runs[key] = Run(summary: Self.summary(of: entry), since: now)
+        return (true, summaries)
+    }
+
+    /// Forgets the kinds whose window is over, also those from the future of a clock that was set back.
+    ///
+    /// - Returns: Their summaries, the oldest first.
+    package mutating func expire(at milliseconds: Int64) -> [LogEntry] {
+        guard !runs.isEmpty else { return [] }
+        let over = runs.filter { abs(milliseconds - $0.value.since) >= Self.windowMilliseconds }
+        for key in over.keys { runs[key] = nil }
+        return Self.reports(of: Array(over.values), at: milliseconds)
+    }
+
+    /// The summaries of all that is counted and not yet reported, the oldest first. The windows go on.
+    package mutating func report(at milliseconds: Int64) -> [LogEntry] {
+        let counted = runs.filter { $0.value.suppressed > 0 }
+        for key in counted.keys { runs[key]?.suppressed = 0 }
+        return Self.reports(of: Array(counted.values), at: milliseconds)
+    }
+
+    private static func reports(of runs: [Run], at milliseconds: Int64) -> [LogEntry] {
+        runs.filter { $0.suppressed > 0 }.sorted { $0.since < $1.since }.map { run in
+            var entry = run.summary
+            entry.timestampMilliseconds = milliseconds
+            entry.counts.append((name: "suppressed", value: .integer(Int64(run.suppressed))))
+            return entry
+        }
+    }
+
+    /// What is true of all entries of the kind.
+    private static func summary(of entry: LogEntry) -> LogEntry {
+        var summary = entry
+        summary.requestID = nil
+        summary.runID = nil
+        summary.durationMilliseconds = nil
+        if entry.severity == .warn || entry.severity == .error {
+            summary.identity = nil
+            summary.counts = []
+            summary.metadata = []
+        }
+        return summary
+    }
+}

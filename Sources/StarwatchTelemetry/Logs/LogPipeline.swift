@@ -1,0 +1,134 @@
+package import Logging
+import Synchronization
+
+/// The forms of a log line.
+package enum LogFormat: String, Sendable, CaseIterable {
+    case json
+    case text
+}
+
+/// The way of an entry: bytes, redactor, folding, sinks. All loggers of the program share one.
+package final class LogPipeline: Sendable {
+    private struct Settings {
+        var format: LogFormat
+        var level: Logger.Level
+        var sinks: [any LogSink]
+        var pseudonym: (@Sendable (String) -> String)?
+    }
+
+    private let settings: Mutex<Settings>
+    private let folder = Mutex(LogFolder())
+    private let redactor = Redactor()
+    private let metrics: LogMetrics?
+    private let nowMilliseconds: @Sendable () -> Int64
+
+    /// - Parameters:
+    ///   - format: The form of lines.
+    ///   - level: The least level that is logged.
+    ///   - sinks: Where lines go, in this order.
+    ///   - metrics: What counts entries; `nil` for commands without a registry.
+    ///   - nowMilliseconds: Unix time.
+    package init(
+        format: LogFormat,
+        level: Logger.Level,
+        sinks: [any LogSink],
+        metrics: LogMetrics?,
+        nowMilliseconds: @escaping @Sendable () -> Int64
+    ) {
+        settings = Mutex(Settings(format: format, level: level, sinks: sinks, pseudonym: nil))
+        self.metrics = metrics
+        self.nowMilliseconds = nowMilliseconds
+    }
+
+    /// The least level that is logged, by all loggers that were not given one of their own.
+    package var level: Logger.Level { settings.withLock { $0.level } }
+
+    /// Changes level and format, as a reload does.
+    package func configure(format: LogFormat, level: Logger.Level) {
+        settings.withLock {
+            $0.format = format
+            $0.level = level
+        }
+    }
+
+    /// Adds a sink, such as the store's ring once the store is open.
+    package func add(_ sink: any LogSink) {
+        settings.withLock { $0.sinks.append(sink) }
+    }
+
+    /// Sets the keyed hash that turns a DID into `did:hash:` and 16 hexadecimal digits (R-LOG-05). Until then
+    /// identities are written as `[REDACTED:did]`.
+    package func setPseudonym(_ pseudonym: @escaping @Sendable (String) -> String) {
+        settings.withLock { $0.pseudonym = pseudonym }
+    }
+
+    /// Makes a logger's handler.
+    package func handler(label: String, metadataProvider: Logger.MetadataProvider? = nil) -> RedactingLogHandler {
+        RedactingLogHandler(label: label, pipeline: self, metadataProvider: metadataProvider)
+    }
+
+    /// Writes an entry, or counts it if it is a repetition.
+    package func log(_ entry: LogEntry) {
+        metrics?.entries[entry.severity].increment()
+        let bytes = line(of: entry)
+        let (isWritten, summaries) = folder.withLock { $0.take(entry) }
+        write(summaries)
+        if isWritten {
+            deliver(entry, bytes)
+        } else {
+            metrics?.suppressed.increment()
+        }
+    }
+
+    /// Writes the summaries whose window is over. For a service that does it now and then, in case nothing is logged.
+    package func flushExpired() {
+        let now = nowMilliseconds()
+        write(folder.withLock { $0.expire(at: now) })
+    }
+
+    /// Writes all summaries, as before the program ends.
+    package func flush() {
+        let now = nowMilliseconds()
+        write(folder.withLock { $0.report(at: now) })
+    }
+
+    /// A DID's pseudonym. One that is a pseudonym stays.
+    func pseudonym(of did: String) -> String {
+        if Self.isPseudonym(did) { return did }
+        guard let pseudonym = settings.withLock({ $0.pseudonym }) else { return RedactionKind.did.replacement }
+        return pseudonym(did)
+    }
+
+    /// Now, in Unix milliseconds.
+    func now() -> Int64 { nowMilliseconds() }
+
+    private static func isPseudonym(_ text: String) -> Bool {
+        text.utf8.count == 25 && text.hasPrefix("did:hash:")
+            && text.utf8.dropFirst(9).allSatisfy { $0.isDigit || (0x61...0x66).contains($0) }
+    }
+
+    private func write(_ entries: [LogEntry]) {
+        for entry in entries { deliver(entry, line(of: entry)) }
+    }
+
+    private func line(of entry: LogEntry) -> [UInt8] {
+        let format = settings.withLock { $0.format }
+        var bytes = format == .json ? entry.jsonLine() : entry.textLine()
+        let counts = redactor.redact(&bytes)
+        if counts.total > 0, let metrics {
+            for kind in RedactionKind.allCases where counts[kind] > 0 {
+                metrics.redactions[kind].increment(by: UInt64(counts[kind]))
+            }
+        }
+        return bytes
+    }
+
+    private func deliver(_ entry: LogEntry, _ line: [UInt8]) {
+        let record = LogRecord(
+            timestampMilliseconds: entry.timestampMilliseconds,
+            severity: entry.severity,
+            line: line
+        )
+        for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
+    }
+}

@@ -1,0 +1,49 @@
+import Synchronization
+
+/// The standard `process_*` families, read once for each page. What cannot be read is left out, never NaN.
+package enum ProcessMetrics {
+    private final class Latest: Sendable {
+        let reading = Mutex(ProcessReading())
+    }
+
+    /// Registers the families and the collector that reads them.
+    ///
+    /// - Parameter procRoot: Where the proc file system is mounted.
+    package static func register(in registry: MetricRegistry, procRoot: String = "/proc") {
+        let latest = Latest()
+        func shown(
+            _ field: @escaping @Sendable (ProcessReading) -> Double?
+        ) -> @Sendable () -> Double? {
+            { latest.reading.withLock { field($0) } }
+        }
+        registry.collect {
+            let reading = ProcessReading.current(root: procRoot)
+            latest.reading.withLock { $0 = reading }
+        }
+        registry.counterView(
+            .counter("process_cpu_seconds_total", unit: .seconds, "User and system CPU time spent."),
+            computed: shown { $0.cpuSeconds }
+        )
+        registry.gaugeView(
+            .gauge("process_open_fds", "Open file descriptors."),
+            computed: shown { $0.openFiles }
+        )
+        registry.gaugeView(
+            .gauge("process_max_fds", "Most file descriptors that may be open."),
+            computed: shown { $0.maxFiles }
+        )
+        registry.gaugeView(
+            .gauge("process_virtual_memory_bytes", unit: .bytes, "Virtual memory."),
+            computed: shown { $0.virtualBytes }
+        )
+        registry.gaugeView(
+            .gauge("process_resident_memory_bytes", unit: .bytes, "Resident memory."),
+            computed: shown { $0.residentBytes }
+        )
+        registry.gaugeView(
+            .gauge("process_start_time_seconds", unit: .seconds, "Unix time at which the process started."),
+            computed: shown { $0.startTimeSeconds }
+        )
+        registry.gaugeView(.gauge("process_threads", "Operating system threads."), computed: shown { $0.threads })
+    }
+}

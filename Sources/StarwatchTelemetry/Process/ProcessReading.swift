@@ -1,0 +1,90 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What the kernel says about this process, at one moment. A field is `nil` where it cannot be read.
+struct ProcessReading: Sendable, Equatable {
+    var cpuSeconds: Double?
+    var openFiles: Double?
+    var maxFiles: Double?
+    var virtualBytes: Double?
+    var residentBytes: Double?
+    var startTimeSeconds: Double?
+    var threads: Double?
+
+    /// Reads files of the form proc(5) describes.
+    ///
+    /// - Parameter root: Where the proc file system is mounted.
+    static func current(root: String = "/proc") -> Self {
+        var reading = Self()
+        if let text = contents(of: root + "/self/stat") {
+            reading.apply(
+                stat: text,
+                ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))),
+                pageBytes: Double(sysconf(Int32(_SC_PAGESIZE))),
+                bootTimeSeconds: contents(of: root + "/stat").flatMap(bootTime(in:))
+            )
+        }
+        reading.maxFiles = contents(of: root + "/self/limits").flatMap(maxFiles(in:))
+        reading.openFiles = entries(in: root + "/self/fd").map(Double.init)
+        return reading
+    }
+
+    /// Takes what `/proc/self/stat` has. The command's name may hold spaces and brackets: fields follow the last `)`.
+    mutating func apply(stat: String, ticksPerSecond: Double, pageBytes: Double, bootTimeSeconds: Double?) {
+        guard let bracket = stat.lastIndex(of: ")") else { return }
+        // The first of these is field 3 of proc(5).
+        let fields = stat[stat.index(after: bracket)...].split(whereSeparator: \.isWhitespace)
+        func field(_ number: Int) -> Double? {
+            fields.indices.contains(number - 3) ? Double(fields[number - 3]) : nil
+        }
+        if let user = field(14), let system = field(15), ticksPerSecond > 0 {
+            cpuSeconds = (user + system) / ticksPerSecond
+        }
+        threads = field(20)
+        if let started = field(22), let bootTimeSeconds, ticksPerSecond > 0 {
+            startTimeSeconds = bootTimeSeconds + started / ticksPerSecond
+        }
+        virtualBytes = field(23)
+        residentBytes = field(24).map { $0 * pageBytes }
+    }
+
+    /// The soft limit of `Max open files`; `nil` also if it is unlimited.
+    static func maxFiles(in limits: String) -> Double? {
+        let label = "Max open files"
+        guard let line = limits.split(separator: "\n").first(where: { $0.hasPrefix(label) }) else { return nil }
+        return line.dropFirst(label.count).split(separator: " ").first.flatMap { Double($0) }
+    }
+
+    static func bootTime(in stat: String) -> Double? {
+        let line = stat.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        return line.flatMap { Double($0.dropFirst(6)) }
+    }
+
+    private static func contents(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+            guard count > 0 else { return nil }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    /// How many descriptors are listed, without the one that lists them.
+    private static func entries(in directory: String) -> Int? {
+        guard let stream = opendir(directory) else { return nil }
+        defer { closedir(stream) }
+        var count = 0
+        while let entry = readdir(stream) {
+            if entry.pointee.d_name.0 != 0x2E { count += 1 }
+        }
+        return max(0, count - 1)
+    }
+}

@@ -1,0 +1,148 @@
+/// What a family counts in. Base units only.
+package enum MetricUnit: String, Sendable, CaseIterable {
+    case none = ""
+    case seconds
+    case bytes
+    case rows
+    case ratio
+    case requests
+
+    /// Whether OpenMetrics can name it: the unit must be the suffix of the family's name.
+    func isSuffix(of familyName: String) -> Bool {
+        self != .none && familyName.hasSuffix("_" + rawValue)
+    }
+}
+
+/// The kind of a family.
+package enum MetricKind: String, Sendable, CaseIterable {
+    case counter
+    case gauge
+    case histogram
+    case info
+}
+
+/// What operators may rely on.
+package enum MetricStability: String, Sendable, CaseIterable {
+    /// Part of the contract set: never changes (R-TEL-01 to R-TEL-12).
+    case contract
+    /// On the catalogue: the name stays.
+    case stable
+    /// For looking inside: may change between versions.
+    case detail
+}
+
+/// The name, kind, unit and help of a family of series. Written in the code, never made of data.
+package struct MetricDescriptor: Sendable, Hashable {
+    /// The family's name as the text format has it: counters with `_total`, infos with `_info`.
+    package let name: String
+    package let kind: MetricKind
+    package let unit: MetricUnit
+    package let help: String
+    package let stability: MetricStability
+    /// Whether samples may carry an exemplar. Others drop the exemplars they are given.
+    package let carriesExemplars: Bool
+
+    package init(
+        _ name: StaticString,
+        kind: MetricKind,
+        unit: MetricUnit = .none,
+        help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) {
+        self.init(
+            name: "\(name)",
+            kind: kind,
+            unit: unit,
+            help: "\(help)",
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
+    }
+
+    /// For families that dependencies report, whose names are not known here, and for tests.
+    init(
+        name: String,
+        kind: MetricKind,
+        unit: MetricUnit,
+        help: String,
+        stability: MetricStability,
+        carriesExemplars: Bool
+    ) {
+        self.name = name
+        self.kind = kind
+        self.unit = unit
+        self.help = help
+        self.stability = stability
+        self.carriesExemplars = carriesExemplars
+    }
+
+    /// A counter; the name must end in `_total`.
+    package static func counter(
+        _ name: StaticString,
+        unit: MetricUnit = .none,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) -> Self {
+        Self(
+            name,
+            kind: .counter,
+            unit: unit,
+            help: help,
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
+    }
+
+    /// A gauge.
+    package static func gauge(
+        _ name: StaticString,
+        unit: MetricUnit = .none,
+        _ help: StaticString,
+        stability: MetricStability = .stable
+    ) -> Self {
+        Self(name, kind: .gauge, unit: unit, help: help, stability: stability)
+    }
+
+    /// A histogram; in seconds unless said otherwise.
+    package static func histogram(
+        _ name: StaticString,
+        unit: MetricUnit = .seconds,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) -> Self {
+        Self(
+            name,
+            kind: .histogram,
+            unit: unit,
+            help: help,
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
+    }
+
+    /// A constant 1 whose labels say what is running; the name must end in `_info`.
+    package static func info(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable
+    ) -> Self {
+        Self(name, kind: .info, help: help, stability: stability)
+    }
+
+    /// The name OpenMetrics gives the family: without `_total` and `_info`.
+    package var openMetricsName: String {
+        switch kind {
+        case .counter where name.hasSuffix("_total"): String(name.dropLast(6))
+        case .info where name.hasSuffix("_info"): String(name.dropLast(5))
+        default: name
+        }
+    }
+
+    /// The names of the samples the family exposes.
+    var sampleNames: [String] {
+        kind == .histogram ? [name + "_bucket", name + "_sum", name + "_count"] : [name]
+    }
+}

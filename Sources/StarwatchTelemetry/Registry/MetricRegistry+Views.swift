@@ -1,0 +1,67 @@
+/// Families without a count of their own: what they show is read from other handles when the page is made.
+extension MetricRegistry {
+    /// Registers a counter that shows the sum of others; of none, 0.
+    package func counterView(_ descriptor: MetricDescriptor, sumOf counters: [Counter]) {
+        view(descriptor, .counter) { Double(counters.reduce(0) { $0 + $1.value }) }
+    }
+
+    /// Registers a counter whose value is computed; it must never fall. `nil` leaves the family out of the page.
+    package func counterView(_ descriptor: MetricDescriptor, computed: @escaping @Sendable () -> Double?) {
+        view(descriptor, .counter, computed)
+    }
+
+    /// Registers a gauge whose value is computed. `nil` leaves the family out of the page.
+    package func gaugeView(_ descriptor: MetricDescriptor, computed: @escaping @Sendable () -> Double?) {
+        view(descriptor, .gauge, computed)
+    }
+
+    /// Registers a histogram that shows another one, exemplars included.
+    ///
+    /// - Parameters:
+    ///   - histogram: The one to show, or `nil` to stay at zero, as when its poll is not configured.
+    ///   - bounds: Some or all of the histogram's, or the program stops: a view may be coarser than what it shows.
+    package func histogramView(_ descriptor: MetricDescriptor, of histogram: Histogram?, bounds: [Double]) {
+        precondition(descriptor.kind == .histogram, "\(descriptor.name) is not a histogram.")
+        precondition(
+            histogram.map { Set($0.bounds).isSuperset(of: bounds) } ?? true,
+            "\(descriptor.name) has other bounds."
+        )
+        let shown = histogram ?? Histogram(bounds: bounds)
+        let series = HistogramSeries(name: descriptor.name, labels: [], histogram: shown, bounds: bounds)
+        register(MetricFamily(descriptor: descriptor, bounds: bounds, series: [series]))
+    }
+
+    /// Registers a constant 1 with labels that say what is running.
+    package func info(_ descriptor: MetricDescriptor, _ labels: [InfoLabel]) {
+        precondition(descriptor.kind == .info, "\(descriptor.name) is not an info.")
+        let series = ComputedSeries(name: descriptor.name, labels: labels.map { ($0.name, $0.value) }) { 1 }
+        let catalogued = labels.map { CatalogueLabel(name: $0.name, values: [$0.value]) }
+        register(MetricFamily(descriptor: descriptor, labels: catalogued, series: [series]))
+    }
+
+    private func view(
+        _ descriptor: MetricDescriptor,
+        _ kind: MetricKind,
+        _ compute: @escaping @Sendable () -> Double?
+    ) {
+        precondition(descriptor.kind == kind, "\(descriptor.name) is not a \(kind.rawValue).")
+        let series = ComputedSeries(name: descriptor.name, compute: compute)
+        register(MetricFamily(descriptor: descriptor, series: [series]))
+    }
+}
+
+/// A label of an info, such as the version: known when the program is built.
+package struct InfoLabel: Sendable, Hashable {
+    package let name: String
+    package let value: String
+
+    /// - Parameters:
+    ///   - name: The label's name.
+    ///   - value: At most 64 letters, digits and `._+-`; anything else becomes `unknown`.
+    package init(_ name: StaticString, _ value: String) {
+        self.name = "\(name)"
+        let marks = Set("._+-".utf8)
+        let isPlain = value.utf8.allSatisfy { $0.isLetter || $0.isDigit || marks.contains($0) }
+        self.value = isPlain && (1...64).contains(value.utf8.count) ? value : "unknown"
+    }
+}

@@ -1,0 +1,248 @@
+import Synchronization
+
+/// Every metric of the program. Families are registered at start, by the components that own them.
+///
+/// Registering a family that breaks a rule of ``MetricLint`` or clashes with another stops the program: names are
+/// written in the code, so that is a mistake in it. All series exist, at zero, from then on.
+package final class MetricRegistry: Sendable {
+    private struct State {
+        /// In the order of the page.
+        var families: [MetricFamily] = []
+        /// Those whose names came from dependencies.
+        var foreign: [MetricFamily] = []
+        var collectors: [@Sendable () async -> Void] = []
+    }
+
+    private let state = Mutex(State())
+    private let lastSize = Atomic<Int>(4096)
+
+    package init() {}
+
+    // MARK: - Counters
+
+    /// Registers a counter without labels.
+    package func counter(_ descriptor: MetricDescriptor) -> Counter {
+        make(descriptor, .counter, [], Self.counterSeries)[0]
+    }
+
+    /// Registers a counter for each value of a label.
+    package func counters<A>(
+        _ descriptor: MetricDescriptor,
+        by a: LabelDimension<A>
+    ) -> MetricVector1<A, Counter> {
+        MetricVector1(a: a, handles: make(descriptor, .counter, [a.erased], Self.counterSeries))
+    }
+
+    /// Registers a counter for each pair of values of two labels.
+    package func counters<A, B>(
+        _ descriptor: MetricDescriptor,
+        by a: LabelDimension<A>,
+        _ b: LabelDimension<B>
+    ) -> MetricVector2<A, B, Counter> {
+        MetricVector2(a: a, b: b, handles: make(descriptor, .counter, [a.erased, b.erased], Self.counterSeries))
+    }
+
+    /// Registers a counter for each combination of values of three labels.
+    package func counters<A, B, C>(
+        _ descriptor: MetricDescriptor,
+        by a: LabelDimension<A>,
+        _ b: LabelDimension<B>,
+        _ c: LabelDimension<C>
+    ) -> MetricVector3<A, B, C, Counter> {
+        let labels = [a.erased, b.erased, c.erased]
+        return MetricVector3(a: a, b: b, c: c, handles: make(descriptor, .counter, labels, Self.counterSeries))
+    }
+
+    // MARK: - Gauges
+
+    /// Registers a gauge without labels.
+    package func gauge(_ descriptor: MetricDescriptor) -> Gauge {
+        make(descriptor, .gauge, [], Self.gaugeSeries)[0]
+    }
+
+    /// Registers a gauge for each value of a label.
+    package func gauges<A>(_ descriptor: MetricDescriptor, by a: LabelDimension<A>) -> MetricVector1<A, Gauge> {
+        MetricVector1(a: a, handles: make(descriptor, .gauge, [a.erased], Self.gaugeSeries))
+    }
+
+    /// Registers a gauge for each pair of values of two labels.
+    package func gauges<A, B>(
+        _ descriptor: MetricDescriptor,
+        by a: LabelDimension<A>,
+        _ b: LabelDimension<B>
+    ) -> MetricVector2<A, B, Gauge> {
+        MetricVector2(a: a, b: b, handles: make(descriptor, .gauge, [a.erased, b.erased], Self.gaugeSeries))
+    }
+
+    /// Registers a gauge for each combination of values of three labels.
+    package func gauges<A, B, C>(
+        _ descriptor: MetricDescriptor,
+        by a: LabelDimension<A>,
+        _ b: LabelDimension<B>,
+        _ c: LabelDimension<C>
+    ) -> MetricVector3<A, B, C, Gauge> {
+        let labels = [a.erased, b.erased, c.erased]
+        return MetricVector3(a: a, b: b, c: c, handles: make(descriptor, .gauge, labels, Self.gaugeSeries))
+    }
+
+    // MARK: - Histograms
+
+    /// Registers a histogram without labels.
+    package func histogram(_ descriptor: MetricDescriptor, bounds: [Double]) -> Histogram {
+        make(descriptor, .histogram, [], bounds: bounds, Self.histogramSeries(bounds))[0]
+    }
+
+    /// Registers a histogram for each value of a label.
+    package func histograms<A>(
+        _ descriptor: MetricDescriptor,
+        bounds: [Double],
+        by a: LabelDimension<A>
+    ) -> MetricVector1<A, Histogram> {
+        let handles = make(descriptor, .histogram, [a.erased], bounds: bounds, Self.histogramSeries(bounds))
+        return MetricVector1(a: a, handles: handles)
+    }
+
+    /// Registers a histogram for each pair of values of two labels.
+    package func histograms<A, B>(
+        _ descriptor: MetricDescriptor,
+        bounds: [Double],
+        by a: LabelDimension<A>,
+        _ b: LabelDimension<B>
+    ) -> MetricVector2<A, B, Histogram> {
+        let handles = make(descriptor, .histogram, [a.erased, b.erased], bounds: bounds, Self.histogramSeries(bounds))
+        return MetricVector2(a: a, b: b, handles: handles)
+    }
+
+    /// Registers a histogram for each combination of values of three labels.
+    package func histograms<A, B, C>(
+        _ descriptor: MetricDescriptor,
+        bounds: [Double],
+        by a: LabelDimension<A>,
+        _ b: LabelDimension<B>,
+        _ c: LabelDimension<C>
+    ) -> MetricVector3<A, B, C, Histogram> {
+        let labels = [a.erased, b.erased, c.erased]
+        let handles = make(descriptor, .histogram, labels, bounds: bounds, Self.histogramSeries(bounds))
+        return MetricVector3(a: a, b: b, c: c, handles: handles)
+    }
+
+    // MARK: - Collecting and rendering
+
+    /// Adds work to be done before each page, such as setting gauges from the store. Failures are its own matter.
+    package func collect(_ collector: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.collectors.append(collector) }
+    }
+
+    /// Runs the collectors, one after the other, then renders the page.
+    ///
+    /// - Parameters:
+    ///   - format: As ``ContentNegotiation/choose(accept:)`` decided.
+    ///   - names: The `name[]` parameters: only families with one of these names, or with a sample of such a name, are
+    ///     on the page. Empty means all.
+    package func render(_ format: ExpositionFormat, names: [String] = []) async -> [UInt8] {
+        for collector in state.withLock({ $0.collectors }) { await collector() }
+        return page(format, names: names)
+    }
+
+    /// Renders the page from what is there, without collecting.
+    package func page(_ format: ExpositionFormat, names: [String] = []) -> [UInt8] {
+        let filter = Set(names)
+        var page: [UInt8] = []
+        page.reserveCapacity(lastSize.load(ordering: .relaxed) + 512)
+        for family in state.withLock({ $0.families }) where filter.isEmpty || family.matches(anyOf: filter) {
+            family.write(to: &page, format: format)
+        }
+        if filter.isEmpty { lastSize.store(page.count, ordering: .relaxed) }
+        if format == .openMetrics { page.append(text: "# EOF\n") }
+        return page
+    }
+
+    /// How many series the page has, those of dependencies not counted: a function of the configuration alone.
+    package var seriesCount: Int {
+        state.withLock { state in
+            state.families.reduce(0) { $0 + $1.seriesCount } - state.foreign.reduce(0) { $0 + $1.seriesCount }
+        }
+    }
+
+    /// How many series dependencies have added through ``MetricsBridge``.
+    package var foreignSeriesCount: Int {
+        state.withLock { $0.foreign.reduce(0) { $0 + $1.seriesCount } }
+    }
+
+    /// Every registered family, by name; those of dependencies are not among them.
+    package var catalogue: [CatalogueEntry] {
+        state.withLock { state in
+            let foreign = Set(state.foreign.map(\.descriptor.name))
+            return state.families.filter { !foreign.contains($0.descriptor.name) }.map(CatalogueEntry.init)
+        }
+    }
+
+    // MARK: - Registration
+
+    /// Adds a family, or stops the program with the rules it breaks.
+    func register(_ family: MetricFamily) {
+        state.withLock { state in
+            let problems =
+                MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name))
+                + MetricLint.clashes(of: family.descriptor, with: state.families.map(\.descriptor))
+            precondition(problems.isEmpty, problems.joined(separator: "; "))
+            Self.insert(family, into: &state)
+        }
+    }
+
+    /// Adds a family that a dependency reports, unless a registered one has its name.
+    ///
+    /// - Returns: Whether it was added.
+    func registerForeign(_ family: MetricFamily) -> Bool {
+        state.withLock { state in
+            guard MetricLint.clashes(of: family.descriptor, with: state.families.map(\.descriptor)).isEmpty else {
+                return false
+            }
+            Self.insert(family, into: &state)
+            state.foreign.append(family)
+            return true
+        }
+    }
+
+    private static func insert(_ family: MetricFamily, into state: inout State) {
+        let index = state.families.firstIndex { $0.descriptor.name > family.descriptor.name }
+        state.families.insert(family, at: index ?? state.families.endIndex)
+    }
+
+    private typealias Made<Handle> = (handle: Handle, series: any MetricSeries)
+    private typealias Labels = [(name: String, value: String)]
+
+    private func make<Handle>(
+        _ descriptor: MetricDescriptor,
+        _ kind: MetricKind,
+        _ labels: [CatalogueLabel],
+        bounds: [Double] = [],
+        _ makeOne: (MetricDescriptor, Labels) -> Made<Handle>
+    ) -> [Handle] {
+        precondition(descriptor.kind == kind, "\(descriptor.name) is not a \(kind.rawValue).")
+        var combinations: [Labels] = [[]]
+        for label in labels {
+            combinations = combinations.flatMap { left in label.values.map { left + [(label.name, $0)] } }
+        }
+        let made = combinations.map { makeOne(descriptor, $0) }
+        register(MetricFamily(descriptor: descriptor, labels: labels, bounds: bounds, series: made.map(\.series)))
+        return made.map(\.handle)
+    }
+
+    private static func counterSeries(_ descriptor: MetricDescriptor, _ labels: Labels) -> Made<Counter> {
+        let counter = Counter(carriesExemplars: descriptor.carriesExemplars)
+        return (counter, CounterSeries(name: descriptor.name, labels: labels, counter: counter))
+    }
+
+    private static func gaugeSeries(_ descriptor: MetricDescriptor, _ labels: Labels) -> Made<Gauge> {
+        let gauge = Gauge()
+        return (gauge, GaugeSeries(name: descriptor.name, labels: labels, gauge: gauge))
+    }
+
+    private static func histogramSeries(_ bounds: [Double]) -> (MetricDescriptor, Labels) -> Made<Histogram> {
+        { descriptor, labels in
+            let histogram = Histogram(bounds: bounds, carriesExemplars: descriptor.carriesExemplars)
+            return (histogram, HistogramSeries(name: descriptor.name, labels: labels, histogram: histogram))
+        }
+    }
+}

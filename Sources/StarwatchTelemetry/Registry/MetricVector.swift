@@ -1,0 +1,49 @@
+/// The handles of a family with one label, in a flat array: a lookup is index arithmetic.
+package struct MetricVector1<A: Sendable, Handle: Sendable>: Sendable {
+    let a: LabelDimension<A>
+    let handles: [Handle]
+
+    /// The handle for a label value. It stays the same: keep it where it is used often.
+    package subscript(_ a: A) -> Handle { handles[self.a.index(of: a)] }
+
+    /// Every handle of the family.
+    package var all: [Handle] { handles }
+}
+
+/// The handles of a family with two labels.
+package struct MetricVector2<A: Sendable, B: Sendable, Handle: Sendable>: Sendable {
+    let a: LabelDimension<A>
+    let b: LabelDimension<B>
+    let handles: [Handle]
+
+    /// The handle for a pair of label values. It stays the same: keep it where it is used often.
+    package subscript(_ a: A, _ b: B) -> Handle {
+        handles[self.a.index(of: a) * self.b.values.count + self.b.index(of: b)]
+    }
+
+    /// Every handle of the family.
+    package var all: [Handle] { handles }
+
+    /// The handles of all values of the second label: what a view of the first one sums.
+    package func all(_ a: A) -> [Handle] {
+        let start = self.a.index(of: a) * b.values.count
+        return Array(handles[start..<start + b.values.count])
+    }
+}
+
+/// The handles of a family with three labels.
+package struct MetricVector3<A: Sendable, B: Sendable, C: Sendable, Handle: Sendable>: Sendable {
+    let a: LabelDimension<A>
+    let b: LabelDimension<B>
+    let c: LabelDimension<C>
+    let handles: [Handle]
+
+    /// The handle for three label values. It stays the same: keep it where it is used often.
+    package subscript(_ a: A, _ b: B, _ c: C) -> Handle {
+        let row = self.a.index(of: a) * self.b.values.count + self.b.index(of: b)
+        return handles[row * self.c.values.count + self.c.index(of: c)]
+    }
+
+    /// Every handle of the family.
+    package var all: [Handle] { handles }
+}

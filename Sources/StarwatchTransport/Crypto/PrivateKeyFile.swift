@@ -1,0 +1,79 @@
+/// Reads a secp256k1 private key: 64 hexadecimal digits, or PEM as SEC 1 (`EC PRIVATE KEY`) or PKCS #8.
+enum PrivateKeyFile {
+    enum Failure: Error {
+        /// Not one of the forms.
+        case unreadable
+        /// Protected by a passphrase, for which there is nobody to ask.
+        case encrypted
+        /// A key of another curve or kind.
+        case wrongCurve
+
+        /// The end of a sentence that begins with the file.
+        var advice: String {
+            switch self {
+            case .unreadable: "it must hold 64 hexadecimal digits or a PEM key"
+            case .encrypted: "store the key without a passphrase, mode 600"
+            case .wrongCurve: "its key must be one of the curve secp256k1"
+            }
+        }
+    }
+
+    static func parse(_ bytes: [UInt8]) throws(Failure) -> Secp256k1PrivateKey {
+        let text = String(decoding: bytes, as: UTF8.self).filter { $0 != "\r" }
+        let number: [UInt8]
+        if text.contains("-----BEGIN") {
+            guard !text.contains("ENCRYPTED") else { throw .encrypted }
+            if let der = pem(text, label: "EC PRIVATE KEY") {
+                number = try sec1(DERReader(der), isCurveKnown: false)
+            } else if let der = pem(text, label: "PRIVATE KEY") {
+                number = try pkcs8(DERReader(der))
+            } else {
+                throw .unreadable
+            }
+        } else {
+            var digits = text.utf8.filter { $0 > 32 }
+            if digits.starts(with: "0x".utf8) { digits.removeFirst(2) }
+            guard digits.count == 64, let decoded = Hex.decode(digits) else { throw .unreadable }
+            number = decoded
+        }
+        guard number.count <= 32,
+            let key = Secp256k1PrivateKey([UInt8](repeating: 0, count: 32 - number.count) + number)
+        else { throw .unreadable }
+        return key
+    }
+
+    private static func pem(_ text: String, label: String) -> [UInt8]? {
+        let lines = text.split(separator: "\n")
+        guard let start = lines.firstIndex(of: "-----BEGIN \(label)-----"),
+            let end = lines[start...].firstIndex(of: "-----END \(label)-----")
+        else { return nil }
+        return Base64.decode(lines[(start + 1)..<end].joined().filter { $0 != " " })
+    }
+
+    /// `ECPrivateKey` of RFC 5915: version, key, curve and public key, the last two optional.
+    private static func sec1(_ reader: DERReader, isCurveKnown: Bool) throws(Failure) -> [UInt8] {
+        var reader = reader
+        guard var fields = reader.read(.sequence).map(DERReader.init), fields.read(.integer) == [1],
+            let key = fields.read(.octetString)
+        else { throw .unreadable }
+        if let parameters = fields.read(.context0) {
+            var reader = DERReader(parameters)
+            guard reader.read(.objectIdentifier) == DERReader.secp256k1 else { throw .wrongCurve }
+        } else if !isCurveKnown {
+            throw .wrongCurve
+        }
+        return key
+    }
+
+    /// `PrivateKeyInfo` of RFC 5208 around an `ECPrivateKey`.
+    private static func pkcs8(_ reader: DERReader) throws(Failure) -> [UInt8] {
+        var reader = reader
+        guard var fields = reader.read(.sequence).map(DERReader.init), fields.read(.integer) != nil,
+            var algorithm = fields.read(.sequence).map(DERReader.init), let inner = fields.read(.octetString)
+        else { throw .unreadable }
+        guard algorithm.read(.objectIdentifier) == DERReader.ecPublicKey,
+            algorithm.read(.objectIdentifier) == DERReader.secp256k1
+        else { throw .wrongCurve }
+        return try sec1(DERReader(inner), isCurveKnown: true)
+    }
+}

@@ -1,0 +1,69 @@
+import CSecp256k1
+import Crypto
+
+/// The curve of `did:ethr` keys, through libsecp256k1: RFC 6979 nonces and low-S signatures.
+enum Secp256k1 {
+    /// Only read after its creation; libsecp256k1 documents that as safe from any number of threads.
+    nonisolated(unsafe) static let context: OpaquePointer = {
+        guard let context = starwatch_secp256k1_context() else { preconditionFailure("no memory for a context") }
+        return context
+    }()
+
+    /// The addresses whose key may have made `signature` (64 bytes, r then s) over `digest` (32 bytes).
+    ///
+    /// At most two: the signature does not say which of the points with its r was meant (the other two need an r
+    /// beyond the group order, which happens once in 2^127).
+    static func recoverAddresses(signature: [UInt8], digest: [UInt8]) -> [EthereumAddress] {
+        guard signature.count == 64, digest.count == 32 else { return [] }
+        return (0..<2).compactMap { recoveryID in
+            var parsed = secp256k1_ecdsa_recoverable_signature()
+            var key = secp256k1_pubkey()
+            guard
+                secp256k1_ecdsa_recoverable_signature_parse_compact(context, &parsed, signature, Int32(recoveryID))
+                    == 1,
+                secp256k1_ecdsa_recover(context, &key, &parsed, digest) == 1
+            else { return nil }
+            return EthereumAddress(publicKey: serialize(&key))
+        }
+    }
+
+    /// `key` as 65 bytes: 4, x, y.
+    static func serialize(_ key: inout secp256k1_pubkey) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 65)
+        starwatch_secp256k1_uncompressed(context, &key, &bytes)
+        return bytes
+    }
+}
+
+/// A private key of the curve. Prints as `<key>`; its memory is cleared when it goes.
+struct Secp256k1PrivateKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    private let secret: SymmetricKey
+    /// The Ethereum address of the key's public half.
+    let address: EthereumAddress
+
+    /// Takes 32 bytes; `nil` when they are not a number between 1 and the group order.
+    init?(_ bytes: [UInt8]) {
+        var key = secp256k1_pubkey()
+        guard bytes.count == 32, secp256k1_ec_pubkey_create(Secp256k1.context, &key, bytes) == 1 else { return nil }
+        secret = SymmetricKey(data: bytes)
+        address = EthereumAddress(publicKey: Secp256k1.serialize(&key))
+    }
+
+    /// Signs a 32-byte digest: 64 bytes, r then s, s in the lower half. `nil` cannot happen with a valid key.
+    func sign(_ digest: [UInt8]) -> [UInt8]? {
+        guard digest.count == 32 else { return nil }
+        var signature = secp256k1_ecdsa_signature()
+        let isSigned = secret.withUnsafeBytes { key in
+            guard let base = key.bindMemory(to: UInt8.self).baseAddress else { return false }
+            return secp256k1_ecdsa_sign(Secp256k1.context, &signature, digest, base, nil, nil) == 1
+        }
+        guard isSigned else { return nil }
+        var compact = [UInt8](repeating: 0, count: 64)
+        secp256k1_ecdsa_signature_serialize_compact(Secp256k1.context, &compact, &signature)
+        return compact
+    }
+
+    var description: String { "<key>" }
+    var debugDescription: String { "<key>" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

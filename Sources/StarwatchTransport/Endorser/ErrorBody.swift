@@ -1,0 +1,76 @@
+internal import FoundationEssentials
+
+/// What an error's body says, of the shapes that servers of both dialects send (R-EP-08…13; the endorser server).
+///
+/// `{"error": "code", "message": …}`, `{"error": "sentence"}`, `{"error": {"code", "message"}}`, a bare JSON text; of
+/// HTML and everything else there is nothing to read. The texts decide what an error is and go no further: the
+/// endorser server repeats whole tokens in them.
+struct ErrorBody: Sendable, Equatable {
+    /// The machine-readable code, or the text that stands in its place.
+    var code: String?
+    var message: String?
+    var retryAfterSeconds: Double?
+    /// Whether the error was an object, as the endorser server has it for refused tokens.
+    var isObject = false
+
+    /// The most bytes that are looked at.
+    static let limitBytes = 64 * 1024
+
+    init() {}
+
+    init(_ body: some Collection<UInt8>) {
+        guard body.count <= Self.limitBytes,
+            let first = body.first(where: { $0 > 32 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "\"")
+        else { return }
+        let data = Data(body)
+        if first == UInt8(ascii: "\"") {
+            message = (try? JSONDecoder().decode([String].self, from: Data("[".utf8) + data + Data("]".utf8)))?.first
+        } else if let wire = try? JSONDecoder().decode(Wire.self, from: data) {
+            code = wire.code ?? wire.error?.code ?? wire.error?.text
+            message = wire.error?.message ?? wire.message ?? wire.error?.text
+            retryAfterSeconds = wire.retryAfter
+            isObject = wire.error?.isObject ?? false
+        }
+    }
+
+    private struct Wire: Decodable {
+        var error: Problem?
+        var code: String?
+        var message: String?
+        var retryAfter: Double?
+
+        enum CodingKeys: CodingKey {
+            case error, code, message, retryAfter
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            error = try? container.decode(Problem.self, forKey: .error)
+            code = try? container.decode(String.self, forKey: .code)
+            message = try? container.decode(String.self, forKey: .message)
+            retryAfter = try? container.decode(Double.self, forKey: .retryAfter)
+        }
+    }
+
+    private struct Problem: Decodable {
+        var text: String?
+        var code: String?
+        var message: String?
+        var isObject = false
+
+        enum CodingKeys: CodingKey {
+            case code, message
+        }
+
+        init(from decoder: any Decoder) throws {
+            if let text = try? decoder.singleValueContainer().decode(String.self) {
+                self.text = text
+                return
+            }
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            isObject = true
+            code = try? container.decode(String.self, forKey: .code)
+            message = try? container.decode(String.self, forKey: .message)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import StarwatchCore
+
+/// A request's end and the facts about it.
+package struct Exchange: Sendable {
+    /// A 2xx or 304 answer, or why there is none.
+    package let outcome: Result<HTTPResponse, APIFailure>
+    package let report: RequestReport
+}
+
+/// The facts about one request, for metrics, clock and throttle. Holds nothing personal.
+package struct RequestReport: Sendable {
+    package let endpoint: Endpoint
+    package let result: RequestResult
+    /// The HTTP status; `nil` when there was no answer.
+    package let status: Int?
+    /// Phases, bytes, whether the connection was new, and when the request was written and the answer complete.
+    package let measurements: HTTPMeasurements
+    /// `Date`, as it came.
+    package let date: String?
+    /// `X-Server-Time`, as it came: seconds or milliseconds.
+    package let serverTime: String?
+    /// Whether the answer has an `Age`: a cache gave it, and its times are not the server's.
+    package let hasAge: Bool
+    /// `X-Rate-Limit-Remaining`, `X-RateLimit-Remaining` or `RateLimit-Remaining`, as it came.
+    package let rateLimitRemaining: String?
+    /// The `…-Limit` of the same three.
+    package let rateLimitLimit: String?
+    /// The `…-Reset` of the same three.
+    package let rateLimitReset: String?
+    /// `RateLimit`, as it came: all of it in one field.
+    package let rateLimit: String?
+
+    /// From the start of the transfer to its end.
+    package var duration: Duration { measurements.total }
+    package var sentBytes: Int { measurements.sentBytes }
+    package var receivedBytes: Int { measurements.receivedBytes }
+    package var sentAt: ClockReading { measurements.sentAt }
+    package var receivedAt: ClockReading { measurements.receivedAt }
+
+    init(endpoint: Endpoint, result: RequestResult, response: HTTPResponse?, measurements: HTTPMeasurements) {
+        let headers = response?.headers
+        func rateLimit(_ field: String) -> String? {
+            headers?["X-Rate-Limit-\(field)"] ?? headers?["X-RateLimit-\(field)"] ?? headers?["RateLimit-\(field)"]
+        }
+        self.endpoint = endpoint
+        self.result = result
+        self.status = response?.status
+        self.measurements = measurements
+        date = headers?["Date"]
+        serverTime = headers?["X-Server-Time"]
+        hasAge = headers?.contains("Age") ?? false
+        rateLimitRemaining = rateLimit("Remaining")
+        rateLimitLimit = rateLimit("Limit")
+        rateLimitReset = rateLimit("Reset")
+        self.rateLimit = headers?["RateLimit"]
+    }
+}

@@ -1,0 +1,278 @@
+import CCurl
+import Glibc
+import StarwatchCore
+
+/// The thread that runs libcurl, and the queue that leads to it.
+///
+/// `@unchecked Sendable` because libcurl's handles are raw pointers. Who owns what:
+/// - `lock` guards everything under "Shared". Any thread may take it; nothing is called under it that waits.
+/// - Everything under "The thread's own" is touched by the thread in ``run()`` and by no other: handles, transfers
+///   once taken from the queue, and libcurl's callbacks, which run inside its calls.
+/// - Everything else is immutable. The one libcurl call from other threads is `curl_multi_wakeup`, made for that; it
+///   is made under `lock` and only while `isStopping` is false, so that the multi handle is still there.
+final class CurlDriver: @unchecked Sendable {
+    private let options: HTTPClientOptions
+    private let anchors: TrustAnchors
+    private let clock: @Sendable () -> ClockReading
+    private let multi: UnsafeMutableRawPointer
+
+    // MARK: Shared
+
+    private let lock = PthreadLock()
+    private var lastID: UInt64 = 0
+    /// Calls that have a number and are not submitted yet. A cancellation in between takes the number away.
+    private var reserved: Set<UInt64> = []
+    private var incoming: [CurlTransfer] = []
+    private var cancellations: [UInt64] = []
+    private var isWoken = false
+    private var isStopping = false
+    private var thread: pthread_t?
+
+    // MARK: The thread's own
+
+    private var active: [UInt64: CurlTransfer] = [:]
+    private var waiting: [CurlTransfer] = []
+    private var idleHandles: [UnsafeMutableRawPointer] = []
+
+    private static let isLibraryReady = starwatch_global_init() == CURLE_OK
+
+    init(options: HTTPClientOptions, clock: @escaping @Sendable () -> ClockReading) throws(HTTPError) {
+        guard Self.isLibraryReady, let multi = curl_multi_init() else {
+            throw .configuration("libcurl cannot be initialised; check its installation.")
+        }
+        self.options = options
+        self.clock = clock
+        self.multi = multi
+        do {
+            anchors = try TrustAnchors(options)
+        } catch {
+            curl_multi_cleanup(multi)
+            throw error
+        }
+        // Else the cache shrinks to four connections after a burst, and the next burst opens all the others again.
+        _ = starwatch_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(options.maxInFlight, 4))
+
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<CurlDriver>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            },
+            context.toOpaque()
+        )
+        guard code == 0 else {
+            context.release()
+            curl_multi_cleanup(multi)
+            throw .configuration("No thread for the HTTP client; raise the limit on processes.")
+        }
+        lock.withLock { self.thread = thread }
+    }
+
+    // MARK: - From any thread
+
+    func reserve() -> UInt64 {
+        lock.withLock {
+            lastID += 1
+            reserved.insert(lastID)
+            return lastID
+        }
+    }
+
+    func submit(_ request: HTTPRequest, id: UInt64, continuation: CheckedContinuation<HTTPExchange, Never>) {
+        let now = clock()
+        let isWellFormed = request.isWellFormed
+        let isAccepted = lock.withLock {
+            guard reserved.remove(id) != nil, !isStopping, isWellFormed else { return false }
+            incoming.append(
+                CurlTransfer(id: id, request: request, submittedAt: now, continuation: continuation)
+            )
+            wake()
+            return true
+        }
+        if !isAccepted {
+            continuation.resume(
+                returning: HTTPExchange(
+                    result: .failure(isWellFormed ? .cancelled : .invalidRequest),
+                    measurements: HTTPMeasurements(sentAt: now, receivedAt: now)
+                )
+            )
+        }
+    }
+
+    func cancel(_ id: UInt64) {
+        lock.withLock {
+            guard reserved.remove(id) == nil, !isStopping else { return }
+            cancellations.append(id)
+            wake()
+        }
+    }
+
+    func shutdown() {
+        let thread: pthread_t? = lock.withLock {
+            defer { self.thread = nil }
+            if !isStopping {
+                wake()
+                isStopping = true
+            }
+            return self.thread
+        }
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    /// Only under `lock`. Once per batch: each wake-up is a system call here and another there.
+    private func wake() {
+        guard !isWoken, !isStopping else { return }
+        isWoken = true
+        curl_multi_wakeup(multi)
+    }
+
+    // MARK: - On the thread
+
+    private func run() {
+        starwatch_name_thread("starwatch-http")
+        // Requests to end or reload are for other threads. What reports a fault stays open, and so does SIGPIPE, because
+        // threads and programs started from here inherit the mask; libcurl writes with MSG_NOSIGNAL, TLS included.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        for signal in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPIPE] {
+            sigdelset(&signals, signal)
+        }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+        while takeBatch() {
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
+            collect()
+            admit()
+            curl_multi_poll(multi, nil, 0, pollLimitMilliseconds(), nil)
+        }
+        for transfer in Array(active.values) { finish(transfer, with: .cancelled) }
+        for transfer in waiting { finish(transfer, with: .cancelled) }
+        for easy in idleHandles { curl_easy_cleanup(easy) }
+        curl_multi_cleanup(multi)
+    }
+
+    /// Takes what came in since the last time; `false` when the thread is to end.
+    private func takeBatch() -> Bool {
+        var submitted: [CurlTransfer] = []
+        var cancelled: [UInt64] = []
+        let isStopping = lock.withLock {
+            swap(&submitted, &incoming)
+            swap(&cancelled, &cancellations)
+            isWoken = false
+            return self.isStopping
+        }
+        if isStopping {
+            waiting.append(contentsOf: submitted)
+            return false
+        }
+        for transfer in submitted {
+            if active.count < options.maxInFlight, waiting.isEmpty {
+                start(transfer, timeout: transfer.request.timeout)
+            } else {
+                waiting.append(transfer)
+            }
+        }
+        for id in cancelled {
+            if let transfer = active[id] {
+                finish(transfer, with: .cancelled)
+            } else if let index = waiting.firstIndex(where: { $0.id == id }) {
+                finish(waiting.remove(at: index), with: .cancelled)
+            }
+        }
+        return true
+    }
+
+    /// Ends the transfers that libcurl is done with.
+    private func collect() {
+        var code = CURLE_OK
+        while let easy = starwatch_next_done(multi, &code) {
+            guard let context = starwatch_get_private(easy) else { continue }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+            finish(transfer, with: code == CURLE_OK ? nil : HTTPError(code, isTooLarge: transfer.isTooLarge))
+        }
+    }
+
+    /// Starts what waits for a place, and ends what has waited past its limit.
+    private func admit() {
+        guard !waiting.isEmpty else { return }
+        let now = clock().monotonic
+        var kept: [CurlTransfer] = []
+        for transfer in waiting {
+            let left = transfer.request.timeout - (now - transfer.submittedAt.monotonic)
+            if left <= .zero {
+                finish(transfer, with: .timeout)
+            } else if active.count < options.maxInFlight {
+                start(transfer, timeout: left)
+            } else {
+                kept.append(transfer)
+            }
+        }
+        waiting = kept
+    }
+
+    /// How long to sleep when nothing happens; libcurl wakes earlier for its own timers.
+    private func pollLimitMilliseconds() -> Int32 {
+        guard !waiting.isEmpty else { return 60_000 }
+        let now = clock().monotonic
+        let next = waiting.map { $0.request.timeout - (now - $0.submittedAt.monotonic) }.min() ?? .zero
+        return Int32(clamping: min(max(next.wholeMilliseconds + 1, 1), 1000))
+    }
+
+    private func start(_ transfer: CurlTransfer, timeout: Duration) {
+        guard let easy = idleHandles.popLast() ?? CurlHandle.make(options: options, anchors: anchors) else {
+            finish(transfer, with: .configuration("libcurl has no memory for another request."))
+            return
+        }
+        transfer.easy = easy
+        CurlHandle.prepare(easy, for: transfer, timeout: timeout)
+        active[transfer.id] = transfer
+        if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, with: .invalidRequest) }
+    }
+
+    /// Ends `transfer` once: takes it from libcurl, keeps its handle for the next and tells the caller.
+    private func finish(_ transfer: CurlTransfer, with error: HTTPError?) {
+        active[transfer.id] = nil
+        let now = clock()
+        var measurements = HTTPMeasurements(sentAt: transfer.submittedAt, receivedAt: now)
+        var result = Result<HTTPResponse, HTTPError>.failure(error ?? .cancelled)
+        if let easy = transfer.easy {
+            let info = starwatch_get_info(easy)
+            measurements.read(info, isComplete: error == nil)
+            if error == nil { result = .success(transfer.response(status: info.status)) }
+            curl_multi_remove_handle(multi, easy)
+            CurlHandle.release(easy, of: transfer)
+            idleHandles.append(easy)
+        }
+        transfer.continuation.resume(returning: HTTPExchange(result: result, measurements: measurements))
+    }
+}
+
+extension HTTPMeasurements {
+    /// Splits libcurl's times, which all count from the start, into phases that count from the one before.
+    mutating func read(_ info: starwatch_transfer_info, isComplete: Bool) {
+        func microseconds(_ from: Int, _ to: Int) -> Duration { .microseconds(max(to - from, 0)) }
+        isNewConnection = info.new_connections > 0
+        total = .microseconds(info.total)
+        if isNewConnection || !isComplete {
+            dns = .microseconds(info.name_lookup)
+            connect = info.connect > 0 ? microseconds(info.name_lookup, info.connect) : .zero
+            tls = info.tls > 0 ? microseconds(info.connect, info.tls) : .zero
+        }
+        let connected = max(info.name_lookup, info.connect, info.tls)
+        if info.first_byte > 0 {
+            firstByte = microseconds(connected, info.first_byte)
+            transfer = microseconds(info.first_byte, info.total)
+        }
+        if info.pre_transfer > 0 {
+            sentAt = receivedAt - microseconds(info.pre_transfer, info.total)
+        }
+        // libcurl counts a body that goes out with the head (up to 64 KiB) in both numbers.
+        sentBytes = info.request_bytes + (info.request_bytes > info.uploaded_bytes ? 0 : info.uploaded_bytes)
+        receivedBytes = info.header_bytes + info.downloaded_bytes
+    }
+}

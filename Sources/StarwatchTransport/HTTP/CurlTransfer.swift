@@ -1,0 +1,85 @@
+import CCurl
+
+/// One request on its way; belongs to the driver's thread from the moment it is taken from the queue.
+final class CurlTransfer {
+    let id: UInt64
+    let request: HTTPRequest
+    let submittedAt: ClockReading
+    let continuation: CheckedContinuation<HTTPExchange, Never>
+
+    var easy: UnsafeMutableRawPointer?
+    var headerList: UnsafeMutablePointer<curl_slist>?
+    private(set) var isTooLarge = false
+    private var head: [UInt8] = []
+    private var isHeadComplete = false
+    private var body: [UInt8] = []
+
+    init(
+        id: UInt64,
+        request: HTTPRequest,
+        submittedAt: ClockReading,
+        continuation: CheckedContinuation<HTTPExchange, Never>
+    ) {
+        self.id = id
+        self.request = request
+        self.submittedAt = submittedAt
+        self.continuation = continuation
+    }
+
+    func response(status: Int) -> HTTPResponse {
+        HTTPResponse(status: status, headers: HTTPHeaders(block: head), body: body)
+    }
+
+    /// Takes a line of the head. A status line begins a new one (after `100 Continue`); trailers are left out.
+    func receiveHeader(_ line: UnsafeRawBufferPointer) {
+        if line.count > 5, line.prefix(5).elementsEqual("HTTP/".utf8) {
+            head.removeAll(keepingCapacity: true)
+            isHeadComplete = false
+            return
+        }
+        guard !isHeadComplete else { return }
+        if line.count <= 2 {
+            isHeadComplete = true
+            return
+        }
+        if head.isEmpty { head.reserveCapacity(512) }
+        head.append(contentsOf: line)
+    }
+
+    /// Takes a piece of the decompressed body; `false` when it is more than the request allows, which ends the
+    /// transfer. libcurl's own limit looks at `Content-Length` only, which a chunked or compressed body does not have.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= request.maxResponseBytes - body.count else {
+            isTooLarge = true
+            body = []
+            return false
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+}
+
+/// libcurl's write callback.
+func starwatchReceiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ size: Int,
+    _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context, count > 0 else { return count }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+}
+
+/// libcurl's header callback.
+func starwatchReceiveHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ size: Int,
+    _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context, count > 0 else { return count }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count))
+    return count
+}

@@ -1,0 +1,76 @@
+import Glibc
+
+/// The header fields of an answer, kept as they came and searched when asked.
+///
+/// A poll looks at a handful of fields; splitting all of them into strings would be most of the work of an answer.
+package struct HTTPHeaders: Sendable {
+    /// The lines of the head without the status line, each ended by CR LF or LF.
+    private let block: [UInt8]
+
+    /// Takes the lines of a head. Folded lines and lines without a colon are passed over.
+    package init(block: [UInt8]) {
+        self.block = block
+    }
+
+    /// Builds a head from fields, for tests and for callers that have no block.
+    package init(_ fields: [(name: String, value: String)]) {
+        var block: [UInt8] = []
+        for field in fields {
+            block.append(contentsOf: field.name.utf8)
+            block.append(UInt8(ascii: ":"))
+            block.append(contentsOf: field.value.utf8)
+            block.append(UInt8(ascii: "\n"))
+        }
+        self.block = block
+    }
+
+    /// The value of the first field called `name`, without regard to case, trimmed; `nil` when there is none.
+    package subscript(name: String) -> String? {
+        var name = name
+        return name.withUTF8 { wanted in
+            block.withUnsafeBufferPointer { Self.value(of: wanted, in: $0) }
+        }
+    }
+
+    /// Whether there is a field called `name`, without regard to case.
+    package func contains(_ name: String) -> Bool {
+        self[name] != nil
+    }
+
+    private static func value(of name: UnsafeBufferPointer<UInt8>, in block: UnsafeBufferPointer<UInt8>) -> String? {
+        guard let base = block.baseAddress else { return nil }
+        var start = 0
+        while start < block.count {
+            let newline = memchr(base + start, Int32(UInt8(ascii: "\n")), block.count - start)
+            let end = newline.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) } ?? block.count
+            if start + name.count < end, block[start + name.count] == UInt8(ascii: ":"),
+                matches(name, block, at: start)
+            {
+                var from = start + name.count + 1
+                var to = end
+                while from < to, isBlank(block[from]) { from += 1 }
+                while to > from, isBlank(block[to - 1]) { to -= 1 }
+                return String(decoding: UnsafeBufferPointer(rebasing: block[from..<to]), as: UTF8.self)
+            }
+            start = end + 1
+        }
+        return nil
+    }
+
+    private static func matches(
+        _ name: UnsafeBufferPointer<UInt8>,
+        _ block: UnsafeBufferPointer<UInt8>,
+        at start: Int
+    ) -> Bool {
+        for index in 0..<name.count where lowercase(name[index]) != lowercase(block[start + index]) { return false }
+        return true
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        (65...90).contains(byte) ? byte | 32 : byte
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 32 || byte == 9 || byte == 13
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+
+/// The certificates a client trusts, in the form libcurl takes them.
+///
+/// libcurl has one place for them. Without further anchors it gets the name of the bundle, whose parsed form it keeps
+/// for the next connection; with them it gets the bytes of both files.
+final class TrustAnchors {
+    /// The bundle's path; `nil` when `blob` holds the certificates, or libcurl's own default is to be used.
+    let path: String?
+    /// System bundle and further anchors, one after the other. Must outlive every handle that was given it.
+    let blob: UnsafeMutableRawBufferPointer?
+
+    init(_ options: HTTPClientOptions) throws(HTTPError) {
+        guard let caFile = options.caFile else {
+            path = options.bundle
+            blob = nil
+            return
+        }
+        guard let extra = FileBytes.read(caFile, limit: 4 * 1024 * 1024) else {
+            throw .configuration("server.ca_file cannot be read; check the path and its permissions.")
+        }
+        guard extra.containsSequence("-----BEGIN CERTIFICATE-----".utf8) else {
+            throw .configuration("server.ca_file holds no PEM certificate; give it a file with BEGIN CERTIFICATE.")
+        }
+        var bytes = options.bundle.flatMap { FileBytes.read($0, limit: 16 * 1024 * 1024) } ?? []
+        bytes.append(UInt8(ascii: "\n"))
+        bytes.append(contentsOf: extra)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        memory.copyBytes(from: bytes)
+        path = nil
+        blob = memory
+    }
+
+    deinit { blob?.deallocate() }
+}
+
+enum FileBytes {
+    /// The bytes of a file; `nil` when it cannot be read or is longer than `limit`.
+    static func read(_ path: String, limit: Int) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return read(descriptor, limit: limit)
+    }
+
+    /// The bytes that are left in an open file; `nil` on an error or when there are more than `limit`.
+    static func read(_ descriptor: Int32, limit: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                guard errno == EINTR else { return nil }
+                continue
+            }
+            guard bytes.count + count <= limit else { return nil }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether `part` occurs somewhere in these bytes.
+    func containsSequence(_ part: some Collection<UInt8>) -> Bool {
+        guard let first = part.first else { return true }
+        var at = startIndex
+        while let start = self[at...].firstIndex(of: first) {
+            if self[start...].starts(with: part) { return true }
+            at = start + 1
+        }
+        return false
+    }
+}

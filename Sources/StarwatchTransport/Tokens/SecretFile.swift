@@ -1,0 +1,98 @@
+import Glibc
+
+/// A file that holds a secret: refused when others may read it, read again when it changes.
+///
+/// Prints nothing of its content.
+package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The configuration key that names the file, for errors.
+    private let setting: String
+    private let path: String
+    /// systemd opens credentials to the unit's user by an ACL, whose mask shows up as the group's permission.
+    private let isCredential: Bool
+    private let limitBytes: Int
+    private var stamp: Stamp?
+
+    /// What tells one version of a file from the next.
+    private struct Stamp: Sendable, Equatable {
+        var device: UInt64
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int
+        var nanoseconds: Int
+
+        init(_ status: stat) {
+            device = UInt64(status.st_dev)
+            inode = UInt64(status.st_ino)
+            size = Int64(status.st_size)
+            seconds = status.st_mtim.tv_sec
+            nanoseconds = status.st_mtim.tv_nsec
+        }
+    }
+
+    /// - Parameters:
+    ///   - path: As configured. A relative one is looked for in `credentialsDirectory` first, then below `directory`.
+    ///   - setting: The configuration key, such as `auth.secret_file`.
+    ///   - directory: Where the configuration file is; `nil` for the working directory.
+    ///   - credentialsDirectory: `$CREDENTIALS_DIRECTORY`, when systemd set it.
+    ///   - limitBytes: The largest file that is read.
+    package init(
+        path: String,
+        setting: String,
+        directory: String? = nil,
+        credentialsDirectory: String? = nil,
+        limitBytes: Int = 1024 * 1024
+    ) {
+        self.setting = setting
+        self.limitBytes = limitBytes
+        if !path.hasPrefix("/"), !path.split(separator: "/").contains(".."), let credentialsDirectory,
+            access(credentialsDirectory + "/" + path, F_OK) == 0
+        {
+            self.path = credentialsDirectory + "/" + path
+            isCredential = true
+        } else {
+            self.path = path.hasPrefix("/") ? path : directory.map { $0 + "/" + path } ?? path
+            isCredential = credentialsDirectory.map { path.hasPrefix($0 + "/") } ?? false
+        }
+    }
+
+    /// The file's bytes without one trailing newline; `nil` when it has not changed since the last call.
+    ///
+    /// - Throws: ``TokenError/fileUnreadable(setting:)``, ``TokenError/filePermissions(setting:)``, or
+    ///   ``TokenError/fileInvalid(setting:advice:)`` when it is empty or too large.
+    package mutating func readIfChanged() throws(TokenError) -> [UInt8]? {
+        if let stamp, stamp == Self.stamp(of: path) { return nil }
+        // A pipe would block the caller.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw .fileUnreadable(setting: setting) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .fileUnreadable(setting: setting)
+        }
+        guard status.st_mode & (isCredential ? 0o007 : 0o077) == 0 else { throw .filePermissions(setting: setting) }
+        guard var bytes = FileBytes.read(descriptor, limit: limitBytes) else {
+            throw .fileInvalid(setting: setting, advice: "it is larger than \(limitBytes) bytes")
+        }
+        if bytes.last == UInt8(ascii: "\n") {
+            bytes.removeLast()
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        }
+        guard !bytes.isEmpty else { throw .fileInvalid(setting: setting, advice: "it is empty") }
+        stamp = Stamp(status)
+        return bytes
+    }
+
+    /// The file's bytes without one trailing newline, whether it changed or not. Errors as ``readIfChanged()``.
+    package mutating func read() throws(TokenError) -> [UInt8] {
+        stamp = nil
+        return try readIfChanged() ?? []
+    }
+
+    package var description: String { "<secret file>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+
+    private static func stamp(of path: String) -> Stamp? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Stamp(status) : nil
+    }
+}

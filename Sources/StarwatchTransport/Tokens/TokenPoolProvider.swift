@@ -1,0 +1,131 @@
+internal import FoundationEssentials
+package import StarwatchCore
+
+/// `auth.kind: token_pool`: hands out tokens that somebody else minted (R-REQ-17).
+///
+/// The file has one token a line, or is a JSON array of texts. The soonest to expire that is still valid is used until
+/// it expires or is refused, so that none lapses unused. For acknowledgements each token is used once.
+package actor TokenPoolProvider: TokenProvider {
+    private static let setting = "auth.tokens_file"
+
+    private struct Entry {
+        var token: AccessToken
+        var issuer: String?
+        var isRefused = false
+        var isSpent = false
+    }
+
+    private var file: SecretFile
+    private var entries: [Entry] = []
+    private var lastAccount: DID?
+    private var lastTime: Timestamp?
+
+    package init(file: SecretFile) {
+        self.file = file
+    }
+
+    package func token(
+        for account: DID,
+        dialect: Dialect,
+        purpose: TokenPurpose,
+        serverTime: Timestamp
+    ) async throws(TokenError) -> AccessToken? {
+        try reload()
+        lastAccount = account
+        lastTime = serverTime
+        let usable = entries.indices.filter { index in
+            isUsable(entries[index], account: account, at: serverTime)
+                && !(purpose == .acknowledge && entries[index].isSpent)
+        }
+        let soonest = TokenRefresh.soonestToExpire(of: usable, now: serverTime) { entries[$0].token.expiresAt }
+        guard let index = soonest else { throw .poolEmpty }
+        if purpose == .acknowledge { entries[index].isSpent = true }
+        return entries[index].token
+    }
+
+    package func refuse(_ token: AccessToken) async {
+        for index in entries.indices where entries[index].token.rawValue == token.rawValue {
+            entries[index].isRefused = true
+        }
+    }
+
+    package func validate(account: DID) async throws(TokenError) {
+        try reload()
+    }
+
+    /// The expiry of the token that polls use now.
+    package var expiry: Timestamp? {
+        get async {
+            guard let lastAccount, let lastTime else { return nil }
+            let usable = entries.filter { isUsable($0, account: lastAccount, at: lastTime) }.map(\.token)
+            return TokenRefresh.soonestToExpire(of: usable, now: lastTime, expiresAt: \.expiresAt)?.expiresAt
+        }
+    }
+
+    /// The tokens that polls of the last account could still use at the time it last asked.
+    package var poolRemaining: Int? {
+        get async {
+            guard let lastAccount, let lastTime else { return entries.count }
+            return entries.count { isUsable($0, account: lastAccount, at: lastTime) }
+        }
+    }
+
+    private nonisolated func isUsable(_ entry: Entry, account: DID, at time: Timestamp) -> Bool {
+        guard !entry.isRefused, entry.token.expiresAt.map({ $0 > time }) ?? true else { return false }
+        guard let issuer = entry.issuer else { return true }
+        return issuer == account.rawValue
+            || (issuer.hasPrefix("did:ethr:") && issuer.lowercased() == account.rawValue.lowercased())
+    }
+
+    /// Reads the file when it changed; what is known of tokens that are still in it stays known.
+    private func reload() throws(TokenError) {
+        guard let bytes = try file.readIfChanged() else { return }
+        let known = Dictionary(entries.map { ($0.token.rawValue, $0) }) { first, _ in first }
+        var seen: Set<String> = []
+        entries = try Self.texts(in: bytes).filter { seen.insert($0).inserted }.map { text in
+            if let entry = known[text] { return entry }
+            let claims = CompactJWT.peek(text)
+            return Entry(
+                token: AccessToken(rawValue: text, expiresAt: Timestamp(numericDate: claims?.exp)),
+                issuer: claims?.iss
+            )
+        }
+    }
+
+    private static func texts(in bytes: [UInt8]) throws(TokenError) -> [String] {
+        let texts: [String]
+        if bytes.first(where: { $0 > 32 }) == UInt8(ascii: "[") {
+            guard let list = try? JSONDecoder().decode([String].self, from: Data(bytes)) else {
+                throw .fileInvalid(setting: setting, advice: "it must be a JSON array of tokens, or one token a line")
+            }
+            texts = list
+        } else {
+            texts = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map {
+                String($0).trimmedOfBlanks
+            }.filter { !$0.isEmpty }
+        }
+        guard !texts.isEmpty, texts.allSatisfy(\.isTokenText) else {
+            throw .fileInvalid(setting: setting, advice: "it must be a JSON array of tokens, or one token a line")
+        }
+        return texts
+    }
+}
+
+extension String {
+    /// Without spaces and line ends at either end.
+    var trimmedOfBlanks: String {
+        var text = self[...]
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+
+    /// Whether this may follow `Bearer ` in a header (RFC 6750, 2.1).
+    var isTokenText: Bool {
+        !isEmpty
+            && utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || "-._~+/=".utf8.contains(byte)
+            }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// Promise 6: it says nothing about people. Everything personal in this run is a canary that can be searched for.
+@Suite(.serialized) struct CanaryTests {
+    @Test(arguments: [MockDialect.canonical, .endorser])
+    func logsMetricsAndStatusHoldNoCanary(dialect: MockDialect) async throws {
+        let did = "did:ethr:0xCaNaRy00000000000000000000000000000CaNaRy"
+        let secret = "canary-secret-0123456789abcdef"
+        var options = MockServerOptions()
+        options.dialect = dialect
+        options.planCount = 3
+        options.requestsPerMinute = nil
+        options.auth = dialect == .canonical ? .sharedSecret(Array(secret.utf8)) : .none
+        let mock = MockServer(options: options)
+        try await mock.start()
+        let names = mock.plans.map(\.name)
+        let workspace = try Workspace()
+        try workspace.write(secret + "\n", to: "secret")
+        var configuration = TestConfiguration(
+            server: mock.url,
+            plans: mock.planIDs,
+            did: did,
+            sinks: TestConfiguration.webhook(mock.url) + "\n    - name: log\n      kind: log"
+        )
+        if dialect == .canonical {
+            configuration.auth = "kind: shared_secret\n  secret_file: \(workspace.path("secret"))"
+        }
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+
+        // Answers whose text carries what must not be repeated, in four spellings of the DID, and then real ones.
+        let hex = did.unicodeScalars.map { String(format: "\\u%04x", $0.value) }.joined()
+        let spellings = [
+            did, did.replacing(":", with: "%3A"), did.replacing(":", with: "%3a"), hex,
+        ]
+        for spelling in spellings {
+            mock.script(
+                .status(
+                    400,
+                    headers: [:],
+                    body: "{\"error\": \"no such user \(spelling), token eyJhbGciOiJub25lIn0.e30.x\"}"
+                ),
+                at: .plansChanged
+            )
+        }
+        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        mock.publish(mock.plans.map { MockChange(planID: $0.id) })
+        let arrived = await eventually { mock.receivedNotifications.flatMap(\.jwtIDs).count == 3 ? true : nil }
+        #expect(arrived == true)
+        // A file that names the identity in a path that is logged, and a refused control request.
+        _ = try await starwatch(
+            "outbox",
+            "show",
+            "999999",
+            "--config",
+            workspace.path("starwatch.yaml")
+        )
+        let metrics = try await agent.pages.get("/metrics")
+        let openMetrics = try await agent.pages.get("/metrics", headers: ["Accept": "application/openmetrics-text"])
+        let page = try await agent.pages.get("/")
+        let status = try await agent.pages.get("/api/v1/status")
+        agent.stop()
+        let tokens = mock.requests(to: .plansChanged).compactMap { $0.header("Authorization") }.map {
+            String($0.dropFirst("Bearer ".count))
+        }
+        #expect(dialect == .endorser || !tokens.isEmpty)
+
+        var canaries = spellings + [secret, "CaNaRy"] + names + mock.publishedIDs + mock.planIDs + tokens
+        canaries += tokens.flatMap { $0.split(separator: ".").map(String.init) }.filter { $0.count > 8 }
+        let places = [
+            "log": agent.logText, "metrics": metrics, "openmetrics": openMetrics, "status page": page, "status": status,
+        ]
+        for (place, text) in places {
+            #expect(!text.isEmpty)
+            for canary in canaries { #expect(!text.contains(canary), "the \(place) names a canary") }
+        }
+        // The test can fail: the webhook, which is meant for the person, does name them.
+        let delivered = mock.receivedNotifications.flatMap(\.bodies).map { String(decoding: $0, as: UTF8.self) }
+            .joined()
+        #expect(names.contains { delivered.contains($0) })
+        try await mock.stop()
+    }
+}

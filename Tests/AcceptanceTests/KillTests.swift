@@ -1,0 +1,73 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// Promise 1 and 2 of the product: nothing lost, nothing twice, the watermark tells the truth, the books balance.
+@Suite(.serialized) struct KillTests {
+    @Test(arguments: [MockDialect.canonical, .endorser])
+    func everyChangeArrivesThoughTheAgentIsKilledAtRandomMoments(dialect: MockDialect) async throws {
+        var options = MockServerOptions()
+        options.dialect = dialect
+        options.planCount = 200
+        options.requestsPerMinute = nil
+        options.acknowledgementsPerMinute = nil
+        options.latency = .milliseconds(5)
+        let mock = MockServer(options: options)
+        try await mock.start()
+        let workspace = try Workspace()
+        let configuration = TestConfiguration(
+            server: mock.url,
+            plans: mock.planIDs,
+            sinks: TestConfiguration.webhook(mock.url),
+            logLevel: "info"
+        )
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+
+        // 200 changes of 200 plans, ten for each of 20 lives of the agent. Each life ends at a moment of its own,
+        // from before the first request to well after a delivery.
+        var generator = SystemRandomNumberGenerator()
+        var agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        for life in 0..<20 {
+            mock.publish(mock.plans[life * 10..<life * 10 + 10].map { MockChange(planID: $0.id) })
+            await elapse(milliseconds: Int.random(in: 0...900, using: &generator))
+            agent.killNow()
+            agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        }
+        let published = Set(mock.publishedIDs)
+        #expect(published.count == 200)
+        let arrived = await eventually(within: .seconds(90)) {
+            Set(mock.receivedNotifications.flatMap(\.jwtIDs)) == published ? true : nil
+        }
+        #expect(arrived == true, "\(Set(mock.receivedNotifications.flatMap(\.jwtIDs)).count) of 200 arrived")
+
+        // No id with two contents, and no change in two notifications.
+        let received = mock.receivedNotifications
+        let oneContentEach = received.allSatisfy(\.bodiesAgree)
+        #expect(oneContentEach)
+        #expect(received.flatMap(\.jwtIDs).count == published.count)
+
+        let last = try #require(published.max())
+        let address = agent.address
+        let settled = await eventually(within: .seconds(60)) { () -> Bool? in
+            guard let page = try? await HTTP.get("http://\(address)/metrics").body else { return nil }
+            return page.contains("starwatch_outbox_rows{state=\"delivered\"} 0\n")
+                && page.contains("starwatch_outbox_rows{state=\"pending\"} 0\n") ? true : nil
+        }
+        #expect(settled == true)
+        if dialect == .canonical { #expect(Set(mock.acknowledgedIDs) == published) }
+        #expect(try await agent.pages.metric("starwatch_ledger_imbalance_rows{law=\"fetched\"}") == 0)
+        #expect(try await agent.pages.metric("starwatch_ledger_imbalance_rows{law=\"new\"}") == 0)
+        #expect(agent.stop() == 0)
+
+        let stored = try Database.watermark(at: workspace.path("starwatch.db"))
+        #expect(stored == last)
+        try await mock.stop()
+    }
+
+    /// Lets the agent live for a while: this is what the test is about, not a wait for something.
+    private func elapse(milliseconds: Int) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { continuation.resume() }
+        }
+    }
+}

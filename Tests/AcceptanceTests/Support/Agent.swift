@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+/// The built `starwatch` binary, as an operator has it.
+enum Binary {
+    /// Beside the test bundle, where SwiftPM puts everything it builds.
+    static let starwatch: URL = {
+        let environment = ProcessInfo.processInfo.environment
+        if let directory = environment["STARWATCH_BIN_DIR"] {
+            return URL(filePath: directory).appending(path: "starwatch")
+        }
+        let bundle = CommandLine.arguments.first { $0.contains(".xctest") }.map { URL(filePath: $0) }
+        var directory = bundle ?? URL(filePath: CommandLine.arguments[0])
+        while directory.path != "/" {
+            let candidate = directory.appending(path: "starwatch")
+            if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+            directory.deleteLastPathComponent()
+        }
+        return URL(filePath: "starwatch")
+    }()
+}
+
+/// A directory of a test's own.
+final class Workspace: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "sw-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appending(path: name).path }
+
+    func write(_ text: String, to name: String) throws {
+        try text.write(to: url.appending(path: name), atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path(name))
+    }
+}
+
+/// What a finished command said.
+struct CommandResult: Sendable {
+    let status: Int32
+    let output: String
+    let errors: String
+}
+
+/// Runs `starwatch` to its end.
+func starwatch(_ arguments: String..., environment: [String: String] = [:]) async throws -> CommandResult {
+    let workspace = try Workspace()
+    let (output, errors) = (workspace.url.appending(path: "out"), workspace.url.appending(path: "err"))
+    for file in [output, errors] { try Data().write(to: file) }
+    let process = Process()
+    process.executableURL = Binary.starwatch
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    _ = await eventually(within: .seconds(120)) { process.isRunning ? nil : true }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    process.waitUntilExit()
+    return CommandResult(
+        status: process.terminationStatus,
+        output: try String(contentsOf: output, encoding: .utf8),
+        errors: try String(contentsOf: errors, encoding: .utf8)
+    )
+}
+
+/// A running agent process.
+final class RunningAgent {
+    private let process = Process()
+    let address: String
+    private let log: URL
+
+    /// Starts `starwatch run` and waits until it says where it listens.
+    init(config: String, in workspace: Workspace, log name: String = "agent.log") async throws {
+        log = workspace.url.appending(path: name)
+        let known = (try? Data(contentsOf: log).count) ?? 0
+        if known == 0 { try Data().write(to: log) }
+        let handle = try FileHandle(forWritingTo: log)
+        try handle.seekToEnd()
+        process.executableURL = Binary.starwatch
+        process.arguments = ["run", "--config", config]
+        process.standardError = handle
+        process.standardOutput = handle
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let (process, log) = (process, log)
+        let found = await eventually(within: .seconds(60)) { () -> String? in
+            guard process.isRunning else { return "" }
+            guard let data = try? Data(contentsOf: log), data.count > known else { return nil }
+            let text = String(decoding: data[known...], as: UTF8.self)
+            guard let line = text.split(separator: "\n").first(where: { $0.contains("http.listening") }) else {
+                return nil
+            }
+            return line.firstMatch(of: /127\.0\.0\.1:\d+/).map { String($0.0) }
+        }
+        guard let found, !found.isEmpty else {
+            throw AcceptanceError("the agent did not start: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
+        }
+        address = found
+    }
+
+    var isRunning: Bool { process.isRunning }
+    var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    /// As a power cut: nothing is told, nothing is flushed.
+    func killNow() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// As systemd: SIGTERM, and waits for the end.
+    @discardableResult
+    func stop() -> Int32 {
+        process.terminate()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// What the agent shows.
+    var pages: AgentPages { AgentPages(address: address) }
+}
+
+/// The HTTP side of a running agent.
+struct AgentPages: Sendable {
+    let address: String
+
+    /// The body of a GET.
+    func get(_ path: String, headers: [String: String] = [:]) async throws -> String {
+        try await HTTP.get("http://\(address)\(path)", headers: headers).body
+    }
+
+    /// The value of a series on /metrics.
+    func metric(_ series: String) async throws -> Double? {
+        try await get("/metrics").split(separator: "\n").first { $0.hasPrefix(series + " ") }
+            .flatMap { Double($0.split(separator: " ")[1]) }
+    }
+}
+
+struct AcceptanceError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// Looks again until there is something to see. Real processes give no signal to wait for.
+func eventually<T: Sendable>(
+    within limit: Duration = .seconds(30),
+    _ look: @Sendable () async throws -> T?
+) async rethrows -> T? {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+        if let found = try await look() { return found }
+        await pause()
+    }
+    return try await look()
+}
+
+/// Gives real processes a moment, on a timer and not on a thread.
+private func pause() async {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { continuation.resume() }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// The configuration of an agent under test. Ports are free ones, files are the workspace's.
+struct TestConfiguration {
+    var server: String
+    var plans: [String]
+    var did = "did:ethr:0x00000000000000000000000000000000000000aa"
+    var every = "1s"
+    var bootstrap = "beginning"
+    var groupInterval = "1s"
+    var sinks: String
+    var auth = "kind: none"
+    var logLevel = "debug"
+
+    func yaml(in workspace: Workspace) -> String {
+        """
+        server:
+          url: \(server)
+        identity:
+          did: "\(did)"
+        auth:
+          \(auth)
+        storage:
+          path: \(workspace.path("starwatch.db"))
+        polls:
+          starred_projects:
+            kind: starred_projects
+            every: \(every)
+            bootstrap: \(bootstrap)
+            plan_ids: [\(plans.map { "\"\($0)\"" }.joined(separator: ", "))]
+        limits:
+          requests_per_minute: 10000
+        delivery:
+          group_interval: \(groupInterval)
+          sinks:
+        \(sinks)
+        http:
+          listen: 127.0.0.1:0
+        control:
+          socket: \(workspace.path("s.sock"))
+        log:
+          level: \(logLevel)
+
+        """
+    }
+
+    static func webhook(_ url: String) -> String {
+        """
+            - name: hook
+              kind: webhook
+              url: \(url)/hook
+        """
+    }
+}

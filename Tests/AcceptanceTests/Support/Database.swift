@@ -1,0 +1,24 @@
+import Foundation
+import GRDB
+
+/// The agent's database file, read as a stranger would.
+enum Database {
+    static func watermark(at path: String) throws -> String? {
+        try read(path, "SELECT watermark FROM watermarks")
+    }
+
+    static func read(_ path: String, _ sql: String) throws -> String? {
+        let queue = try DatabaseQueue(path: path)
+        return try queue.read { try String.fetchOne($0, sql: sql) }
+    }
+}
+
+extension Database {
+    /// A database that a later version made.
+    static func create(_ path: String, version: Int) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "CREATE TABLE later (x); PRAGMA user_version = \(version)") }
+        try queue.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+}

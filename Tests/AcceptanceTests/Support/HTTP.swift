@@ -1,0 +1,23 @@
+import Foundation
+import FoundationNetworking
+
+/// Plain requests to servers on this machine.
+enum HTTP {
+    struct Answer: Sendable {
+        let status: Int
+        let body: String
+        let type: String
+    }
+
+    static func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
+        var request = URLRequest(url: URL(string: url)!)
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        let http = response as! HTTPURLResponse
+        return Answer(
+            status: http.statusCode,
+            body: String(decoding: data, as: UTF8.self),
+            type: http.value(forHTTPHeaderField: "Content-Type") ?? ""
+        )
+    }
+}

@@ -1,0 +1,112 @@
+import Starwatch
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct CommandEndingTests {
+    @Test(arguments: [
+        (["run", "--bogus"], "starwatch: Unknown option '--bogus'. See 'starwatch run --help'."),
+        (["poll"], "starwatch: Missing expected argument '<name>'. See 'starwatch poll --help'."),
+        (["stauts"], "starwatch: There is no command \"stauts\"; did you mean \"status\"? See 'starwatch --help'."),
+        (
+            ["outbox", "lst"],
+            "starwatch: There is no command \"outbox lst\"; did you mean \"list\"? See 'starwatch outbox --help'."
+        ),
+        (["identity", "set"], "starwatch: Give either a DID or --sign-out. See 'starwatch identity set --help'."),
+        (
+            ["identity", "set", "me"],
+            "starwatch: That is not a DID; write one such as did:ethr:0x…. See 'starwatch identity set --help'."
+        ),
+        (
+            ["next-runs", "a", "--count", "0"],
+            "starwatch: --count must be between 1 and 10000. See 'starwatch next-runs --help'."
+        ),
+        (
+            ["metrics", "catalogue", "--json", "--markdown"],
+            "starwatch: Give either --markdown or --json. See 'starwatch metrics catalogue --help'."
+        ),
+    ])
+    func wrongUsageIsOneSentenceAndExits2(_ arguments: [String], _ sentence: String) async {
+        let ending = await StarwatchTool.run(arguments)
+        #expect(ending.exitCode == .usage)
+        #expect(ending.errorLines == [sentence])
+        #expect(ending.output.isEmpty)
+    }
+
+    @Test func anUnknownStateIsRefusedWithTheStates() async {
+        let ending = await StarwatchTool.run(["outbox", "list", "--state", "ded"])
+        #expect(ending.exitCode == .usage)
+        #expect(ending.errorLines.first?.contains("did you mean \"dead\"?") == true)
+    }
+
+    @Test(arguments: ["check", "run", "poll x", "config print", "next-runs x", "outbox list", "status", "stars list"])
+    func aBadConfigurationExits2WithEveryProblem(_ command: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("server:\n  timout: 3s\nlog:\n  level: loud\n", to: "bad.yaml")
+        let ending = await StarwatchTool.run(command.split(separator: " ").map(String.init) + ["--config", file])
+        #expect(ending.exitCode == .usage)
+        #expect(ending.errorLines.count == 2)
+        #expect(ending.errorLines.first?.hasPrefix("\(file):2: server.timout: ") == true)
+    }
+
+    @Test func aMissingConfigurationExits2() async {
+        let ending = await StarwatchTool.run(["check", "--config", "/nowhere/starwatch.yaml"])
+        #expect(ending.exitCode == .usage)
+        #expect(ending.errorLines.count == 1)
+    }
+
+    @Test func anAgentThatDoesNotAnswerExits3() async throws {
+        let folder = try TemporaryFolder()
+        for command in [["status"], ["outbox", "list"], ["poll", "x"]] {
+            let ending = await StarwatchTool.run(command + ["--socket", folder.path + "/none.sock"])
+            #expect(ending.exitCode == .unreachable)
+            #expect(ending.errorLines.count == 1)
+            #expect(ending.errorLines.first?.contains("none.sock") == true)
+        }
+    }
+
+    @Test func anUnknownPollNamesTheNearest() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("", to: "good.yaml")
+        let ending = await StarwatchTool.run(["next-runs", "starred_project", "--config", file])
+        #expect(ending.exitCode == .usage)
+        #expect(
+            ending.errorLines == [
+                "starwatch: There is no poll \"starred_project\"; did you mean \"starred_projects\"?"
+            ]
+        )
+    }
+
+    @Test func eachErrorHasItsCode() {
+        func code(_ error: CommandError) -> Int32 { CommandEnding(error, arguments: []).exitCode.rawValue }
+        #expect(code(.noConfiguration) == 2)
+        #expect(code(.usage("x")) == 2)
+        #expect(code(.configuration(ConfigurationFailure(file: "a", problems: []))) == 2)
+        #expect(code(.agent(AgentError(.configuration, "x"))) == 2)
+        #expect(code(.agent(AgentError(.failed, "x"))) == 1)
+        #expect(code(.control(ControlError(.invalid, "x"))) == 2)
+        #expect(code(.control(ControlError(.notFound, "x"))) == 1)
+        #expect(code(.control(ControlError(.conflict, "x"))) == 1)
+        #expect(code(.control(ControlError(.failed, "x"))) == 1)
+        #expect(code(.client(.unreachable(path: "/a", detail: "x"))) == 3)
+        #expect(code(.client(.hungUp)) == 1)
+        #expect(code(.client(.unintelligible)) == 1)
+        #expect(code(.degraded) == 1)
+        #expect(code(.pollFailed) == 1)
+    }
+
+    @Test func whatHasBeenPrintedIsNotSaidAgain() {
+        #expect(CommandEnding(CommandError.degraded, arguments: ["status"]).errorLines.isEmpty)
+        #expect(CommandEnding(CommandError.pollFailed, arguments: ["poll"]).errorLines.isEmpty)
+    }
+
+    @Test func helpAndVersionAreOutputAndGood() async {
+        let version = await StarwatchTool.run(["--version"])
+        #expect(version.exitCode == .good)
+        #expect(version.output == AgentVersion.current)
+        let help = await StarwatchTool.run(["poll", "--help"])
+        #expect(help.exitCode == .good)
+        #expect(help.errorLines.isEmpty)
+        #expect(help.output.contains("USAGE: starwatch poll <name>"))
+    }
+}

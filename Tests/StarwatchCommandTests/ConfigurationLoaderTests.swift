@@ -1,0 +1,244 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct ConfigurationLoaderTests {
+    private func load(_ yaml: String, directory: String = "/srv/starwatch") throws -> LoadedConfiguration {
+        try ConfigurationLoader(environment: [:], workingDirectory: "/")
+            .load(text: yaml, file: "starwatch.yaml", directory: directory)
+    }
+
+    private func firstProblem(_ loader: ConfigurationLoader, _ yaml: String, _ directory: String) -> String? {
+        do throws(ConfigurationFailure) {
+            _ = try loader.load(text: yaml, file: "starwatch.yaml", directory: directory)
+            return nil
+        } catch {
+            return error.problems.first?.message
+        }
+    }
+
+    @Test(arguments: ["", "\n# nothing\n", "server:\npolls:\n", "{}", "~"])
+    func aFileThatSaysNothingGivesTheDefaults(_ yaml: String) throws {
+        var expected = AgentOptions()
+        expected.polls = [PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)]
+        expected.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        expected.storage.path = "/srv/starwatch/starwatch.db"
+        expected.control.socket = "/srv/starwatch/starwatch.sock"
+        let loaded = try load(yaml)
+        #expect(loaded.options == expected)
+        #expect(loaded.origins.isEmpty)
+    }
+
+    @Test func everySettingReachesTheOptions() throws {
+        let folder = try TemporaryFolder()
+        for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "web.yml", "control.token"] {
+            try folder.write("content", to: name)
+        }
+        let options = try load(Self.everything, directory: folder.path).options
+
+        #expect(options.server.url == "http://127.0.0.1:8080/prefix")
+        #expect(options.server.dialect == .canonical)
+        #expect(options.server.timeout == .milliseconds(1500))
+        #expect(options.server.maxResponseBytes == 65_536)
+        #expect(options.server.caFile == folder.path + "/ca.pem")
+        #expect(options.server.pinnedPublicKey == "sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=")
+        #expect(options.initialIdentity == DID("did:ethr:0xabc"))
+        #expect(options.auth.kind == .tokenPool)
+        #expect(options.auth.tokensFile == folder.path + "/tokens")
+        #expect(options.auth.argv == ["/bin/token", "--short"])
+        #expect(options.auth.lifetime == .seconds(90))
+        #expect(options.auth.refreshBefore == .seconds(5))
+        #expect(options.storage.path == "/var/lib/starwatch/x.db")
+        #expect(options.storage.owner == .host)
+        #expect(options.polls.map(\.name.rawValue) == ["starred_projects", "mine"])
+        #expect(options.polls[0].timing == .cron("0 9 * * mon-fri", timezone: "Europe/Zurich"))
+        #expect(options.polls[0].planIDs == ["https://example.org/a", "b"])
+        #expect(options.polls[0].catchUp == CatchUp.none)
+        #expect(options.polls[0].splay == .seconds(10))
+        #expect(options.polls[0].bootstrap == .beginning)
+        #expect(options.polls[0].validation == .strict)
+        #expect(options.polls[0].quarantineInvalid)
+        #expect(options.polls[1].kind == .offersToMyProjects)
+        #expect(options.polls[1].timing == .every(.seconds(5)))
+        #expect(options.polls[1].staleAfter == .seconds(60))
+        #expect(options.outbox.maxUndelivered == 10)
+        #expect(options.outbox.backpressureThreshold == 0.5)
+        #expect(options.outbox.eviction == .priority)
+        #expect(options.outbox.maxRetries == 7)
+        #expect(options.outbox.cleanupInterval == .seconds(120))
+        #expect(options.outbox.keepDelivered == .seconds(86_400))
+        #expect(options.delivery.groupWait == .seconds(1))
+        #expect(options.delivery.groupInterval == .zero)
+        #expect(options.delivery.maxGroupSize == 3)
+        #expect(options.delivery.locale == "en-GB")
+        #expect(
+            options.delivery.sinks.map(\.kind) == [
+                .stdout, .file(path: folder.path + "/out.jsonl"),
+                .webhook(
+                    url: "https://example.org/hook?k=v",
+                    secretFile: folder.path + "/hook.secret",
+                    timeout: .seconds(3)
+                ),
+                .ntfy(url: "https://ntfy.sh", topic: "my-topic", tokenFile: folder.path + "/ntfy.token"),
+                .command(argv: ["/bin/notify", "-q"], timeout: .seconds(10)),
+            ]
+        )
+        #expect(options.acknowledge.mode == .local)
+        #expect(options.acknowledge.batchSize == 50)
+        #expect(options.limits.requestsPerMinute == 60)
+        #expect(options.limits.acknowledgementsPerMinute == 500)
+        #expect(options.limits.maxConcurrentPolls == 2)
+        #expect(options.clock.source == .dateHeader)
+        #expect(options.clock.checkInterval == .seconds(60))
+        #expect(options.clock.maxSkew == .seconds(10))
+        #expect(options.http.listen == "[::1]:0")
+        #expect(options.http.webConfigFile == folder.path + "/web.yml")
+        #expect(options.control.socket == folder.path + "/run/control.sock")
+        #expect(options.control.listen == "127.0.0.1:9465")
+        #expect(options.control.tokenFile == folder.path + "/control.token")
+        #expect(options.log.level == .debug)
+        #expect(options.log.format == .text)
+    }
+
+    // MARK: Files
+
+    @Test func aSecretThatOthersMayReadIsRefused() throws {
+        let folder = try TemporaryFolder()
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
+        #expect(firstProblem(loader, yaml, folder.path)?.contains("there is no file \(folder.path)/s;") == true)
+        try folder.write("", to: "s")
+        #expect(firstProblem(loader, yaml, folder.path)?.contains("is empty") == true)
+        for mode in [0o640, 0o604, 0o620] {
+            try folder.write("word", to: "s", mode: mode)
+            #expect(firstProblem(loader, yaml, folder.path)?.contains("chmod 600") == true, "mode \(mode)")
+        }
+        try folder.write("word", to: "s", mode: 0o400)
+        #expect(firstProblem(loader, yaml, folder.path) == nil)
+    }
+
+    @Test func theModeOfALinkedSecretCounts() throws {
+        let folder = try TemporaryFolder()
+        let target = try folder.write("word", to: "open", mode: 0o644)
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/s", withDestinationPath: target)
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
+        #expect(firstProblem(loader, yaml, folder.path)?.contains("chmod 600") == true)
+    }
+
+    @Test func aBareNameIsTakenFromTheCredentialsDirectory() throws {
+        let (folder, credentials) = (try TemporaryFolder(), try TemporaryFolder())
+        try credentials.write("word", to: "s", mode: 0o440)
+        try folder.write("word", to: "t")
+        let loader = ConfigurationLoader(
+            environment: ["CREDENTIALS_DIRECTORY": credentials.path],
+            workingDirectory: "/"
+        )
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s\n  key_file: t\n"
+        let options = try loader.load(text: yaml, file: "x", directory: folder.path).options
+        #expect(options.auth.secretFile == credentials.path + "/s")
+        #expect(options.auth.keyFile == folder.path + "/t")
+        let full = "auth: {kind: did_key, key_file: \(credentials.path)/s}"
+        #expect(firstProblem(loader, full, folder.path) == nil)
+        try credentials.write("word", to: "s", mode: 0o444)
+        #expect(firstProblem(loader, full, folder.path)?.contains("chmod 600") == true)
+        #expect(firstProblem(loader, "auth: {kind: did_key, key_file: ./s}", folder.path)?.contains("no file") == true)
+    }
+
+    // MARK: Finding and reading
+
+    @Test func theFileIsNamedOrFoundInTheUsualOrder() throws {
+        let folder = try TemporaryFolder()
+        let system = folder.path + "/system.yaml"
+        let plain = ConfigurationLoader(environment: [:], workingDirectory: folder.path)
+        #expect(plain.find(nil, systemFile: system) == nil)
+        try folder.write("", to: "system.yaml")
+        #expect(plain.find(nil, systemFile: system) == system)
+        try folder.write("", to: "starwatch.yaml")
+        #expect(plain.find(nil, systemFile: system) == "starwatch.yaml")
+        let told = ConfigurationLoader(environment: ["STARWATCH_CONFIG": "e.yaml"], workingDirectory: folder.path)
+        #expect(told.find(nil, systemFile: system) == "e.yaml")
+        #expect(told.find("c.yaml", systemFile: system) == "c.yaml")
+    }
+
+    @Test func relativePathsStartAtTheFile() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.path + "/etc", withIntermediateDirectories: true)
+        try folder.write("storage: {path: ../data/x.db}", to: "etc/s.yaml")
+        let loaded = try ConfigurationLoader(environment: [:], workingDirectory: folder.path).load(file: "etc/s.yaml")
+        #expect(loaded.options.storage.path == folder.path + "/data/x.db")
+        #expect(loaded.options.control.socket == folder.path + "/etc/starwatch.sock")
+        #expect(loaded.file == "etc/s.yaml")
+    }
+
+    @Test func filesThatCannotBeReadAreOneSentence() throws {
+        let folder = try TemporaryFolder()
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: folder.path)
+        try Data([0xFF, 0xFE, 0x00]).write(to: URL(fileURLWithPath: folder.path + "/binary.yaml"))
+        try folder.write(String(repeating: "#", count: 1_048_577), to: "large.yaml")
+        let expected = [("none.yaml", "there is no such file"), ("binary.yaml", "UTF-8"), ("large.yaml", "1MiB")]
+        for (file, says) in expected {
+            let failure = #expect(throws: ConfigurationFailure.self) { try loader.load(file: file) }
+            #expect(failure?.lines.count == 1)
+            #expect(failure?.lines.first?.hasPrefix("\(file): ") == true)
+            #expect(failure?.lines.first?.contains(says) == true)
+        }
+    }
+
+    static let everything = """
+        server:
+          url: http://127.0.0.1:8080/prefix
+          dialect: canonical
+          timeout: 1500ms
+          max_response: 64KiB
+          ca_file: ca.pem
+          pinned_public_key: sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=
+        identity: {did: "did:ethr:0xabc"}
+        auth:
+          kind: token_pool
+          secret_file: s.key
+          tokens_file: ./tokens
+          argv: [/bin/token, --short]
+          lifetime: 90s
+          refresh_before: 5s
+        storage: {path: /var/lib/starwatch/x.db, owner: host}
+        polls:
+          starred_projects:
+            schedule: "0 9 * * mon-fri"
+            timezone: Europe/Zurich
+            catch_up: none
+            splay: 10s
+            plan_ids: ["https://example.org/a", b]
+            bootstrap: beginning
+            validation: strict
+            quarantine_invalid: true
+          mine: {kind: offers_to_my_projects, every: 5s, stale_after: 1m}
+        outbox:
+          max_undelivered: 10
+          backpressure_threshold: 0.5
+          eviction: priority
+          max_retries: 7
+          cleanup_interval: 2m
+          keep_delivered: 1d
+        delivery:
+          group_wait: 1s
+          group_interval: 0s
+          max_group_size: 3
+          locale: en-GB
+          sinks:
+            - {name: terminal, kind: stdout}
+            - {name: journal, kind: file, path: out.jsonl}
+            - {name: hook, kind: webhook, url: "https://example.org/hook?k=v", secret_file: hook.secret, timeout: 3s}
+            - {name: phone, kind: ntfy, url: https://ntfy.sh, topic: my-topic, token_file: ntfy.token}
+            - {name: script, kind: command, argv: [/bin/notify, -q]}
+        acknowledge: {mode: local, batch_size: 50}
+        limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2}
+        clock: {source: date_header, check_interval: 1m, max_skew: 10s}
+        http: {listen: "[::1]:0", web_config_file: web.yml}
+        control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}
+        log: {level: debug, format: text}
+        """
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct ConfigurationPrinterTests {
+    private let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
+
+    private func load(_ yaml: String, directory: String = "/srv/starwatch") throws -> LoadedConfiguration {
+        try loader.load(text: yaml, file: "starwatch.yaml", directory: directory)
+    }
+
+    /// The lines that hold settings, without comments and the spaces before them.
+    private func settings(_ yaml: String) -> [String] {
+        yaml.split(separator: "\n").compactMap { line in
+            var text = line.hasPrefix("#") || line.contains("  # - ") || line.contains("  #   ") ? "" : String(line)
+            if let comment = text.range(of: " #") { text = String(text[..<comment.lowerBound]) }
+            while text.last == " " { text.removeLast() }
+            return text.isEmpty ? nil : text
+        }
+    }
+
+    @Test func theDefaultConfigurationMeansTheDefaults() throws {
+        #expect(try load(DefaultConfiguration.text).options == load("").options)
+    }
+
+    @Test func theDefaultConfigurationHoldsEverySettingInOrder() throws {
+        let printed = ConfigurationPrinter.yaml(try load(""))
+            .replacingOccurrences(of: "/srv/starwatch/", with: "./")
+        let text = DefaultConfiguration.text
+            .replacingOccurrences(of: "    - name: log\n        ", with: "    - name: log\n      ")
+        #expect(settings(text).count > 60)
+        #expect(settings(text) == settings(printed))
+    }
+
+    @Test func theDefaultConfigurationFitsATerminal() {
+        #expect(DefaultConfiguration.text.split(separator: "\n").allSatisfy { $0.count <= 120 })
+        #expect(DefaultConfiguration.text.hasSuffix("\n"))
+    }
+
+    @Test func itsExamplesOfSinksAreGood() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("x", to: "hook.secret")
+        try folder.write("x", to: "ntfy.token")
+        let text = DefaultConfiguration.text
+            .replacingOccurrences(of: "  # - ", with: "    - ")
+            .replacingOccurrences(of: "  #   ", with: "      ")
+        let sinks = try load(text, directory: folder.path).options.delivery.sinks
+        #expect(sinks.map(\.name) == ["log", "terminal", "journal", "hook", "phone", "script"])
+        guard case .webhook(_, _, let timeout) = sinks[3].kind else { return #expect(Bool(false)) }
+        #expect(timeout == ConfigurationReader.defaultSinkTimeout)
+    }
+
+    @Test func whatIsPrintedReadsAsTheSameOptions() throws {
+        let folder = try TemporaryFolder()
+        for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "web.yml", "control.token"] {
+            try folder.write("content", to: name)
+        }
+        var loaded = try load(ConfigurationLoaderTests.everything, directory: folder.path)
+        // What is withheld cannot come back.
+        loaded.options.initialIdentity = nil
+        loaded.options.auth.argv = ["/bin/token"]
+        loaded.options.polls[0].planIDs = []
+        loaded.options.delivery.sinks.removeAll { ["hook", "phone", "script"].contains($0.name) }
+        let again = try load(ConfigurationPrinter.yaml(loaded), directory: "/elsewhere")
+        #expect(again.options == loaded.options)
+    }
+
+    @Test func eachValueHasItsOrigin() throws {
+        let yaml = "\nserver:\n  timeout: 5s\npolls:\n  starred_projects:\n\n    every: 1m\n"
+        let lines = ConfigurationPrinter.yaml(try load(yaml)).split(separator: "\n").map(String.init)
+        func origin(_ setting: String) -> String? {
+            lines.first { $0.contains("  \(setting)  ") }?.split(separator: "#").last.map(String.init)
+        }
+        #expect(origin("timeout: 5s") == " file:3")
+        #expect(origin("every: 1m") == " file:7")
+        #expect(origin("kind: starred_projects") == " default")
+        #expect(origin("url: https://api.endorser.ch") == " default")
+        let values = lines.filter { !$0.hasSuffix(":") && !$0.hasPrefix("#") }
+        #expect(values.allSatisfy { $0.contains("  # file:") || $0.hasSuffix("  # default") })
+    }
+
+    @Test func secretsAndPersonsAreNotPrinted() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("contents-of-secret", to: "hook.secret")
+        let yaml = """
+            identity: {did: "did:ethr:0xperson"}
+            auth: {kind: command, argv: [/bin/token, --password, argument-secret]}
+            polls: {starred_projects: {plan_ids: [https://example.org/starred-plan]}}
+            delivery:
+              sinks:
+                - {name: a, kind: webhook, url: "https://example.org/path-secret?query-secret", secret_file: hook.secret}
+                - {name: b, kind: ntfy, url: https://ntfy.sh, topic: topic-secret}
+                - {name: c, kind: command, argv: [/bin/notify, sink-secret]}
+            """
+        let printed = ConfigurationPrinter.yaml(try load(yaml, directory: folder.path))
+        let hidden = [
+            "0xperson", "argument-secret", "starred-plan", "path-secret", "query-secret", "topic-secret",
+            "sink-secret", "contents-of-secret",
+        ]
+        for word in hidden { #expect(!printed.contains(word), "\(word)") }
+        #expect(printed.contains("did: <did>"))
+        #expect(printed.contains("plan_ids: [<plan>]"))
+        #expect(printed.contains("topic: <secret>"))
+        #expect(printed.contains("url: https://example.org/<secret>"))
+        #expect(printed.contains("argv: [/bin/notify, <secret>]"))
+        #expect(printed.contains("secret_file: \(folder.path)/hook.secret"))
+    }
+
+    @Test(arguments: [
+        "plain", "./a b", "*/15 * * * *", "no", "12", "1e3", "null", "a: b", "a #b", "it's", "\"q\"", "\\", "-x",
+        "é",
+        "a:", "tab\there", "line\nbreak", "[x]", "{x}", "&a", "!t", "%d", "@a", "`a", "true", "~", "a,b", "did:x:y",
+    ])
+    func everyTextIsQuotedAsItMustBe(_ text: String) throws {
+        var loaded = try load("")
+        loaded.options.server.pinnedPublicKey = nil
+        loaded.options.delivery.sinks = [SinkOptions(name: "a", kind: .file(path: "/" + text))]
+        #expect(try load(ConfigurationPrinter.yaml(loaded)).options.delivery.sinks == loaded.options.delivery.sinks)
+        let journal = ConfigurationJournal()
+        let node = try YAMLDocument.parse("key: \(ConfigurationPrinter.scalar(text))")
+        var read = ""
+        SettingsSection(node, path: "", line: nil, journal: journal).text("key", &read)
+        #expect(read == text)
+        #expect(journal.problems.isEmpty)
+    }
+}

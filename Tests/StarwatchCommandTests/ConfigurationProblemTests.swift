@@ -1,0 +1,253 @@
+import Testing
+
+@testable import StarwatchCommand
+
+/// A wrong file, and what must be said about it.
+struct BadInput: Sendable, CustomTestStringConvertible {
+    var yaml: String
+    var line: Int?
+    var path: String
+    /// A part of the sentence.
+    var says: String
+
+    init(_ yaml: String, line: Int?, _ path: String, _ says: String) {
+        self.yaml = yaml
+        self.line = line
+        self.path = path
+        self.says = says
+    }
+
+    var testDescription: String { "\(path): \(says)" }
+}
+
+@Suite struct ConfigurationProblemTests {
+    private func problems(_ yaml: String) -> [ConfigurationProblem] {
+        do throws(ConfigurationFailure) {
+            _ = try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+                .load(text: yaml, file: "starwatch.yaml", directory: "/nowhere")
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+
+    static let unknown = [
+        BadInput("servr: {}", line: 1, "servr", "did you mean \"server\"?"),
+        BadInput("server:\n  timout: 3s", line: 2, "server.timout", "did you mean \"timeout\"?"),
+        BadInput("outbox:\n  maxRetries: 3", line: 2, "outbox.maxRetries", "did you mean \"max_retries\"?"),
+        BadInput("outbox:\n  colour: red", line: 2, "outbox.colour", "there is no such setting."),
+        BadInput(
+            "polls:\n  a:\n    kind: offers_to_me\n    shedule: x",
+            line: 4,
+            "polls.a.shedule",
+            "did you mean \"schedule\"?"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: log, url: x}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "there is no such setting."
+        ),
+        BadInput("log:\n  format: jsn", line: 2, "log.format", "one of json, text; did you mean \"json\"?"),
+        BadInput("auth:\n  kind: magic", line: 2, "auth.kind", "none, shared_secret, did_key, token_pool, command."),
+        BadInput(
+            "polls:\n  starred_projects:\n    timezone: Europe/Berln",
+            line: 3,
+            "polls.starred_projects.timezone",
+            "did you mean \"Europe/Berlin\"?"
+        ),
+    ]
+
+    static let types = [
+        BadInput("server: 3", line: 1, "server", "must be a section"),
+        BadInput("[a, b]", line: 1, "", "\"section:\""),
+        BadInput("server:\n  timeout: 30", line: 2, "server.timeout", "'30' is not a duration"),
+        BadInput("server:\n  timeout: [1s]", line: 2, "server.timeout", "must be a duration such as 30s"),
+        BadInput("server:\n  timeout:", line: 2, "server.timeout", "leave the line out for the default"),
+        BadInput("server:\n  timeout: 1ms", line: 2, "server.timeout", "at least 100ms"),
+        BadInput("server:\n  max_response: 10MB", line: 2, "server.max_response", "'10MB' is not a size"),
+        BadInput("server:\n  max_response: 1B", line: 2, "server.max_response", "between 1KiB and 1GiB"),
+        BadInput("outbox:\n  max_retries: many", line: 2, "outbox.max_retries", "must be a whole number"),
+        BadInput("outbox:\n  max_retries: \"3\"", line: 2, "outbox.max_retries", "must be a whole number"),
+        BadInput("outbox:\n  max_retries: 1.5", line: 2, "outbox.max_retries", "must be a whole number"),
+        BadInput("delivery:\n  locale: no", line: 2, "delivery.locale", "put it in quotes"),
+        BadInput("storage:\n  path: ''", line: 2, "storage.path", "must not be empty"),
+        BadInput("auth:\n  argv: run me", line: 2, "auth.argv", "must be a list"),
+        BadInput("auth:\n  argv:\n    - a\n    - 3", line: 4, "auth.argv[1]", "put it in quotes"),
+        BadInput(
+            "polls:\n  starred_projects:\n    quarantine_invalid: yes",
+            line: 3,
+            "polls.starred_projects.quarantine_invalid",
+            "true or false"
+        ),
+        BadInput("delivery:\n  sinks: log", line: 2, "delivery.sinks", "must be a list of sinks"),
+    ]
+
+    static let ranges = [
+        BadInput("outbox:\n  max_retries: 0", line: 2, "outbox.max_retries", "between 1 and 100"),
+        BadInput("outbox:\n  backpressure_threshold: 1.5", line: 2, "outbox.backpressure_threshold", "0 and 1"),
+        BadInput("outbox:\n  backpressure_threshold: nan", line: 2, "outbox.backpressure_threshold", "0 and 1"),
+        BadInput("acknowledge:\n  batch_size: 101", line: 2, "acknowledge.batch_size", "between 1 and 100"),
+        BadInput("acknowledge:\n  batch_size: 0", line: 2, "acknowledge.batch_size", "between 1 and 100"),
+        BadInput("limits:\n  max_concurrent_polls: 17", line: 2, "limits.max_concurrent_polls", "between 1 and 16"),
+        BadInput("http:\n  listen: 9464", line: 2, "http.listen", "put it in quotes"),
+        BadInput("http:\n  listen: localhost", line: 2, "http.listen", "must be HOST:PORT"),
+        BadInput("http:\n  listen: localhost:99999", line: 2, "http.listen", "must be HOST:PORT"),
+        BadInput("http:\n  listen: ::1:9464", line: 2, "http.listen", "must be HOST:PORT"),
+        BadInput("control:\n  listen: 127.0.0.1:1", line: 2, "control.listen", "needs a token_file"),
+        BadInput("control:\n  socket: /\(String(repeating: "x", count: 107))", line: 2, "control.socket", "107 bytes"),
+        BadInput("identity:\n  did: me", line: 2, "identity.did", "must be a DID"),
+        BadInput("auth:\n  kind: did_key", line: 2, "auth.kind", "did_key needs key_file"),
+        BadInput("auth:\n  kind: command", line: 2, "auth.kind", "command needs argv"),
+        BadInput("server:\n  pinned_public_key: abc", line: 2, "server.pinned_public_key", "sha256//"),
+    ]
+
+    static let polls = [
+        BadInput("polls: {}", line: 1, "polls", "at least one poll"),
+        BadInput("polls:\n  Foo: {kind: offers_to_me}", line: 2, "polls.Foo", "lower-case letters"),
+        BadInput("polls:\n  server: {kind: offers_to_me}", line: 2, "polls.server", "must not be called server"),
+        BadInput("polls:\n  mine: {}", line: 2, "polls.mine", "needs a kind: one of starred_projects"),
+        BadInput("polls:\n  offers_to_me: {every: 999ms}", line: 2, "polls.offers_to_me.every", "at least 1s"),
+        BadInput(
+            "polls:\n  offers_to_me:\n    schedule: \"* * * * *\"\n    every: 5s",
+            line: 4,
+            "polls.offers_to_me.every",
+            "keep one of the two"
+        ),
+        BadInput(
+            "polls:\n  offers_to_me:\n    every: 5s\n    timezone: UTC",
+            line: 4,
+            "polls.offers_to_me.timezone",
+            "means nothing beside every"
+        ),
+        BadInput(
+            "polls:\n  offers_to_me:\n    schedule: \"61 * * * *\"",
+            line: 3,
+            "polls.offers_to_me.schedule",
+            "'61'"
+        ),
+        BadInput(
+            "polls:\n  offers_to_me:\n    schedule: \"* * *\"",
+            line: 3,
+            "polls.offers_to_me.schedule",
+            "five fields"
+        ),
+        BadInput(
+            "polls:\n  offers_to_me:\n    plan_ids: [a]",
+            line: 3,
+            "polls.offers_to_me.plan_ids",
+            "only a poll of kind starred_projects"
+        ),
+        BadInput(
+            "polls:\n  starred_projects:\n    plan_ids: [a, a]",
+            line: 3,
+            "polls.starred_projects.plan_ids",
+            "twice"
+        ),
+        BadInput(
+            "polls:\n" + (0...16).map { "  p\($0): {kind: offers_to_me}\n" }.joined(),
+            line: 1,
+            "polls",
+            "at most 16 polls; here are 17"
+        ),
+    ]
+
+    static let sinks = [
+        BadInput("delivery:\n  sinks: []", line: 2, "delivery.sinks", "at least one sink"),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: log}\n    - {name: a, kind: stdout}",
+            line: 4,
+            "delivery.sinks[1].name",
+            "another sink of this name"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: server, kind: log}",
+            line: 3,
+            "delivery.sinks[0].name",
+            "must not be called server"
+        ),
+        BadInput("delivery:\n  sinks:\n    - {name: a}", line: 3, "delivery.sinks[0]", "needs a kind: one of stdout"),
+        BadInput("delivery:\n  sinks:\n    - {kind: log}", line: 3, "delivery.sinks[0]", "needs a name"),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook}",
+            line: 3,
+            "delivery.sinks[0]",
+            "a sink of kind webhook needs url"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - name: a\n      kind: ntfy\n      url: http://10.0.0.1\n      topic: t",
+            line: 5,
+            "delivery.sinks[0].url",
+            "must start with https://"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: []}",
+            line: 3,
+            "delivery.sinks[0].argv",
+            "must name a program"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n" + (0...16).map { "    - {name: s\($0), kind: log}\n" }.joined(),
+            line: 2,
+            "delivery.sinks",
+            "at most 16 sinks; here are 17"
+        ),
+    ]
+
+    static let addresses = [
+        "http://api.endorser.ch": "must start with https://; http:// is allowed to this machine only",
+        "http://localhost.example.org": "must start with https://",
+        "http://128.0.0.1": "must start with https://",
+        "https://me:word@example.org": "must not hold a user or password",
+        "http://127.0.0.1@example.org": "must not hold a user or password",
+        "ftp://example.org": "starts with https://",
+        "example.org": "must be a URL",
+        "https://": "must be a URL",
+        "https://exam ple.org": "must be a URL",
+        "https://example.org/?a=b": "remove what follows ?",
+        "https://example.org/#a": "remove what follows #",
+        "https://example.org:99999": "port",
+    ].map { BadInput("server:\n  url: \"\($0.key)\"", line: 2, "server.url", $0.value) }
+
+    static let syntax = [
+        BadInput("server:\n\turl: x", line: 2, "", "indent with spaces, not tabs"),
+        BadInput("server: [", line: 2, "", "this is not YAML"),
+        BadInput("server: {}\n---\nlog: {}", line: 2, "", "another document"),
+        BadInput("server: *nothing", line: 1, "", "undefined alias"),
+        BadInput("server:\n  timeout: 3s\n  url: x\n  timeout: 4s", line: 4, "timeout", "first on line 2"),
+        BadInput("log: {}\nserver: {}\nlog: {}", line: 3, "log", "first on line 1"),
+    ]
+
+    @Test(arguments: unknown + types + ranges + polls + sinks + addresses + syntax)
+    func isReportedOnceWithItsLineAndPlace(_ input: BadInput) throws {
+        let found = problems(input.yaml)
+        let problem = try #require(found.first)
+        #expect(found.count == 1, "\(found.map(\.message))")
+        #expect(problem.line == input.line)
+        #expect(problem.path == input.path)
+        #expect(problem.message.contains(input.says), "\(problem.message)")
+        #expect(problem.message.last == "." || problem.message.last == "?")
+        #expect(!problem.message.contains("\n"))
+    }
+
+    @Test func everythingWrongIsReportedInTheOrderOfTheFile() {
+        let found = problems("log:\n  level: loud\noutbox:\n  max_retries: 0\nserver:\n  timeout: 3\n  dialekt: auto")
+        #expect(found.map(\.line) == [2, 4, 6, 7])
+        #expect(found.map(\.path) == ["log.level", "outbox.max_retries", "server.timeout", "server.dialekt"])
+    }
+
+    @Test func aDIDIsNeverRepeated() {
+        let found = problems("identity:\n  did: \"did:ETHR:0xsecretsecret\"")
+        #expect(found.count == 1)
+        #expect(!found[0].message.contains("secretsecret"))
+    }
+
+    @Test func aProblemReadsAsEditorsExpect() {
+        let problem = ConfigurationProblem(line: 3, path: "log.level", message: "must be quiet.")
+        #expect(problem.description(file: "a.yaml") == "a.yaml:3: log.level: must be quiet.")
+        #expect(
+            ConfigurationProblem(line: nil, path: "", message: "is gone.").description(file: "a.yaml")
+                == "a.yaml: is gone."
+        )
+    }
+}

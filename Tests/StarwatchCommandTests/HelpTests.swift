@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct HelpTests {
+    private func help(_ path: [String]) async -> String { await StarwatchTool.run(path + ["--help"]).output }
+
+    @Test func theFirstPageNamesEveryCommandInItsGroup() async {
+        let text = await help([])
+        let order = [
+            "Watches starred projects", "Exit codes: 0 good", "USAGE: starwatch <subcommand>", "AGENT SUBCOMMANDS:",
+            "  run  ", "  status  ", "  poll  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
+            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  identity  ", "  stars  ",
+        ]
+        var rest = text[...]
+        for part in order {
+            guard let range = rest.range(of: part) else {
+                Issue.record("\(part) is missing or out of order")
+                return
+            }
+            rest = rest[range.upperBound...]
+        }
+    }
+
+    @Test(arguments: [
+        ("run", "USAGE: starwatch run [--config <file>]"),
+        ("check", "USAGE: starwatch check [--config <file>]"),
+        ("config print", "USAGE: starwatch config print [--config <file>]"),
+        ("config default", "USAGE: starwatch config default"),
+        ("poll", "USAGE: starwatch poll <name> [--config <file>] [--socket <path>] [--json]"),
+        ("next-runs", "USAGE: starwatch next-runs <name> [--count <count>] [--config <file>] [--json]"),
+        ("status", "USAGE: starwatch status [--config <file>] [--socket <path>] [--json]"),
+        ("outbox list", "USAGE: starwatch outbox list [--state <state>] [--config <file>] [--socket <path>] [--json]"),
+        ("outbox show", "USAGE: starwatch outbox show <id> [--config <file>] [--socket <path>] [--json]"),
+        ("outbox retry", "USAGE: starwatch outbox retry <ids> ... [--config <file>] [--socket <path>] [--json]"),
+        ("outbox discard", "USAGE: starwatch outbox discard <ids> ... [--config <file>] [--socket <path>] [--json]"),
+        ("identity show", "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--json]"),
+        (
+            "identity set",
+            "USAGE: starwatch identity set [<did>] [--sign-out] [--config <file>] [--socket <path>] [--json]"
+        ),
+        ("stars list", "USAGE: starwatch stars list [--config <file>] [--socket <path>] [--json]"),
+        ("stars set", "USAGE: starwatch stars set <ids> ... [--config <file>] [--socket <path>] [--json]"),
+        ("stars add", "USAGE: starwatch stars add <ids> ... [--config <file>] [--socket <path>] [--json]"),
+        ("stars remove", "USAGE: starwatch stars remove <ids> ... [--config <file>] [--socket <path>] [--json]"),
+        ("metrics catalogue", "USAGE: starwatch metrics catalogue [--markdown] [--config <file>] [--json]"),
+    ])
+    func eachCommandSaysWhatItTakes(_ command: String, _ usage: String) async {
+        let text = await help(command.split(separator: " ").map(String.init))
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.first?.hasPrefix("OVERVIEW: ") == true)
+        #expect(lines.first?.hasSuffix(".") == true)
+        #expect(lines.contains(usage), "\(text)")
+    }
+}

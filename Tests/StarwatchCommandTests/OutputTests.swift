@@ -1,0 +1,148 @@
+import Starwatch
+import StarwatchCore
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct OutputTests {
+    @Test func aTableAlignsItsColumns() {
+        let table = TextTable(
+            columns: [.init("ID", .right), .init("NAME"), .init("LAST")],
+            rows: [["1", "café", "x"], ["200", "b", ""]]
+        )
+        #expect(
+            table.text == """
+                 ID  NAME  LAST
+                  1  café  x
+                200  b
+                """
+        )
+    }
+
+    @Test func aTableWithoutRowsIsItsTitle() {
+        #expect(TextTable(columns: [.init("A"), .init("B")], rows: []).text == "A  B")
+    }
+
+    @Test func whatCouldDriveTheTerminalIsShownAsAQuestionMark() {
+        #expect(TextTable.printable("a\u{1B}[31mb\n\u{202E}c\u{7F}") == "a?[31mb??c?")
+        #expect(TextTable.pairs([("Name", "x\ny"), ("A", "z")]) == "Name  x?y\nA     z")
+    }
+
+    @Test(arguments: [
+        ("2026-01-01T12:00:00.400Z", "now"), ("2026-01-01T11:59:48Z", "12 s ago"),
+        ("2026-01-01T12:14:00Z", "in 14 min"),
+        ("2026-01-01T09:00:00Z", "3 h ago"), ("2025-12-20T12:00:00Z", "12 d ago"), ("nonsense", "-"),
+    ])
+    func timesAreRelative(_ time: String, _ text: String) {
+        #expect(RelativeTime.text(time, now: Timestamp(iso8601: "2026-01-01T12:00:00Z")!) == text)
+    }
+
+    @Test func aPollReportIsOneLine() {
+        var report = PollReport(poll: "starred_projects", outcome: "changed", runID: "r")
+        report.fetched = 3
+        report.new = 2
+        report.notifications = 1
+        report.acknowledged = 2
+        report.watermarkMoved = true
+        #expect(
+            PollReportText.line(report)
+                == "starred_projects: changed: 3 fetched, 2 new, 1 notified, 2 acknowledged, watermark moved"
+        )
+        report.outcome = "skipped"
+        report.reason = "no_stars"
+        #expect(PollReportText.line(report) == "starred_projects: skipped (no_stars)")
+    }
+
+    @Test func outboxRowsAreATable() {
+        let row = OutboxEntry(
+            id: 7,
+            poll: "starred_projects",
+            state: .dead,
+            jwtID: "01J",
+            plan: "p",
+            name: "Garden",
+            attempts: 3,
+            createdAt: "2026-01-01T12:00:00.000Z",
+            notificationID: nil
+        )
+        #expect(
+            OutboxText.list([row]) == """
+                ID  STATE  POLL              TRIES  CREATED                   NAME
+                 7  dead   starred_projects      3  2026-01-01T12:00:00.000Z  Garden
+                """
+        )
+        #expect(OutboxText.list([]) == "No rows.")
+        #expect(OutboxText.details(row).contains("\nNotification  -"))
+    }
+
+    @Test func theStatusPageIsReadable() {
+        var status = AgentStatus(
+            version: "1.2.3",
+            startedAt: Timestamp(iso8601: "2026-01-01T09:00:00Z")!,
+            now: Timestamp(iso8601: "2026-01-01T12:00:00Z")!
+        )
+        status.status = .degraded
+        status.reasons = ["stale:starred_projects", "dead_letters"]
+        status.identity = "did:hash:ab12"
+        var poll = AgentStatus.Poll(kind: .starredProjects, stale: true, staleAfterSeconds: 14_400)
+        poll.lastSuccess = "2026-01-01T07:00:00Z"
+        poll.lastOutcome = "failed"
+        poll.nextRun = "2026-01-01T12:15:00Z"
+        poll.watermarkTime = "2026-01-01T06:59:00Z"
+        poll.skipReason = .circuitOpen
+        status.polls = [
+            "starred_projects": poll,
+            "mine": AgentStatus.Poll(kind: .offersToMe, stale: false, staleAfterSeconds: 60),
+        ]
+        status.outbox.pending = 2
+        status.outbox.claimed = 1
+        status.outbox.delivered = 40
+        status.outbox.dead = 1
+        status.outbox.capacity = 1000
+        status.outbox.oldestPending = "2026-01-01T11:58:01Z"
+        status.outbox.sinks = ["log": "closed", "hook": "open"]
+        status.clock.skewSeconds = -0.0125
+        status.clock.uncertaintySeconds = 0.5
+        status.clock.lastSync = "2026-01-01T11:57:00Z"
+        status.server.dialect = .endorser
+        status.server.throttledUntil = "2026-01-01T12:01:00Z"
+        #expect(
+            StatusText.page(status) == """
+                Status    degraded
+                Reasons   stale:starred_projects, dead_letters
+                Identity  did:hash:ab12
+                Agent     starwatch 1.2.3, up 3 h
+
+                POLL              STATE  LAST SUCCESS  OUTCOME  NEXT RUN   WATERMARK             SKIPPED
+                mine              fresh  never         -        -          -                     -
+                starred_projects  stale  5 h ago       failed   in 15 min  2026-01-01T06:59:00Z  circuit_open
+
+                Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 delivered, 1 dead
+                Oldest        pending 119 s ago, due none
+                Backpressure  off
+                Books         balanced
+
+                SINK  CIRCUIT
+                hook  open
+                log   closed
+
+                Server  dialect endorser, circuit closed, throttled, next request in 60 s
+                Clock   the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
+
+                """
+        )
+    }
+
+    @Test func aFreshAgentsStatusHasNoHoles() {
+        let now = Timestamp(iso8601: "2026-01-01T09:00:00Z")!
+        let page = StatusText.page(AgentStatus(version: "1", startedAt: now, now: now))
+        #expect(page.contains("Reasons   none"))
+        #expect(page.contains("Identity  signed out"))
+        #expect(page.contains("Clock   not compared with the server's yet"))
+        #expect(page.contains("dialect not known yet"))
+    }
+
+    @Test func jsonIsSortedAndPlain() throws {
+        #expect(try JSONText.encode(["b/c": 1, "a": 2]) == "{\n  \"a\" : 2,\n  \"b/c\" : 1\n}")
+    }
+}

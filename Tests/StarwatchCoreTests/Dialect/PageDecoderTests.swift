@@ -1,0 +1,146 @@
+import StarwatchCore
+import Testing
+
+@Suite struct PageDecoderTests {
+    private let one = "1704067200_abc123_def45678"
+    private let two = "1704067201_abc123_def45678"
+
+    private func canonical(_ ids: [String], more: String = "") -> String {
+        let items = ids.map { #"{"planSummary":{"jwtId":"\#($0)","handleId":"h","name":"n"},"previousClaim":null}"# }
+        let pagination = more.isEmpty ? #"{"hasMore":false}"# : #"{"hasMore":true,"nextAfterId":"\#(more)"}"#
+        return #"{"data":[\#(items.joined(separator: ","))],"hitLimit":false,"pagination":\#(pagination)}"#
+    }
+
+    private func endorser(_ ids: [String], hitLimit: Bool = false) -> String {
+        let items = ids.map { #"{"plan":{"jwtId":"\#($0)","handleId":"h","name":null},"wrappedClaimBefore":{}}"# }
+        return #"{"data":[\#(items.joined(separator: ","))],"hitLimit":\#(hitLimit)}"#
+    }
+
+    private func decode(
+        _ text: String,
+        _ dialect: Dialect = .canonical,
+        _ validation: Validation = .lenient,
+        quarantine: Bool = false
+    ) throws(PageRejection) -> Page {
+        try PageDecoder.decode(Array(text.utf8), dialect: dialect, validation: validation, quarantine: quarantine)
+    }
+
+    private func rejection(
+        _ text: String,
+        _ dialect: Dialect = .canonical,
+        _ validation: Validation = .lenient
+    ) -> PageRejection? {
+        do {
+            _ = try decode(text, dialect, validation)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func theDialectIsToldByItsPagination() {
+        #expect(PageDecoder.detect(Array(canonical([one]).utf8)) == .canonical)
+        #expect(PageDecoder.detect(Array(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]).utf8)) == .endorser)
+        for text in ["", "null", "[]", "{}", "<html>", #"{"data":5}"#] {
+            #expect(PageDecoder.detect(Array(text.utf8)) == nil, "\(text)")
+        }
+    }
+
+    @Test func aCanonicalPageIsRead() throws {
+        let page = try decode(canonical([one, two], more: two))
+        #expect(page.changes.map(\.id.rawValue) == [one, two])
+        #expect(page.hasMore && page.nextAfter?.rawValue == two)
+        #expect(page.fetched == 2 && page.rejected == 0 && !page.reordered)
+        #expect(page.changes.first?.name == "n")
+    }
+
+    @Test func anEndorserPageIsRead() throws {
+        let page = try decode(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"], hitLimit: true), .endorser)
+        #expect(page.hasMore && page.nextAfter == nil)
+        #expect(page.changes.first?.name == nil)
+    }
+
+    @Test func anEmptyPageIsAPage() throws {
+        #expect(try decode(canonical([])).changes.isEmpty)
+        #expect(try decode(#"{"data":[]}"#, .endorser).hasMore == false)
+    }
+
+    @Test func aPageOutOfOrderIsSorted() throws {
+        let page = try decode(canonical([two, one]))
+        #expect(page.reordered)
+        #expect(page.changes.map(\.id.rawValue) == [one, two])
+    }
+
+    @Test func contradictionsAreViolations() {
+        #expect(rejection(canonical([], more: one))?.violation == .hitLimit)
+        #expect(rejection(endorser([], hitLimit: true), .endorser)?.violation == .hitLimit)
+        #expect(rejection(#"{"data":[],"pagination":{"hasMore":true}}"#)?.violation == .hitLimit)
+        #expect(rejection(canonical([two], more: one))?.violation == .cursor)
+        #expect(rejection(canonical(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]))?.violation == .idKind)
+        #expect(rejection(endorser([one]), .endorser)?.violation == .idKind)
+    }
+
+    @Test(arguments: [
+        ("", "$"), ("[]", "$"), ("{}", "$.data"), (#"{"data":null}"#, "$.data"), (#"{"data":{}}"#, "$.data"),
+        (#"{"data":[5]}"#, "$.data[0]"),
+        (#"{"data":[{"planSummary":{"handleId":"h"}}]}"#, "$.data[0].planSummary.jwtId"),
+        (#"{"data":[{"planSummary":{"jwtId":5,"handleId":"h"}}]}"#, "$.data[0].planSummary.jwtId"),
+        (#"{"data":[],"pagination":{"hasMore":"yes"}}"#, "$.pagination.hasMore"),
+    ])
+    func whatIsWrongIsListedWithItsPath(text: String, path: String) throws {
+        let rejection = try #require(self.rejection(text))
+        #expect(rejection.violation == .schema)
+        #expect(rejection.issues.contains { $0.path == path }, "\(rejection.issues)")
+    }
+
+    @Test func invalidItemsAreRefusedOneByOneOnlyWhenAsked() throws {
+        let text = canonical([one, "bad", two])
+        #expect(rejection(text)?.violation == .schema)
+        let page = try decode(text, quarantine: true)
+        #expect(page.changes.count == 2 && page.rejected == 1 && page.fetched == 3)
+        #expect(page.issues.count == 1)
+    }
+
+    @Test func issuesNameNoValues() {
+        #expect(rejection(canonical(["did:ethr:secret"]))?.issues.allSatisfy { !"\($0)".contains("secret") } == true)
+    }
+
+    @Test func strictChecksWhatLenientDoesNotNeed() {
+        #expect(rejection(canonical([one]), .canonical, .strict)?.violation == .schema)
+        #expect(rejection(#"{"data":[]}"#, .canonical, .strict)?.issues.count == 2)
+    }
+
+    /// Cut or changed bytes give a page or a refusal, never a trap.
+    @Test func noBytesTrap() {
+        var random = SplitMix64(seed: 13)
+        let good = Array(canonical([one, two], more: two).utf8)
+        for _ in 0..<2000 {
+            var bytes = Array(good.prefix(Int.random(in: 0...good.count, using: &random)))
+            for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            _ = try? PageDecoder.decode(bytes, dialect: .canonical, validation: .lenient, quarantine: true)
+            _ = PageDecoder.detect(bytes)
+        }
+    }
+
+    @Test(arguments: Dialect.allCases)
+    func requestsRespectTheBoundsOfTheDialect(dialect: Dialect) {
+        var random = SplitMix64(seed: 14)
+        let plans = (0..<3000).map { index in
+            "https://endorser.ch/entity/\(index)-\"\\"
+                + String(repeating: "x", count: Int.random(in: 0..<60, using: &random))
+        }
+        let chunks = PlanChunk.split(plans, dialect: dialect)
+        #expect(chunks.reduce(0) { $0 + $1.count } == plans.count)
+        #expect(PlanChunk.split([], dialect: dialect).isEmpty)
+        let id = JWTID.floor(dialect.idKind, at: Timestamp(seconds: 1_767_225_600))
+        for chunk in chunks {
+            let body = PageQuery(after: id, before: id, limit: 100).body(for: chunk, startCursor: dialect.startCursor)
+            #expect(body.count <= dialect.maxBodyBytes)
+            #expect(chunk.count <= dialect.maxPlanIDs)
+        }
+        // No more requests than it takes.
+        #expect(chunks.count <= (dialect == .canonical ? 3 : 8))
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import StarwatchCore
+import Testing
+
+@Suite struct NotificationMessageTests {
+    private func message(
+        _ count: Int,
+        kind: PollKind = .starredProjects,
+        name: String? = "Garden"
+    ) throws -> NotificationMessage {
+        let changes = (0..<count).map { index in
+            Change(
+                id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600 + Int64(index))),
+                plan: "https://endorser.ch/entity/01ABC \(index)",
+                name: name
+            )
+        }
+        return NotificationMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: try #require(PollName("starred_projects")),
+            kind: kind,
+            changes: changes,
+            largestGroup: 5,
+            locale: "en",
+            createdAt: Timestamp(seconds: 1_767_225_600)
+        )
+    }
+
+    @Test func oneChangeIsNamed() throws {
+        let message = try message(1)
+        #expect(message.group == .single)
+        #expect(message.body == "Garden has been updated")
+        #expect(message.deepLink == "timesafari://projects/01ABC%200/details?jwtId=\(message.changes[0].jwtID)")
+        #expect(try self.message(1, name: nil).body == "A starred project has been updated")
+    }
+
+    @Test func severalAreCounted() throws {
+        let message = try message(3)
+        #expect(message.group == .several)
+        #expect(message.title == "Project Updates")
+        #expect(message.body == "You have 3 new updates in your starred projects")
+        #expect(message.deepLink.hasPrefix("timesafari://projects/updates?jwtIds="))
+        #expect(message.collapseKey == "starred-projects")
+        #expect(message.actions.contains("view_updates"))
+    }
+
+    @Test func manyHaveAShortlinkAndAListWithALimit() throws {
+        let message = try message(250)
+        #expect(message.group == .many)
+        #expect(message.count == 250)
+        #expect(message.changes.count == 100)
+        #expect(message.deepLink == "timesafari://projects/updates?shortlink=ntf_1")
+    }
+
+    @Test(arguments: PollKind.allCases, [1, 2])
+    func everyKindHasItsWords(kind: PollKind, count: Int) throws {
+        let message = try message(count, kind: kind)
+        #expect(!message.title.isEmpty)
+        #expect(message.body.contains(count == 1 ? "Garden" : "2"))
+    }
+
+    @Test func everyRetrySendsTheSameBytes() throws {
+        let message = try message(3)
+        let json = message.json()
+        #expect(json == message.json())
+        let copy = try JSONDecoder().decode(NotificationMessage.self, from: Data(json))
+        #expect(copy == message)
+        #expect(copy.json() == json)
+        let keys = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]).keys
+        #expect(
+            Set(keys) == [
+                "id", "run_id", "poll", "group", "collapse_key", "count", "title", "body", "locale", "created_at",
+                "deep_link", "actions", "changes",
+            ]
+        )
+    }
+}

@@ -1,0 +1,156 @@
+import Testing
+
+@testable import StarwatchCore
+
+/// A server in miniature, and walks over it.
+@Suite struct PageWalkTests {
+    private func id(_ number: Int, _ dialect: Dialect) -> JWTID {
+        JWTID.floor(dialect.idKind, at: Timestamp(seconds: 1_767_225_600 + Int64(number) * 60))
+    }
+
+    /// What the server answers: ascending with a cursor, or descending with a limit of `size`.
+    private func answer(_ query: PageQuery, items: [JWTID], dialect: Dialect, size: Int) -> Page {
+        var found = items.filter { item in
+            (query.after.map { $0.precedes(item) == true } ?? true)
+                && (query.before.map { item.precedes($0) == true } ?? true)
+        }
+        found.sort { $0.rawValue < $1.rawValue }
+        if dialect.isDescending { found.reverse() }
+        let size = min(size, query.limit ?? size)
+        let more = found.count > size
+        let changes = found.prefix(size).map { Change(id: $0, plan: "p", name: nil) }
+        return page(changes, more: more, next: more && !dialect.isDescending ? changes.last?.id : nil)
+    }
+
+    private func page(_ changes: [Change], more: Bool, next: JWTID?) -> Page {
+        Page(
+            changes: changes,
+            hasMore: more,
+            nextAfter: next,
+            fetched: changes.count,
+            rejected: 0,
+            reordered: false,
+            issues: []
+        )
+    }
+
+    @Test(arguments: Dialect.allCases, [nil, 20])
+    func everyItemAfterTheCursorIsFetchedOnce(dialect: Dialect, cursor: Int?) throws {
+        let items = (1...100).map { id($0, dialect) }
+        var walk = PageWalk(
+            dialect: dialect,
+            mode: .poll,
+            cursor: cursor.map { id($0, dialect) },
+            resume: nil,
+            chunks: 1
+        )
+        var seen: [JWTID] = []
+        var moves: [CursorMove] = []
+        while let step = walk.next(limit: nil) {
+            let plan = try walk.receive(answer(step.query, items: items, dialect: dialect, size: 7), serverTime: nil)
+            seen += plan.changes.map(\.id)
+            moves.append(plan.cursor)
+        }
+        #expect(walk.isComplete)
+        // The overlap gives the cursor's own item again.
+        #expect(seen.sorted { $0.rawValue < $1.rawValue } == Array(items.dropFirst(cursor.map { $0 - 1 } ?? 0)))
+        if dialect.isDescending {
+            #expect(moves.dropLast().allSatisfy { $0 == .unchanged })
+            #expect(moves.last == .advance(to: id(100, dialect)))
+        } else {
+            #expect(moves.allSatisfy { $0 == .followItems })
+        }
+    }
+
+    @Test func anInterruptedDescendingWalkGoesOnWhereItStopped() throws {
+        let items = (1...100).map { id($0, .endorser) }
+        var first = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1, pageCap: 3)
+        var seen: [JWTID] = []
+        var stored: OpenWalk?
+        while let step = first.next(limit: nil) {
+            let plan = try first.receive(
+                answer(step.query, items: items, dialect: .endorser, size: 10),
+                serverTime: nil
+            )
+            seen += plan.changes.map(\.id)
+            stored = plan.walk
+            #expect(plan.cursor == .unchanged)
+        }
+        #expect(!first.isComplete && seen.count == 30)
+        let resume = try #require(stored)
+        var second = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: resume, chunks: 1)
+        // In between, something new came.
+        let more = items + [id(101, .endorser)]
+        var last: CursorMove?
+        while let step = second.next(limit: nil) {
+            let plan = try second.receive(
+                answer(step.query, items: more, dialect: .endorser, size: 10),
+                serverTime: nil
+            )
+            seen += plan.changes.map(\.id)
+            last = plan.cursor
+        }
+        #expect(second.isComplete && second.wasResumed)
+        #expect(last == .advance(to: id(100, .endorser)))
+        #expect(Set(seen) == Set(items) && seen.count == 100)
+    }
+
+    @Test func aWalkWithoutRoomEndsAndIsNotComplete() throws {
+        let items = (1...20).map { id($0, .endorser) }
+        var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        let step = try #require(walk.next(limit: nil))
+        let plan = try walk.receive(answer(step.query, items: items, dialect: .endorser, size: 10), serverTime: nil)
+        #expect(plan.walk == OpenWalk(top: id(20, .endorser), before: id(11, .endorser), after: nil))
+        // The store puts the last item that found room in place of `before`.
+        #expect(plan.interrupted == OpenWalk(top: id(20, .endorser), before: id(20, .endorser), after: nil))
+        walk.stop()
+        #expect(walk.next(limit: nil) == nil && !walk.isComplete)
+    }
+
+    @Test(arguments: Dialect.allCases)
+    func aPageThatDoesNotMoveIsAViolation(dialect: Dialect) throws {
+        let change = Change(id: id(5, dialect), plan: "p", name: nil)
+        let same = page([change], more: true, next: dialect.isDescending ? nil : change.id)
+        var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        _ = try walk.receive(same, serverTime: nil)
+        let error = #expect(throws: PageRejection.self) { try walk.receive(same, serverTime: nil) }
+        #expect(error?.violation == .cursor)
+    }
+
+    @Test(arguments: Dialect.allCases)
+    func overSeveralRequestsTheCursorStopsAtTheFirstAnswer(dialect: Dialect) throws {
+        let items = (1...30).map { id($0, dialect) }
+        let firstAnswer = id(10, dialect).timestamp + .seconds(30)
+        var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 2)
+        var moves: [CursorMove] = []
+        var chunks: [Int] = []
+        while let step = walk.next(limit: nil) {
+            chunks.append(step.chunk)
+            let time = firstAnswer + .seconds(Int64(moves.count) * 600)
+            moves.append(
+                try walk.receive(answer(step.query, items: items, dialect: dialect, size: 20), serverTime: time).cursor
+            )
+        }
+        #expect(chunks == [0, 0, 1, 1])
+        #expect(
+            moves == [.unchanged, .unchanged, .unchanged, .advance(to: JWTID.floor(dialect.idKind, at: firstAnswer))]
+        )
+    }
+
+    @Test(arguments: Dialect.allCases)
+    func bootstrappingFindsTheNewest(dialect: Dialect) throws {
+        let items = (1...100).map { id($0, dialect) }
+        var walk = PageWalk(dialect: dialect, mode: .bootstrap, cursor: nil, resume: nil, chunks: 1)
+        while let step = walk.next(limit: nil) {
+            _ = try walk.receive(answer(step.query, items: items, dialect: dialect, size: 7), serverTime: nil)
+        }
+        #expect(walk.isComplete && walk.top == id(100, dialect))
+        #expect(walk.pages == (dialect.isDescending ? 1 : 15))
+    }
+
+    @Test func anEmptyWalkIsCompleteAndMovesNothing() throws {
+        var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        let plan = try walk.receive(page([], more: false, next: nil), serverTime: nil)
+        #expect(walk.isComplete && plan.cursor == .unchanged && plan.walk == nil)
+    }
+}

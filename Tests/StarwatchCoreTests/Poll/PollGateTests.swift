@@ -1,0 +1,53 @@
+import StarwatchCore
+import Testing
+
+@Suite struct PollGateTests {
+    private let now = Timestamp(seconds: 1_767_225_600)
+
+    private func gate(_ change: (inout PollGate) -> Void = { _ in }) -> PollGate {
+        var gate = PollGate(
+            hasIdentity: true,
+            hasStars: true,
+            optedOut: false,
+            isRunning: false,
+            hasToken: true,
+            notBefore: nil,
+            circuitIsOpen: false,
+            openRows: 0,
+            maxUndelivered: 1000,
+            backpressureThreshold: 0.8
+        )
+        change(&gate)
+        return gate
+    }
+
+    @Test func anOpenGateSkipsNothing() {
+        #expect(gate().skip(at: now) == nil)
+        #expect(gate { $0.notBefore = now }.skip(at: now) == nil)
+        #expect(gate { $0.openRows = 799 }.skip(at: now) == nil)
+    }
+
+    @Test func everyReasonIsGiven() {
+        let gates: [(SkipReason, PollGate)] = [
+            (.overlap, gate { $0.isRunning = true }), (.noIdentity, gate { $0.hasIdentity = false }),
+            (.optedOut, gate { $0.optedOut = true }), (.noStars, gate { $0.hasStars = false }),
+            (.backpressure, gate { $0.openRows = 800 }), (.throttled, gate { $0.notBefore = now + .milliseconds(1) }),
+            (.circuitOpen, gate { $0.circuitIsOpen = true }), (.noToken, gate { $0.hasToken = false }),
+        ]
+        for (reason, gate) in gates { #expect(gate.skip(at: now) == reason) }
+        #expect(Set(gates.map(\.0)) == Set(SkipReason.allCases))
+    }
+
+    @Test func theMostFundamentalReasonComesFirst() {
+        #expect(
+            gate {
+                $0.hasIdentity = false; $0.hasStars = false; $0.hasToken = false
+            }.skip(at: now) == .noIdentity
+        )
+        #expect(
+            gate {
+                $0.openRows = 1000; $0.notBefore = now + .seconds(1)
+            }.skip(at: now) == .backpressure
+        )
+    }
+}

@@ -1,0 +1,30 @@
+import StarwatchCore
+import Synchronization
+import Testing
+
+@Suite struct CronEffortTests {
+    /// Counts how often it is asked.
+    private struct CountingZone: TimeZoneRules {
+        final class Count: Sendable {
+            let value = Atomic(0)
+        }
+
+        let identifier = "counting"
+        let count = Count()
+
+        func offsetSeconds(at time: Timestamp) -> Int {
+            count.value.add(1, ordering: .relaxed)
+            return 3600
+        }
+    }
+
+    /// A search minute by minute would ask thousands of times.
+    @Test(arguments: [("*/15 * * * *", 3), ("0 9 * * *", 4), ("0 0 1 * *", 40), ("0 0 29 2 *", 40)])
+    func findingTheNextRunAsksTheZoneSeldom(text: String, limit: Int) throws {
+        let zone = CountingZone()
+        let cron = try CronExpression(text)
+        _ = cron.next(after: try at("2026-01-01T09:30:00Z"), in: zone)
+        let asked = zone.count.value.load(ordering: .relaxed)
+        #expect(asked <= limit, "asked \(asked) times")
+    }
+}

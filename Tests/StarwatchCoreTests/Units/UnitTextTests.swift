@@ -1,0 +1,62 @@
+import StarwatchCore
+import Testing
+
+@Suite struct UnitTextTests {
+    @Test(
+        arguments: [
+            ("250ms", 250), ("30s", 30_000), ("5m", 300_000), ("4h", 14_400_000), ("7d", 604_800_000),
+            ("1h30m", 5_400_000), ("1d2h3m4s5ms", 93_784_005), ("0s", 0), ("90m", 5_400_000),
+            ("36500d", 3_153_600_000_000),
+        ] as [(String, Int64)]
+    )
+    func durationsParse(text: String, milliseconds: Int64) throws {
+        #expect(try DurationText.parse(text) == .milliseconds(milliseconds))
+    }
+
+    @Test(arguments: [
+        "", "5", "s", "-5s", "+5s", "1.5h", "5 s", " 5s", "5S", "30m1h", "1h1h", "5w", "5us", "1h30", "٣s", "1m s",
+    ])
+    func whatIsNotADurationIsRefused(text: String) {
+        let error = #expect(throws: UnitTextError.self) { try DurationText.parse(text) }
+        #expect(error?.reason == "duration")
+        #expect(error?.description.contains("1h30m") == true)
+    }
+
+    @Test(arguments: ["36501d", "99999999999999999999s", "9223372036854775807ms", "36500d1ms"])
+    func durationsHaveALimit(text: String) {
+        #expect(#expect(throws: UnitTextError.self) { try DurationText.parse(text) }?.reason == "duration_too_long")
+    }
+
+    @Test func durationsSurviveFormatting() throws {
+        var random = SplitMix64(seed: 11)
+        for _ in 0..<500 {
+            let duration = Duration.milliseconds(Int64.random(in: 0...10_000_000_000, using: &random))
+            #expect(try DurationText.parse(DurationText.format(duration)) == duration)
+        }
+        #expect(DurationText.format(.seconds(5400)) == "1h30m")
+        #expect(DurationText.format(.zero) == "0s")
+        #expect(DurationText.format(.milliseconds(-1500)) == "-1s500ms")
+    }
+
+    @Test(arguments: [
+        ("512", 512), ("512B", 512), ("64KiB", 65_536), ("10MiB", 10_485_760), ("2GiB", 1 << 31), ("0", 0),
+    ])
+    func sizesParse(text: String, bytes: Int) throws {
+        #expect(try ByteSizeText.parse(text) == bytes)
+        #expect(try ByteSizeText.parse(ByteSizeText.format(bytes)) == bytes)
+    }
+
+    @Test(arguments: ["", "KiB", "64KB", "64kib", "64 KiB", "-1", "1.5MiB", "64KiBB"])
+    func whatIsNotASizeIsRefused(text: String) {
+        #expect(#expect(throws: UnitTextError.self) { try ByteSizeText.parse(text) }?.reason == "byte_size")
+    }
+
+    @Test func sizesHaveALimit() {
+        #expect(
+            #expect(throws: UnitTextError.self) { try ByteSizeText.parse("9999999999999GiB") }?.reason
+                == "byte_size_too_large"
+        )
+        #expect(ByteSizeText.format(10_485_760) == "10MiB")
+        #expect(ByteSizeText.format(1000) == "1000")
+    }
+}

@@ -1,0 +1,127 @@
+import GRDB
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct AcknowledgementTests {
+    let world = World()
+
+    @Test func openBatchKeepsItsKeyAndIdsOverAReopen() async throws {
+        var store: Store? = try await world.open()
+        try await world.commit(store!, world.changes(1...5))
+        try await world.deliverAll(store!)
+        let first = try #require(try await store!.nextAckBatch(world.stream, limit: 3, now: world.now) { "key-1" })
+        #expect(first.ids == world.changes(1...3).map(\.id))
+        store = nil
+        store = try await world.open()
+        let again = try await store!.nextAckBatch(world.stream, limit: 100, now: world.now) { "key-2" }
+        #expect(again == first)
+        let done = try await store!.completeAck(first, now: world.now)
+        #expect(done == AckCompletion(acknowledged: 3, watermark: .advanced(to: world.id(3))))
+        #expect(try await store!.completeAck(first, now: world.now).acknowledged == 0)
+        let next = try await store!.nextAckBatch(world.stream, limit: 100, now: world.now) { "key-3" }
+        #expect(next?.key == "key-3")
+        #expect(next?.ids == [world.id(4), world.id(5)])
+        try await world.expectBalanced(store!)
+    }
+
+    @Test func deferredBatchWaitsAndThenIsTheSame() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        try await world.deliverAll(store)
+        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" })
+        try await store.deferAck(batch, until: world.now + .seconds(2))
+        #expect(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "new" } == nil)
+        let again = try await store.nextAckBatch(world.stream, limit: 9, now: world.now + .seconds(2)) { "new" }
+        #expect(again?.key == "key")
+        #expect(again?.ids == batch.ids)
+        #expect(again?.attempts == 1)
+    }
+
+    @Test func watermarkStopsAtTheFirstOpenRow() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes([1, 2, 4, 5]))
+        try await world.deliverAll(store)
+        try await world.commit(store, world.changes([3])) { $0.cursor = .unchanged }
+        let done = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(done == AckCompletion(acknowledged: 4, watermark: .advanced(to: world.id(2))))
+        try await world.deliverAll(store, id: "ntf_late")
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(try await store.watermark(world.stream) == world.id(5))
+    }
+
+    @Test func watermarkStaysBelowTheFetchCursor() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes([9, 8, 7])) { $0.cursor = .unchanged }
+        try await world.deliverAll(store)
+        #expect(
+            try await store.acknowledgeLocally(world.stream, now: world.now)
+                == AckCompletion(acknowledged: 3, watermark: .unchanged)
+        )
+        #expect(try await store.watermark(world.stream) == nil)
+        try await world.commit(store, []) { $0.cursor = .advance(to: world.id(9)) }
+        #expect(try await store.advanceWatermark(world.stream, now: world.now) == .advanced(to: world.id(9)))
+    }
+
+    @Test func deadRowsAreNotAcknowledgedButPassed() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        try await world.killAll(store)
+        #expect(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "k" } == nil)
+        #expect(try await store.advanceWatermark(world.stream, now: world.now) == .advanced(to: world.id(2)))
+        #expect(try await store.advanceWatermark(world.stream, now: world.now) == .unchanged)
+    }
+
+    @Test func compareAndSwapHasOneWinner() async throws {
+        let store = try await world.open()
+        let stream = world.stream
+        #expect(try await store.compareAndSwapWatermark(stream, expected: nil, new: world.id(2), now: world.now))
+        #expect(try await !store.compareAndSwapWatermark(stream, expected: nil, new: world.id(3), now: world.now))
+        #expect(
+            try await !store.compareAndSwapWatermark(
+                stream,
+                expected: world.id(2),
+                new: world.id(1),
+                now: world.now
+            )
+        )
+        #expect(
+            try await !store.compareAndSwapWatermark(
+                stream,
+                expected: world.id(2),
+                new: world.id(2),
+                now: world.now
+            )
+        )
+        #expect(
+            try await store.compareAndSwapWatermark(stream, expected: world.id(2), new: world.id(4), now: world.now)
+        )
+        #expect(try await store.watermark(stream) == world.id(4))
+    }
+
+    @Test func concurrentSwapsFromOneValueHaveOneWinner() async throws {
+        let store = try await world.open()
+        let (stream, now) = (world.stream, world.now)
+        let ids = (1...32).map { world.id($0) }
+        let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for id in ids {
+                group.addTask {
+                    try await store.compareAndSwapWatermark(stream, expected: nil, new: id, now: now)
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(winners == 1)
+    }
+
+    @Test func starredWatermarkIsMirroredWhereHostsReadIt() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        let mirror = try await DatabaseQueue(path: world.path).read { db in
+            try String.fetchOne(db, sql: "SELECT lastAckedStarredPlanChangesJwtId FROM settings")
+        }
+        #expect(mirror == world.id(2).rawValue)
+    }
+}

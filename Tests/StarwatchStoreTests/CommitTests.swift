@@ -1,0 +1,198 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct CommitTests {
+    let world = World()
+
+    @Test func everythingSurvivesAReopen() async throws {
+        var store: Store? = try await world.open()
+        let walk = OpenWalk(top: world.id(9), before: world.id(5), after: world.id(1))
+        try await world.commit(store!, world.changes(5...9)) {
+            $0.cursor = .unchanged
+            $0.walk = .save(walk)
+        }
+        store = nil
+        store = try await world.open()
+        let state = try await store!.pollState(world.stream, maxUndelivered: 100)
+        #expect(state.walk == walk)
+        #expect(state.fetchCursor == nil)
+        #expect(state.openRows == 5)
+        #expect(state.room == 95)
+        let rows = try await store!.outbox(OutboxFilter())
+        #expect(rows.map(\.change) == world.changes(5...9))
+        try await world.expectBalanced(store!)
+    }
+
+    @Test func secondSightIsADuplicate() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...5))
+        let counts = try #require(try await world.commit(store, world.changes(3...7)) { $0.rejectedCount = 2 })
+        #expect(counts.inserted == 2)
+        #expect(counts.duplicates == 3)
+        let ledger = try await store.ledger(world.stream)
+        #expect(ledger.fetched == 12)
+        #expect(ledger.new == 7)
+        #expect(ledger.duplicate == 3)
+        #expect(ledger.rejected == 2)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func handlingStopsBeforeTheFirstNewItemWithoutRoom() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes([1, 4]))
+        let counts = try #require(try await world.commit(store, world.changes(1...6), room: 1))
+        #expect(counts.inserted == 1)
+        #expect(counts.duplicates == 1)
+        #expect(counts.lastHandled == world.id(2))
+        #expect(counts.outOfRoom)
+        #expect(try await store.ledger(world.stream).fetched == 4)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func duplicatesNeedNoRoom() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        let counts = try #require(try await world.commit(store, world.changes(1...3), room: 0))
+        #expect(!counts.outOfRoom)
+        #expect(counts.duplicates == 3)
+    }
+
+    @Test func withoutRoomAWalkNeitherEndsNorMoves() async throws {
+        let store = try await world.open()
+        let walk = OpenWalk(top: world.id(9), before: world.id(7), after: nil)
+        try await world.commit(store, world.changes([9, 8, 7])) {
+            $0.cursor = .unchanged
+            $0.walk = .save(walk)
+        }
+        try await world.commit(store, world.changes([6, 5]), room: 1) {
+            $0.cursor = .advance(to: world.id(9))
+            $0.walk = .clear
+        }
+        let state = try await store.pollState(world.stream, maxUndelivered: 100)
+        #expect(state.fetchCursor == nil)
+        #expect(state.walk == walk)
+    }
+
+    @Test func interruptedWalkGoesOnBelowTheLastItemThatFoundRoom() async throws {
+        let store = try await world.open()
+        let interrupted = OpenWalk(top: world.id(9), before: world.id(9), after: nil)
+        try await world.commit(store, world.changes([9, 8, 7, 6]), room: 2) {
+            $0.cursor = .advance(to: world.id(9))
+            $0.walk = .clear
+            $0.interrupted = interrupted
+        }
+        let state = try await store.pollState(world.stream, maxUndelivered: 100)
+        #expect(state.walk == OpenWalk(top: world.id(9), before: world.id(8), after: nil))
+        #expect(state.fetchCursor == nil)
+    }
+
+    @Test func cursorOnlyRises() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...5))
+        try await world.commit(store, world.changes(1...2))
+        try await world.commit(store, []) { $0.cursor = .advance(to: world.id(3)) }
+        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == world.id(5))
+        try await world.commit(store, []) { $0.cursor = .advance(to: world.id(8)) }
+        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == world.id(8))
+    }
+
+    @Test func bootstrapRowsStayOutsideTheLedgerAndAreNeverAcknowledged() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3)) {
+            $0.disposition = .bootstrap
+            $0.cursor = .unchanged
+        }
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.finishBootstrap(world.stream, generation: generation, top: world.id(3), now: world.now)
+        #expect(try await store.ledger(world.stream) == Ledger())
+        #expect(try await store.nextAckBatch(world.stream, limit: 10, now: world.now) { "k" } == nil)
+        #expect(try await store.watermark(world.stream) == world.id(3))
+        #expect(try await world.commit(store, world.changes(1...4))?.inserted == 1)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func emptyBootstrapIsRemembered() async throws {
+        let store = try await world.open()
+        let generation = try await store.activeIdentity().generation
+        #expect(try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now))
+        let state = try await store.pollState(world.stream, maxUndelivered: 1)
+        #expect(state.bootstrapped)
+        #expect(state.fetchCursor == nil)
+        #expect(state.watermark == nil)
+    }
+
+    @Test func suppressedRowsAreInTheLedgerAndAcknowledged() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3), room: 0) { $0.disposition = .suppress }
+        let ledger = try await store.ledger(world.stream)
+        #expect(ledger.new == 3)
+        #expect(ledger.suppressed == 3)
+        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 10, now: world.now) { "k" })
+        #expect(batch.ids.count == 3)
+        let done = try await store.completeAck(batch, now: world.now)
+        #expect(done == AckCompletion.expected(3, .advanced(to: world.id(3))))
+        #expect(try await store.nextAckBatch(world.stream, limit: 10, now: world.now) { "k2" } == nil)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func cyclesLeaveTimesWindowAndHistory() async throws {
+        let store = try await world.open()
+        let cycle = CycleRecord.make(world, .unchanged)
+        try await store.finishCycle(cycle)
+        #expect(try await store.history(world.stream, limit: 10).isEmpty)
+        var failed = CycleRecord.make(world, .failed)
+        failed.successAt = nil
+        failed.requestWindow = nil
+        failed.nextRun = nil
+        failed.reason = "timeout"
+        failed.finishedAt = world.now + .seconds(9)
+        failed.notBefore = world.now + .seconds(90)
+        try await store.finishCycle(failed)
+        let history = try await store.history(world.stream, limit: 10)
+        #expect(history.map(\.reason) == ["timeout"])
+        let state = try await store.pollState(world.stream, maxUndelivered: 1)
+        #expect(state.lastSuccess == world.now)
+        #expect(state.nextRun == world.now + .seconds(900))
+        #expect(try await store.requestWindow(of: World.alice) == [1, 2, 3])
+        #expect(try await store.serverState(World.server).notBefore == world.now + .seconds(90))
+        try await store.setNotBefore(world.now, server: World.server)
+        #expect(try await store.serverState(World.server).notBefore == world.now + .seconds(90))
+    }
+
+    @Test func anotherDialectStartsStreamsAfresh() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        #expect(try await store.rememberDialect(.endorser, of: World.server, now: world.now) == false)
+        try await store.rememberAcknowledges(false, server: World.server)
+        #expect(try await store.rememberDialect(.endorser, of: World.server, now: world.now) == false)
+        #expect(try await store.serverState(World.server).acknowledges == false)
+        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == world.id(3))
+        #expect(try await store.rememberDialect(.canonical, of: World.server, now: world.now))
+        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == nil)
+        #expect(try await store.serverState(World.server).dialect == .canonical)
+        #expect(try await store.serverState(World.server).acknowledges == nil)
+    }
+}
+
+extension AckCompletion {
+    static func expected(_ count: Int, _ watermark: WatermarkOutcome) -> AckCompletion {
+        AckCompletion(acknowledged: count, watermark: watermark)
+    }
+}
+
+extension CycleRecord {
+    static func make(_ world: World, _ outcome: PollOutcome) -> CycleRecord {
+        var cycle = CycleRecord(
+            stream: world.stream,
+            runID: "run",
+            startedAt: world.now,
+            finishedAt: world.now,
+            outcome: outcome
+        )
+        cycle.successAt = world.now
+        cycle.nextRun = world.now + .seconds(900)
+        cycle.requestWindow = [1, 2, 3]
+        return cycle
+    }
+}

@@ -1,0 +1,182 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct DeliveryTests {
+    let world = World()
+
+    @Test func deliveryIsStoredOnceAllSinksAnswered() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        let notification = try #require(try await world.claim(store, sinks: ["a", "b"]))
+        #expect(notification.rowCount == 3)
+        #expect(try await store.outboxCounts()[.claimed] == 3)
+        #expect(try await record(store, notification.tickets[0], .ok) == .waiting)
+        #expect(try await record(store, notification.tickets[1], .ok) == .delivered(world.changes(1...3).map(\.id)))
+        #expect(try await store.ledger(world.stream).delivered == 3)
+        #expect(try await store.dueSummary(world.stream).lastNotifiedAt == world.now)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func crashLeavesTheSameNotificationDueAgain() async throws {
+        var store: Store? = try await world.open()
+        try await world.commit(store!, world.changes(1...3))
+        let notification = try #require(try await world.claim(store!, sinks: ["a", "b"]))
+        _ = try await record(store!, notification.tickets[0], .ok)
+        #expect(try await store!.openNotifications(now: world.now, leaseUntil: world.now).isEmpty)
+        store = nil
+        store = try await world.open()
+        let open = try await store!.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        #expect(open.map(\.id) == [notification.id])
+        #expect(open[0].payload == notification.payload)
+        #expect(open[0].body == notification.body)
+        #expect(open[0].tickets.map(\.sink) == ["b"])
+        #expect(try await record(store!, notification.tickets[1], .ok) == .stale)
+        #expect(try await record(store!, open[0].tickets[0], .ok) == .delivered(world.changes(1...3).map(\.id)))
+        try await world.expectBalanced(store!)
+    }
+
+    @Test func expiredLeaseFencesItsHolder() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        let first = try #require(try await world.claim(store, lease: .seconds(10)))
+        world.now = world.now + .seconds(10)
+        #expect(try await store.nextDeliveryAt() == world.now)
+        let second = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(10))
+        #expect(try await record(store, first.tickets[0], .rejected(nextAttemptAt: world.now)) == .stale)
+        #expect(try await record(store, second[0].tickets[0], .ok) == .delivered([world.id(1)]))
+        #expect(try await record(store, second[0].tickets[0], .ok) == .stale)
+    }
+
+    @Test func refusedAsOftenAsAllowedIsDead() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        var ticket = try #require(try await world.claim(store)).tickets[0]
+        for attempt in 1...2 {
+            let next = world.now + .seconds(attempt)
+            #expect(try await record(store, ticket, .rejected(nextAttemptAt: next)) == .waiting)
+            #expect(try await store.openNotifications(now: world.now, leaseUntil: next).isEmpty)
+            world.now = next
+            let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(9))
+            ticket = try #require(open.first).tickets[0]
+            #expect(ticket.rejections == attempt)
+        }
+        let ids = world.changes(1...2).map(\.id)
+        #expect(try await record(store, ticket, .rejected(nextAttemptAt: world.now)) == .dead(ids))
+        #expect(try await store.ledger(world.stream).dead == 2)
+        #expect(try await store.ages().oldestDead == world.now)
+        let rows = try await store.outbox(OutboxFilter())
+        #expect(rows.map(\.retryCount) == [3, 3])
+        let detail = try await store.outboxRow(rows[0].id)
+        #expect(detail?.deliveries.map(\.attempts) == [3])
+        #expect(detail?.deliveries.map(\.state) == [.rejected])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func sinkThatIsDownCostsNoTry() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        var ticket = try #require(try await world.claim(store)).tickets[0]
+        for _ in 1...10 {
+            #expect(try await record(store, ticket, .unavailable(nextAttemptAt: world.now)) == .waiting)
+            ticket = try #require(
+                try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(9)).first
+            ).tickets[0]
+        }
+        #expect(ticket.rejections == 0)
+        #expect(ticket.earlierAttempts == 10)
+        #expect(try await record(store, ticket, .ok) == .delivered([world.id(1)]))
+    }
+
+    @Test func oneSinkThatAcceptsIsEnough() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        let notification = try #require(try await world.claim(store, sinks: ["a", "b", "c"]))
+        _ = try await record(store, notification.tickets[0], .ok)
+        _ = try await store.recordDelivery(
+            notification.tickets[1],
+            .rejected(nextAttemptAt: world.now),
+            now: world.now,
+            maxRetries: 1
+        )
+        #expect(try await record(store, notification.tickets[2], .gone) == .delivered([world.id(1)]))
+    }
+
+    @Test func rowsStayPendingWhenEverySinkIsGone() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        let notification = try #require(try await world.claim(store))
+        #expect(try await record(store, notification.tickets[0], .gone) == .released(rows: 2))
+        #expect(try await store.outboxCounts()[.pending] == 2)
+        #expect(try await world.claim(store, sinks: []) == nil)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func sinkThatLeftTheConfigurationIsNotWaitedFor() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        let notification = try #require(try await world.claim(store, sinks: ["a", "old"]))
+        _ = try await record(store, notification.tickets[0], .ok)
+        #expect(
+            try await store.retainSinks(["a"], now: world.now) == [.delivered(world.changes(1...2).map(\.id))]
+        )
+        #expect(try await store.nextDeliveryAt() == nil)
+    }
+
+    @Test func claimsFollowPriorityThenAgeThenIdentifier() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes([5, 3])) { $0.cursor = .unchanged }
+        world.now = world.now + .seconds(1)
+        try await world.commit(store, world.changes([1])) { $0.cursor = .unchanged }
+        try await world.commit(store, world.changes([9])) {
+            $0.cursor = .unchanged
+            $0.priority = 1
+        }
+        let witness = Witness()
+        let expected = world.changes([9, 3, 5]).map(\.id)
+        _ = try await store.claim(
+            world.stream,
+            now: world.now,
+            limit: 3,
+            leaseUntil: world.now,
+            sinks: ["a"],
+            runID: "r"
+        ) { rows in
+            #expect(rows.map(\.change.id) == expected)
+            witness.add("made")
+            return NotificationDraft(id: "ntf_o", group: "several", title: "", body: "", payload: [])
+        }
+        #expect(witness["made"] == 1)
+        #expect(try await store.dueSummary(world.stream).count == 1)
+    }
+
+    @Test func deadRowsCanBeRetriedAndDiscarded() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        try await world.killAll(store)
+        var filter = OutboxFilter()
+        filter.states = [.dead]
+        let dead = try await store.outbox(filter).map(\.id)
+        #expect(dead.count == 3)
+        #expect(try await store.retry([dead[0], 999], now: world.now) == 1)
+        #expect(try await store.discard([dead[1]], now: world.now) == 1)
+        #expect(try await store.discard([dead[1]], now: world.now) == 0)
+        let ledger = try await store.ledger(world.stream)
+        #expect(ledger.dead == 1)
+        #expect(ledger.cancelled == 1)
+        #expect(try await store.outboxCounts()[.pending] == 1)
+        try await world.expectBalanced(store)
+        #expect(try await world.deliverAll(store) == 1)
+        try await world.expectBalanced(store)
+    }
+
+    private func record(
+        _ store: Store,
+        _ ticket: DeliveryTicket,
+        _ outcome: DeliveryOutcome
+    ) async throws
+        -> DeliveryResult
+    {
+        try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 3)
+    }
+}

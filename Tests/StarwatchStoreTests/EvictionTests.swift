@@ -1,0 +1,92 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct EvictionTests {
+    let world = World()
+
+    @Test(arguments: [
+        (EvictionPolicy.fifo, [1, 2, 3]), (.lifo, [10, 11, 12]), (.priority, [1, 2, 3]),
+    ])
+    func evictsByPolicyDownToNineTenths(_ policy: EvictionPolicy, _ gone: [Int]) async throws {
+        let store = try await world.open()
+        for n in 1...12 {
+            world.now = world.now + .seconds(1)
+            try await world.commit(store, [world.change(n)])
+        }
+        #expect(try await store.evict(policy, maxUndelivered: 12, now: world.now) == 0)
+        #expect(try await store.evict(policy, maxUndelivered: 11, now: world.now) == 3)
+        var filter = OutboxFilter()
+        filter.states = [.evicted]
+        #expect(try await store.outbox(filter).map(\.change.id) == gone.map { world.id($0) })
+        #expect(try await store.ledger(world.stream).evicted == 3)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func lowestPriorityGoesFirst() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...5)) { $0.priority = 5 }
+        try await world.commit(store, world.changes(6...10))
+        _ = try await store.evict(.priority, maxUndelivered: 9, now: world.now)
+        var filter = OutboxFilter()
+        filter.states = [.evicted]
+        #expect(try await store.outbox(filter).map(\.change.id) == [world.id(6), world.id(7)])
+    }
+
+    @Test func tombstoneRewindsTheCursorAndHoldsTheWatermarkUntilItIsFetchedAgain() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...10))
+        #expect(try await store.evict(.fifo, maxUndelivered: 9, now: world.now) == 2)
+        let cursor = try #require(try await store.pollState(world.stream, maxUndelivered: 9).fetchCursor)
+        #expect(cursor.precedes(world.id(1)) == true)
+        try await world.deliverAll(store)
+        #expect(
+            try await store.acknowledgeLocally(world.stream, now: world.now)
+                == AckCompletion(acknowledged: 8, watermark: .unchanged)
+        )
+        try await world.commit(store, []) { $0.cursor = .advance(to: world.id(10)) }
+        #expect(try await store.pollState(world.stream, maxUndelivered: 9).fetchCursor == cursor)
+        let counts = try #require(try await world.commit(store, world.changes(1...10), room: 1))
+        #expect(counts.refetched == 1)
+        #expect(counts.outOfRoom)
+        #expect(counts.lastHandled == world.id(1))
+        let rest = try #require(try await world.commit(store, world.changes(1...10), room: 5))
+        #expect(rest.refetched == 1)
+        #expect(rest.inserted == 0)
+        #expect(rest.fetchCursor == world.id(10))
+        #expect(try await store.outbox(OutboxFilter()).first?.change.name == "name 1")
+        try await world.deliverAll(store, id: "ntf_again")
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(try await store.watermark(world.stream) == world.id(10))
+        try await world.expectBalanced(store)
+    }
+
+    @Test func tombstoneThatTheServerNoLongerGivesIsGivenUp() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...10))
+        _ = try await store.evict(.fifo, maxUndelivered: 9, now: world.now)
+        let walkStart = world.now + .seconds(1)
+        let counts = try #require(
+            try await world.commit(store, world.changes(2...11)) {
+                $0.cursor = .advance(to: world.id(11))
+                $0.completed = .init(after: nil, through: world.id(11), startedAt: walkStart)
+            }
+        )
+        #expect(counts.superseded == 1)
+        #expect(counts.refetched == 1)
+        #expect(counts.fetchCursor == world.id(11))
+        try await world.expectBalanced(store)
+    }
+
+    @Test func tombstoneMadeDuringTheWalkIsKept() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...10))
+        let walkStart = world.now
+        _ = try await store.evict(.fifo, maxUndelivered: 9, now: world.now)
+        let counts = try await world.commit(store, []) {
+            $0.completed = .init(after: nil, through: world.id(11), startedAt: walkStart)
+        }
+        #expect(counts?.superseded == 0)
+        #expect(try await store.outboxCounts()[.evicted] == 2)
+    }
+}

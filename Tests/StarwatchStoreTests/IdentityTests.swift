@@ -1,0 +1,135 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct IdentityTests {
+    let world = World()
+
+    @Test func changeCancelsWhatIsOpenAndResetsTheNewcomer() async throws {
+        let store = try await world.open()
+        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        try await world.commit(store, world.changes(1...4))
+        let claimed = try #require(try await world.claim(store, limit: 2))
+        let change = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(change.changed)
+        #expect(change.cancelledRows == 4)
+        #expect(change.identity.generation == 2)
+        #expect(try await store.recordDelivery(claimed.tickets[0], .ok, now: world.now, maxRetries: 3) == .stale)
+        #expect(try await store.openNotifications(now: world.now + .days(1), leaseUntil: world.now).isEmpty)
+        #expect(try await store.ledger(world.stream).cancelled == 4)
+        #expect(try await store.stars(of: World.alice).isEmpty)
+        #expect(try await store.archivedStars(of: World.alice).map(\.stars) == [["plan"]])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func returningIdentityStartsAfresh() async throws {
+        let store = try await world.open()
+        let state = try await store.pollState(world.stream, maxUndelivered: 10)
+        #expect(
+            try await store.finishBootstrap(
+                world.stream,
+                generation: state.generation,
+                top: world.id(1),
+                now: world.now
+            )
+        )
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let after = try await store.pollState(world.stream, maxUndelivered: 10)
+        #expect(after.generation == 3)
+        #expect(after.watermark == nil)
+        #expect(after.fetchCursor == nil)
+        #expect(!after.bootstrapped)
+    }
+
+    @Test func sameIdentityIsNoChange() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        let change = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        #expect(!change.changed)
+        #expect(change.identity.generation == 1)
+        #expect(try await store.outboxCounts()[.pending] == 2)
+    }
+
+    @Test func pollOfAFormerIdentityWritesNothing() async throws {
+        let store = try await world.open()
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let page = PageCommit(
+            stream: world.stream,
+            expectedGeneration: generation,
+            runID: "run",
+            changes: world.changes(1...3),
+            room: 10,
+            now: world.now
+        )
+        #expect(try await store.commit(page: page) == .staleIdentity)
+        #expect(
+            try await store.finishBootstrap(world.stream, generation: generation, top: world.id(1), now: world.now)
+                == false
+        )
+        #expect(try await store.ledger(world.stream) == Ledger())
+        #expect(try await store.watermark(world.stream) == nil)
+    }
+
+    @Test func signedOutStaysSignedOutOverAReopen() async throws {
+        var store: Store? = try await world.open()
+        _ = try await store!.setIdentity(nil, server: World.server, now: world.now)
+        store = nil
+        store = try await world.open()
+        let identity = try await store!.activeIdentity()
+        #expect(identity.did == nil)
+        #expect(identity.generation == 2)
+        #expect(try await store!.pollState(world.stream, maxUndelivered: 10).isActive == false)
+    }
+
+    @Test func configuredStarsAreTakenOnce() async throws {
+        let store = try await world.open()
+        #expect(
+            try await store.seedStarsIfEmpty(["a", "b"], of: World.alice, server: World.server, now: world.now)
+                == ["a", "b"]
+        )
+        _ = try await store.setStars([], of: World.alice, server: World.server, now: world.now)
+        #expect(
+            try await store.seedStarsIfEmpty(["a"], of: World.alice, server: World.server, now: world.now).isEmpty
+        )
+    }
+
+    @Test func starsKeepTheirOrderAndAreUnique() async throws {
+        let store = try await world.open()
+        _ = try await store.addStars(["b", "a", "b"], of: World.alice, server: World.server, now: world.now)
+        let added = try await store.addStars(["c\"", "a"], of: World.alice, server: World.server, now: world.now)
+        #expect(added.stars == ["b", "a", "c\""])
+        let removed = try await store.removeStars(["a", "x"], of: World.alice, server: World.server, now: world.now)
+        #expect(removed.stars == ["b", "c\""])
+    }
+
+    @Test func unstarringSuppressesPendingRowsOnly() async throws {
+        let store = try await world.open()
+        _ = try await store.setStars(["a", "b"], of: World.alice, server: World.server, now: world.now)
+        try await world.commit(
+            store,
+            [world.change(1, plan: "a"), world.change(2, plan: "b"), world.change(3, plan: "a")]
+        )
+        let change = try await store.removeStars(["a"], of: World.alice, server: World.server, now: world.now)
+        #expect(change.suppressedRows == 2)
+        #expect(try await store.outboxCounts()[.pending] == 1)
+        #expect(try await store.ledger(world.stream).suppressed == 2)
+        let batch = try await store.nextAckBatch(world.stream, limit: 100, now: world.now) { "key" }
+        #expect(batch?.ids == [world.id(1), world.id(3)])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func preferencesAreKept() async throws {
+        let store = try await world.open()
+        #expect(try await store.notificationPreferences(of: World.bob) == "{}")
+        try await store.setNotificationPreferences(
+            #"{"starredProjects":false}"#,
+            of: World.bob,
+            server: World.server,
+            now: world.now
+        )
+        #expect(try await store.notificationPreferences(of: World.bob) == #"{"starredProjects":false}"#)
+    }
+}

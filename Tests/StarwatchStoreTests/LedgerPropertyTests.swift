@@ -1,0 +1,227 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// Thousands of random operations, after each of which the promises must hold.
+@Suite struct LedgerPropertyTests {
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func promisesHoldUnderRandomOperations(seed: UInt64) async throws {
+        var run = RandomRun(seed: seed)
+        try await run.play(steps: 800)
+    }
+}
+
+/// SplitMix64: the same operations for the same seed.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
+
+private struct RandomRun {
+    static let cap = 60
+    let world = World()
+    var random: SeededGenerator
+    /// What the server has, ascending; grows by a change every now and then.
+    var top = 0
+    var tickets: [DeliveryTicket] = []
+    var notifications = 0
+    var former: JWTID?
+    var generation = 1
+    var delivered: [JWTID: Int] = [:]
+
+    init(seed: UInt64) { random = SeededGenerator(state: seed) }
+
+    mutating func play(steps: Int) async throws {
+        var store: Store? = try await world.open()
+        for step in 0..<steps {
+            world.now = world.now + .milliseconds(Int.random(in: 1...3000, using: &random))
+            if Int.random(in: 0..<100, using: &random) == 0 {
+                store = nil
+                store = try await world.open()
+            }
+            let before = try await store!.watermark(world.stream)
+            let mayFall = try await operation(store!)
+            try await check(store!, step, before, mayFall)
+        }
+        // At the end everything can be finished.
+        try await drain(store!)
+    }
+
+    /// - Returns: Whether the watermark may fall: after a change of identity.
+    mutating func operation(_ store: Store) async throws -> Bool {
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0...4: try await poll(store)
+        case 5...7: try await claim(store)
+        case 8...11: try await deliver(store)
+        case 12:
+            tickets += try await store.openNotifications(
+                now: world.now,
+                leaseUntil: world.now + .seconds(5)
+            ).flatMap(\.tickets)
+        case 13, 14:
+            let limit = Int.random(in: 1...20, using: &random)
+            let key = "key-\(UInt64.random(in: 0...UInt64.max, using: &random))"
+            if let batch = try await store.nextAckBatch(world.stream, limit: limit, now: world.now, newKey: { key }) {
+                if Bool.random(using: &random) {
+                    _ = try await store.completeAck(batch, now: world.now)
+                } else {
+                    try await store.deferAck(batch, until: world.now + .seconds(1))
+                }
+            }
+        case 15:
+            if Bool.random(using: &random) { _ = try await store.acknowledgeLocally(world.stream, now: world.now) }
+        case 16:
+            let policy = EvictionPolicy.allCases.randomElement(using: &random)!
+            _ = try await store.evict(
+                policy,
+                maxUndelivered: Int.random(in: 5...Self.cap, using: &random),
+                now: world.now
+            )
+        case 17:
+            var filter = OutboxFilter()
+            filter.states = [.dead]
+            let dead = try await store.outbox(filter).map(\.id).filter { _ in Bool.random(using: &random) }
+            if Bool.random(using: &random) {
+                _ = try await store.retry(dead, now: world.now)
+            } else {
+                _ = try await store.discard(dead, now: world.now)
+            }
+        case 18:
+            _ = try await store.setStars(["a", "b", "c"], of: World.alice, server: World.server, now: world.now)
+            _ = try await store.removeStars(
+                [["a", "b", "c"].randomElement(using: &random)!],
+                of: World.alice,
+                server: World.server,
+                now: world.now
+            )
+            _ = try await store.advanceWatermark(world.stream, now: world.now)
+        default:
+            guard Int.random(in: 0..<12, using: &random) == 0 else { return false }
+            _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+            _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+            return true
+        }
+        return false
+    }
+
+    private mutating func poll(_ store: Store) async throws {
+        top += Int.random(in: 0...6, using: &random)
+        let state = try await store.pollState(world.stream, maxUndelivered: Self.cap)
+        #expect(state.openRows + state.room >= Self.cap)
+        // Everything above the cursor, and the two items at and below it: the overlap.
+        let cursor = state.fetchCursor.map { Int($0.timestamp.wholeSeconds - 1_767_000_000) } ?? 0
+        let given = (min(top, max(0, cursor - 1))...top).map { world.change($0, plan: ["a", "b", "c"][$0 % 3]) }
+        let stale = Int.random(in: 0..<20, using: &random) == 0
+        var page = PageCommit(
+            stream: world.stream,
+            expectedGeneration: state.generation - (stale ? 1 : 0),
+            runID: "run",
+            changes: given,
+            room: state.room,
+            now: world.now
+        )
+        if Bool.random(using: &random) {
+            page.cursor = .followItems
+        } else {
+            page.changes.reverse()
+            page.cursor = .advance(to: world.id(top))
+        }
+        page.rejectedCount = Int.random(in: 0...1, using: &random)
+        let result = try await store.commit(page: page)
+        #expect((result == .staleIdentity) == stale)
+    }
+
+    private mutating func claim(_ store: Store) async throws {
+        notifications += 1
+        let sinks = [["x"], ["x", "y"]].randomElement(using: &random)!
+        let limit = Int.random(in: 1...15, using: &random)
+        if let open = try await world.claim(
+            store,
+            limit: limit,
+            sinks: sinks,
+            id: "ntf_\(notifications)",
+            lease: .seconds(5)
+        ) {
+            tickets += open.tickets
+        }
+    }
+
+    private mutating func deliver(_ store: Store) async throws {
+        guard let index = tickets.indices.randomElement(using: &random) else { return }
+        let ticket = tickets.remove(at: index)
+        let outcome: DeliveryOutcome =
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0...5: .ok
+            case 6, 7: .rejected(nextAttemptAt: world.now + .seconds(1))
+            case 8: .unavailable(nextAttemptAt: world.now + .seconds(2))
+            default: .gone
+            }
+        let result = try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 2)
+        if case .delivered(let ids) = result {
+            for id in ids { delivered[id, default: 0] += 1 }
+        }
+    }
+
+    private mutating func check(_ store: Store, _ step: Int, _ before: JWTID?, _ mayFall: Bool) async throws {
+        try await world.expectBalanced(store)
+        let counts = try await store.outboxCounts()
+        #expect(counts[.pending]! + counts[.claimed]! <= Self.cap + 60, "step \(step)")
+        let after = try await store.watermark(world.stream)
+        if mayFall {
+            #expect(after == nil)
+            return
+        }
+        guard after != before else { return }
+        let watermark = try #require(after, "the watermark fell at step \(step)")
+        if let before { #expect(before.precedes(watermark) == true, "the watermark fell at step \(step)") }
+        var filter = OutboxFilter()
+        filter.states = Set(OutboxState.allCases.filter { !$0.isTerminal })
+        filter.limit = 10_000
+        for row in try await store.outbox(filter) {
+            #expect(watermark.precedes(row.change.id) == true, "passed an open row at step \(step)")
+        }
+        let cursor = try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor
+        #expect(cursor.map { $0.precedes(watermark) == false } == true)
+    }
+
+    private mutating func drain(_ store: Store) async throws {
+        for round in 0..<8 {
+            world.now = world.now + .seconds(10)
+            let state = try await store.pollState(world.stream, maxUndelivered: 10_000)
+            _ = try await world.commit(
+                store,
+                (0...top).map { world.change($0, plan: ["a", "b", "c"][$0 % 3]) },
+                room: state.room
+            )
+            if let open = try await world.claim(store, limit: 1000, id: "ntf_drain\(round)") {
+                _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+            }
+            for open in try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(5)) {
+                for ticket in open.tickets {
+                    _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
+                }
+            }
+            _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        }
+        let counts = try await store.outboxCounts()
+        #expect(counts[.pending] == 0 && counts[.claimed] == 0 && counts[.delivered] == 0 && counts[.evicted] == 0)
+        #expect(try await store.watermark(world.stream) == world.id(top))
+        #expect(try await store.outbox(.all).count == top + 1, "every change of the server has its row")
+        try await world.expectBalanced(store)
+    }
+}
+
+extension OutboxFilter {
+    static var all: OutboxFilter {
+        var filter = OutboxFilter()
+        filter.limit = 1_000_000
+        return filter
+    }
+}

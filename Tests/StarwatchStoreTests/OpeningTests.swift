@@ -1,0 +1,183 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct OpeningTests {
+    let world = World()
+
+    @Test func newDatabaseIsReadableByItsOwnerOnlyAndSound() async throws {
+        let store = try await world.open()
+        for suffix in ["", "-wal", ".lock"] {
+            var info = stat()
+            #expect(stat(world.path + suffix, &info) == 0)
+            #expect(info.st_mode & 0o777 == 0o600, "\(suffix)")
+        }
+        #expect(try await store.integrityCheck().isEmpty)
+        #expect(await store.fileSizes().freeDisk > 0)
+    }
+
+    @Test func secondAgentIsRefusedUntilTheFirstIsGone() async throws {
+        var store: Store? = try await world.open()
+        #expect(throws: StoreError.alreadyOpen) { try Store(world.options()) }
+        _ = try await store?.activeIdentity()
+        store = nil
+        _ = try await world.open()
+    }
+
+    @Test func newerVersionIsRefusedAndUntouched() async throws {
+        _ = try await world.open()
+        try raw { db in try db.execute(sql: "PRAGMA user_version = 99") }
+        let error = #expect(throws: StoreError.version(found: 99, supported: 1...1)) { try Store(world.options()) }
+        #expect(error?.kind == .version)
+        #expect(error?.description.contains("newer program") == true)
+        try raw { db in
+            let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
+            #expect(version == 99)
+        }
+    }
+
+    @Test func hostOwnedDatabaseIsNeverMigrated() async throws {
+        try raw { db in try db.execute(sql: "CREATE TABLE hosts (id INTEGER)") }
+        var options = world.options()
+        options.owner = .host
+        #expect(throws: StoreError.version(found: 0, supported: 1...1)) { try Store(options) }
+        try raw { db in
+            let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema")
+            #expect(tables == ["hosts"])
+        }
+    }
+
+    @Test func hostOwnedDatabaseOfAKnownVersionOpens() async throws {
+        _ = try await world.open()
+        let store = try await world.open { $0.owner = .host }
+        #expect(try await store.activeIdentity().did == World.alice)
+    }
+
+    @Test func databaseOfAnotherProgramIsRefused() throws {
+        try raw { db in try db.execute(sql: "CREATE TABLE others (id INTEGER)") }
+        #expect(chmod(world.path, 0o600) == 0)
+        #expect(throws: StoreError.foreign) { try Store(world.options()) }
+    }
+
+    @Test func garbageIsReportedAsCorrupt() throws {
+        try Data(repeating: 7, count: 8192).write(to: URL(filePath: world.path))
+        #expect(chmod(world.path, 0o600) == 0)
+        let error = #expect(throws: StoreError.self) { try Store(world.options()) }
+        #expect(error?.kind == .corrupt)
+    }
+
+    @Test func fileThatOthersMayReadIsRefused() async throws {
+        _ = try await world.open()
+        #expect(chmod(world.path, 0o644) == 0)
+        let error = #expect(throws: StoreError.self) { try Store(world.options()) }
+        #expect(error?.kind == .io)
+        #expect(error?.description.contains("chmod 600") == true)
+    }
+
+    @Test func missingDirectoryIsAnError() {
+        let error = #expect(throws: StoreError.self) { try Store(StoreOptions(path: "/nonexistent/a/b.db")) }
+        #expect(error?.kind == .io)
+    }
+
+    @Test func pragmasAreAsRequired() async throws {
+        let store = try await world.open()
+        _ = try await store.activeIdentity()
+        try raw { db in
+            let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
+            #expect(mode == "wal")
+            let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
+            #expect(version == 1)
+        }
+    }
+
+    @Test func installationIsStableOverReopening() async throws {
+        var store: Store? = try await world.open()
+        let first = try await store?.installation()
+        store = nil
+        store = try await world.open()
+        let second = try await store?.installation()
+        #expect(first == second)
+        #expect(first?.key.count == 32)
+        #expect(first?.instanceID.count == 32)
+    }
+
+    @Test func readerOfAnotherConnectionSeesRowsAtOnce() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        try raw { db in
+            let rows = try Int.fetchOne(db, sql: "SELECT count(*) FROM notification_outbox")
+            #expect(rows == 3)
+        }
+    }
+
+    @Test func transactionsAreTimedAndErrorsCounted() async throws {
+        let witness = Witness()
+        let store = try await world.open {
+            $0.onTransaction = { operation, duration in
+                #expect(duration > .zero)
+                witness.add(operation.rawValue)
+            }
+            $0.onChanges = { for (change, count) in $0 { witness.add(change.rawValue, count) } }
+        }
+        try await world.commit(store, world.changes(1...3))
+        try await world.commit(store, world.changes(2...4))
+        #expect(witness["commit"] == 2)
+        #expect(witness["open"] == 1)
+        #expect(witness["inserted"] == 4)
+        #expect(witness["duplicate"] == 2)
+    }
+
+    @Test func anotherProcessThatHoldsTheWriteLockMakesTheStoreBusy() async throws {
+        let witness = Witness()
+        let store = try await world.open {
+            $0.busyTimeout = .milliseconds(20)
+            $0.onError = { witness.add($0.rawValue) }
+        }
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: world.path, configuration: configuration)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        await #expect(throws: StoreError.busy) { try await world.commit(store, world.changes(1...3)) }
+        #expect(witness["busy"] == 1)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
+        #expect(try await world.commit(store, world.changes(1...3))?.inserted == 3)
+    }
+
+    @Test func fullDiskIsReportedAndLosesNothing() async throws {
+        var store: Store? = try await world.open()
+        try await world.commit(store!, world.changes(1...10))
+        store = nil
+        let pages = try raw { db in try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0 }
+        store = try await world.open { $0.maxPages = pages + 2 }
+        let before = try await store!.ledger(world.stream)
+        let error = await #expect(throws: StoreError.self) {
+            try await world.commit(store!, world.changes(11...2000), room: 5000)
+        }
+        #expect(error == .full)
+        #expect(error?.description.contains("free space") == true)
+        #expect(try await store!.ledger(world.stream) == before)
+        #expect(try await store!.outboxCounts()[.pending] == 10)
+        store = nil
+        store = try await world.open()
+        #expect(try await world.commit(store!, world.changes(11...2000), room: 5000)?.inserted == 1990)
+        try await world.expectBalanced(store!)
+        #expect(try await store!.integrityCheck().isEmpty)
+    }
+
+    @Test(arguments: StoreErrorKind.allCases)
+    func everyKindIsAReason(_ kind: StoreErrorKind) {
+        let errors: [StoreError] = [
+            .busy, .alreadyOpen, .full, .corrupt(detail: "d"), .io(detail: "d"),
+            .version(found: 0, supported: 1...1), .foreign,
+        ]
+        #expect(errors.contains { $0.kind == kind && $0.reason == kind.rawValue && !$0.description.isEmpty })
+    }
+
+    @discardableResult
+    private func raw<T>(_ body: (Database) throws -> T) throws -> T {
+        try DatabaseQueue(path: world.path).writeWithoutTransaction(body)
+    }
+}

@@ -1,0 +1,129 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct RetentionTests {
+    let world = World()
+
+    @Test func finishedRowsLeaveAfterTheirTimeAndOpenOnesNever() async throws {
+        let store = try await world.open()
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.finishBootstrap(world.stream, generation: generation, top: world.id(0), now: world.now)
+        try await world.commit(store, world.changes(1...50))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        try await world.commit(store, [world.change(5000), world.change(5001)])
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(6)).outbox == 0)
+        let counts = try await store.retention(RetentionPolicy(), now: world.now + .days(8))
+        #expect(counts.outbox == 49, "the row at the watermark stays")
+        #expect(try await store.outboxCounts()[.pending] == 2)
+        try await world.expectBalanced(store)
+        #expect(try await store.integrityCheck().isEmpty)
+    }
+
+    @Test func lastChangeOfAQuietStreamIsNotAnnouncedAgain() async throws {
+        let store = try await world.open()
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
+        try await world.commit(store, world.changes(1...5))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(60))
+        #expect(try await world.commit(store, world.changes(1...5))?.inserted == 0)
+    }
+
+    @Test func deadRowsAreKeptForThirtyDays() async throws {
+        let store = try await world.open()
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
+        try await world.commit(store, world.changes([1]))
+        try await world.killAll(store)
+        try await world.commit(store, world.changes([5000]))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(29)).outbox == 0)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(31)).outbox == 1)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func historyLogsSlotsAndArchivesHaveTheirTimes() async throws {
+        let store = try await world.open()
+        try await store.finishCycle(CycleRecord.make(world, .changed))
+        try await store.saveContent("{}", slot: "s", account: World.alice, etag: "e", fetchedAt: world.now)
+        try await store.recordSlot("s", account: World.alice, fireAt: world.now, status: .scheduled, now: world.now)
+        try await store.recordSlot("s", account: World.alice, fireAt: world.now, status: .shown, now: world.now)
+        try await store.appendLogs([LogEntry(at: world.now, isError: true, line: "{}")])
+        #expect(try await store.latestContent(slot: "s", account: World.alice)?.etag == "e")
+        #expect(try await store.latestContent(slot: "s", account: World.bob) == nil)
+        #expect(try await store.slotStatus("s", account: World.alice, fireAt: world.now) == .shown)
+        let early = try await store.retention(RetentionPolicy(), now: world.now + .days(13))
+        #expect(early == RetentionCounts())
+        let slots = try await store.retention(RetentionPolicy(), now: world.now + .days(15))
+        #expect(slots.slots == 2)
+        let history = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        #expect(history.history == 1)
+        let logs = try await store.retention(RetentionPolicy(), now: world.now + .days(91))
+        #expect(logs.logs == 1)
+    }
+
+    @Test func watermarksAndSettingsExpireButPreferencesStay() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        try await store.finishCycle(CycleRecord.make(world, .unchanged))
+        let carol = DID("did:ethr:0xcarol")!
+        try await store.setNotificationPreferences(
+            #"{"starredProjects":false}"#,
+            of: carol,
+            server: World.server,
+            now: world.now
+        )
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        let year = try await store.retention(RetentionPolicy(), now: world.now + .days(366))
+        #expect(year.watermarks == 1)
+        #expect(try await store.watermark(world.stream) == nil)
+        let two = try await store.retention(RetentionPolicy(), now: world.now + .days(731))
+        #expect(two.settings == 1)
+        #expect(try await store.activeIdentity().did == World.bob)
+        #expect(try await store.notificationPreferences(of: carol) == #"{"starredProjects":false}"#)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func theLastThousandLinesAndAllErrorsAreKept() async throws {
+        let store = try await world.open()
+        try await store.appendLogs([LogEntry(at: world.now, isError: true, line: "first")])
+        for batch in 0..<3 {
+            try await store.appendLogs(
+                (0..<500).map { LogEntry(at: world.now, isError: false, line: "\(batch) \($0)") }
+            )
+        }
+        let lines = try await store.recentLogs(limit: 5000)
+        #expect(lines.count == 1001)
+        #expect(lines.first?.line == "2 499")
+        #expect(lines.last?.line == "first")
+        #expect(try await store.recentLogs(limit: 10, errorsOnly: true).map(\.line) == ["first"])
+    }
+
+    @Test func snapshotShowsWhatTheTablesHold() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...4))
+        _ = try await world.claim(store, limit: 1)
+        try await store.finishCycle(CycleRecord.make(world, .changed))
+        let other = StreamKey(account: World.bob, server: World.server, poll: world.stream.poll)
+        let snapshot = try await store.snapshot([world.stream, other])
+        #expect(snapshot.rows == [.pending: 3, .claimed: 1, .delivered: 0, .dead: 0, .evicted: 0])
+        #expect(snapshot.streams.keys.map { $0 } == [world.stream])
+        let stream = snapshot.streams[world.stream]
+        #expect(stream?.rows == [.pending: 3, .claimed: 1])
+        #expect(stream?.ledger.new == 4)
+        #expect(stream?.fetchCursor == world.id(4))
+        #expect(stream?.lastOutcome == .changed)
+        #expect(stream?.nextRun == world.now + .seconds(900))
+        #expect(snapshot.ages.oldestPending == world.now)
+        #expect(snapshot.ages.oldestDead == nil)
+        #expect(snapshot.imbalance == LedgerImbalance())
+        #expect(snapshot.files.database > 0)
+        #expect(snapshot.identity.generation == 1)
+    }
+}

@@ -1,0 +1,156 @@
+import FoundationEssentials
+import Glibc
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// A store in a directory of its own, an account, and a clock that only moves when told.
+final class World {
+    static let alice = DID("did:ethr:0xalice")!
+    static let bob = DID("did:ethr:0xbob")!
+    static let server = "https://api.example"
+
+    let directory: String
+    var path: String { directory + "/starwatch.db" }
+    let stream = StreamKey(account: alice, server: server, poll: PollName("starred_projects")!)
+    var now = Timestamp(seconds: 1_767_225_600)
+
+    init() {
+        directory = NSTemporaryDirectory.make()
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    func options() -> StoreOptions {
+        var options = StoreOptions(path: path)
+        options.starredPolls = [stream.poll]
+        return options
+    }
+
+    /// Opens the store with `alice` signed in.
+    func open(_ change: (inout StoreOptions) -> Void = { _ in }) async throws -> Store {
+        var options = options()
+        change(&options)
+        let store = try Store(options)
+        _ = try await store.seedIdentityIfEmpty(Self.alice, server: Self.server, now: now)
+        return store
+    }
+
+    /// The `n`-th change, a second after the one before it.
+    func change(_ n: Int, plan: String = "plan") -> Change {
+        Change(id: id(n), plan: plan, name: "name \(n)")
+    }
+
+    func id(_ n: Int) -> JWTID { JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + Int64(n))) }
+
+    func changes(_ range: some Sequence<Int>) -> [Change] { range.map { change($0) } }
+
+    @discardableResult
+    func commit(
+        _ store: Store,
+        _ changes: [Change],
+        room: Int = 1000,
+        stream: StreamKey? = nil,
+        _ edit: (inout PageCommit) -> Void = { _ in }
+    ) async throws -> PageCommitCounts? {
+        let stream = stream ?? self.stream
+        let state = try await store.pollState(stream, maxUndelivered: 1000)
+        var page = PageCommit(
+            stream: stream,
+            expectedGeneration: state.generation,
+            runID: "run",
+            changes: changes,
+            room: room,
+            now: now
+        )
+        page.cursor = .followItems
+        edit(&page)
+        guard case .committed(let counts) = try await store.commit(page: page) else { return nil }
+        return counts
+    }
+
+    func claim(
+        _ store: Store,
+        limit: Int = 100,
+        sinks: [String] = ["log"],
+        id: String = "ntf_1",
+        lease: Duration = .seconds(60)
+    ) async throws -> OpenNotification? {
+        try await store.claim(
+            stream,
+            now: now,
+            limit: limit,
+            leaseUntil: now + lease,
+            sinks: sinks,
+            runID: "run"
+        ) { rows in
+            NotificationDraft(
+                id: id,
+                group: "several",
+                title: "Title",
+                body: "\(rows.count) rows",
+                payload: Array("{}".utf8)
+            )
+        }
+    }
+
+    /// Claims and delivers everything pending.
+    @discardableResult
+    func deliverAll(_ store: Store, id: String = "ntf_all") async throws -> Int {
+        guard let notification = try await claim(store, limit: 1000, id: id) else { return 0 }
+        let result = try await store.recordDelivery(notification.tickets[0], .ok, now: now, maxRetries: 3)
+        guard case .delivered(let ids) = result else { return 0 }
+        return ids.count
+    }
+
+    /// Makes everything pending dead.
+    func killAll(_ store: Store, id: String = "ntf_dead") async throws {
+        let notification = try #require(try await claim(store, limit: 1000, id: id))
+        _ = try await store.recordDelivery(
+            notification.tickets[0],
+            .rejected(nextAttemptAt: now),
+            now: now,
+            maxRetries: 1
+        )
+    }
+
+    func expectBalanced(_ store: Store, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let imbalance = try await store.imbalances()
+        #expect(imbalance == LedgerImbalance(), sourceLocation: sourceLocation)
+    }
+}
+
+enum NSTemporaryDirectory {
+    static func make() -> String {
+        let base = FileManager.default.temporaryDirectory.path
+        let path = base + "/starwatch-store-" + UUID().uuidString
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+}
+
+/// What callbacks saw. A pthread lock, because ThreadSanitizer does not understand `Synchronization.Mutex`.
+final class Witness: Sendable {
+    private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    // Only touched with `mutex` held.
+    private nonisolated(unsafe) var values: [String: Int] = [:]
+
+    init() { pthread_mutex_init(mutex, nil) }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func add(_ key: String, _ count: Int = 1) {
+        pthread_mutex_lock(mutex)
+        values[key, default: 0] += count
+        pthread_mutex_unlock(mutex)
+    }
+
+    subscript(key: String) -> Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return values[key, default: 0]
+    }
+}

@@ -1,0 +1,345 @@
+import Foundation
+import Logging
+import Synchronization
+import Testing
+
+@testable import StarwatchTelemetry
+
+/// Keeps the lines it gets.
+final class LineCollector: LogSink, Sendable {
+    private let kept = Mutex<[LogRecord]>([])
+
+    func take(_ record: LogRecord) { kept.withLock { $0.append(record) } }
+
+    var records: [LogRecord] { kept.withLock { $0 } }
+    var lines: [String] { records.map { String(decoding: $0.line, as: UTF8.self) } }
+}
+
+@Suite struct LogEntryTests {
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (951_782_400_123, "2000-02-29T00:00:00.123Z"),
+            (1_767_268_799_999, "2026-01-01T11:59:59.999Z"), (-1, "1969-12-31T23:59:59.999Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"), (.max, "9999-12-31T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        ] as [(Int64, String)]
+    )
+    func timesAreRFC3339(milliseconds: Int64, expected: String) {
+        var bytes: [UInt8] = []
+        LogTimestamp.append(milliseconds, to: &bytes)
+        #expect(text(bytes) == expected)
+    }
+
+    private static let full = LogEntry(
+        timestampMilliseconds: 1_767_225_600_000,
+        severity: .warn,
+        event: "poll_failed",
+        requestID: "q",
+        runID: "r",
+        identity: "did:hash:0123456789abcdef",
+        counts: [("change_count", .integer(3))],
+        durationMilliseconds: .double(12.5),
+        error: "time\nout",
+        metadata: [("a", .bool(true)), ("b", .array([.string("x y")]))]
+    )
+
+    @Test func fieldsStandInTheirOrder() {
+        #expect(
+            text(Self.full.jsonLine())
+                == #"{"timestamp":"2026-01-01T00:00:00.000Z","level":"WARN","event":"poll_failed","request_id":"q","#
+                + #""run_id":"r","identity":"did:hash:0123456789abcdef","change_count":3,"duration_ms":12.5,"#
+                + #""error":"time\nout","metadata":{"a":true,"b":["x y"]}}"# + "\n"
+        )
+    }
+
+    @Test func textIsOneLineForAPerson() {
+        #expect(
+            text(Self.full.textLine())
+                == "2026-01-01T00:00:00.000Z WARN poll_failed request_id=q run_id=r identity=did:hash:0123456789abcdef "
+                + #"change_count=3 duration_ms=12.5 error="time\nout" a=true b=["x y"]"# + "\n"
+        )
+    }
+
+    @Test func absentFieldsAreLeftOut() {
+        let entry = LogEntry(timestampMilliseconds: 0, severity: .info, event: "started")
+        #expect(
+            text(entry.jsonLine()) == #"{"timestamp":"1970-01-01T00:00:00.000Z","level":"INFO","event":"started"}"#
+                + "\n"
+        )
+    }
+
+    @Test func hostileTextsStayOneLineOfJSON() throws {
+        let hostile = "\u{0}\u{1}\u{1F}\u{7F}\"\\\n\r\t/é𝄞\u{2028}"
+        let entry = LogEntry(
+            timestampMilliseconds: 0,
+            severity: .info,
+            event: hostile,
+            metadata: [(hostile, .string(hostile))]
+        )
+        let line = entry.jsonLine()
+        #expect(line.filter { $0 == 0x0A }.count == 1)
+        let parsed = try #require(try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        #expect(parsed["event"] as? String == hostile)
+        #expect((parsed["metadata"] as? [String: String]) == [hostile: hostile])
+        #expect(entry.textLine().filter { $0 == 0x0A }.count == 1)
+    }
+}
+
+@Suite struct LogFolderTests {
+    private func entry(
+        _ at: Int64,
+        _ event: String = "e",
+        error: String? = "x",
+        severity: LogSeverity = .error
+    ) -> LogEntry {
+        LogEntry(timestampMilliseconds: at, severity: severity, event: event, runID: "r\(at)", error: error)
+    }
+
+    private func suppressed(_ entries: [LogEntry]) -> [String] {
+        entries.map { "\($0.event) \(text($0.jsonLine()).firstMatch(of: /"suppressed":(\d+)/)?.output.1 ?? "")" }
+    }
+
+    @Test func repetitionsAreCountedAndReportedWithTheNextThatDiffers() {
+        var folder = LogFolder()
+        #expect(folder.take(entry(0)).isWritten)
+        for at in 1...5 { #expect(!folder.take(entry(Int64(at))).isWritten) }
+        let next = folder.take(entry(6, "other"))
+        #expect(next.isWritten)
+        #expect(suppressed(next.summaries) == ["e 5"])
+        #expect(next.summaries[0].runID == nil)
+        #expect(next.summaries[0].error == "x")
+        #expect(folder.report(at: 7).isEmpty)
+    }
+
+    @Test func afterTheWindowTheCountIsReportedAndTheEntryWritten() {
+        var folder = LogFolder()
+        _ = folder.take(entry(0))
+        _ = folder.take(entry(59_999))
+        let again = folder.take(entry(60_000))
+        #expect(again.isWritten)
+        #expect(suppressed(again.summaries) == ["e 1"])
+        _ = folder.take(entry(60_001))
+        #expect(suppressed(folder.expire(at: 119_999)) == [])
+        #expect(suppressed(folder.expire(at: 120_000)) == ["e 1"])
+        #expect(folder.expire(at: 500_000).isEmpty)
+    }
+
+    @Test func alternatingRepetitionsAreFoldedToo() {
+        var folder = LogFolder()
+        let written = (0..<20).filter { folder.take(entry(Int64($0), $0.isMultiple(of: 2) ? "a" : "b")).isWritten }
+        #expect(written == [0, 1])
+        #expect(Set(suppressed(folder.report(at: 20))) == ["a 9", "b 9"])
+    }
+
+    @Test func anotherErrorOrLevelIsAnotherEntry() {
+        var folder = LogFolder()
+        #expect(folder.take(entry(0)).isWritten)
+        #expect(folder.take(entry(0, error: "y")).isWritten)
+        #expect(folder.take(entry(0, severity: .warn)).isWritten)
+    }
+
+    @Test func belowWarningsTheDetailsMustRepeatToo() {
+        var folder = LogFolder()
+        var a = entry(0, severity: .info)
+        a.metadata = [("poll", .string("a"))]
+        var b = a
+        b.metadata = [("poll", .string("b"))]
+        #expect(folder.take(a).isWritten)
+        #expect(folder.take(b).isWritten)
+        a.runID = "another"
+        #expect(!folder.take(a).isWritten)
+    }
+
+    @Test func entriesThatMustNotBeFoldedAreNot() {
+        var folder = LogFolder()
+        var one = entry(0)
+        one.mayFold = false
+        #expect((0..<3).allSatisfy { _ in folder.take(one).isWritten })
+    }
+
+    @Test func aClockSetBackEndsTheWindow() {
+        var folder = LogFolder()
+        _ = folder.take(entry(1_000_000))
+        #expect(folder.take(entry(0)).isWritten)
+    }
+
+    @Test func manyKindsDoNotGrowWithoutBound() {
+        var folder = LogFolder()
+        for index in 0..<1000 { #expect(folder.take(entry(Int64(index), "e\(index)")).isWritten) }
+        #expect(folder.take(entry(1000, "e0")).isWritten)
+        #expect(!folder.take(entry(1000, "e999")).isWritten)
+    }
+}
+
+@Suite struct LogPipelineTests {
+    private struct World {
+        let registry = MetricRegistry()
+        let collector = LineCollector()
+        let time = Time()
+        let pipeline: LogPipeline
+
+        final class Time: Sendable {
+            let now = Atomic<Int64>(0)
+        }
+
+        init(format: LogFormat = .json, level: Logger.Level = .info) {
+            pipeline = LogPipeline(
+                format: format,
+                level: level,
+                sinks: [collector],
+                metrics: LogMetrics(registry: registry),
+                nowMilliseconds: { [time] in time.now.load(ordering: .relaxed) }
+            )
+        }
+
+        func logger(_ label: String = "starwatch") -> Logger {
+            Logger(label: label, factory: { pipeline.handler(label: $0) })
+        }
+    }
+
+    @Test func wellKnownKeysBecomeFields() {
+        let world = World()
+        world.pipeline.setPseudonym { _ in "did:hash:00000000000000ff" }
+        world.logger().info(
+            "poll_finished",
+            metadata: [
+                "run_id": "r1", "request_id": "q1", "identity": "did:ethr:0xabc", "change_count": "3",
+                "duration_ms": .milliseconds(.microseconds(1500)), "poll": "starred_projects", "error": "boom",
+                "tries": .number(2), "agentDid": "did:key:z6",
+            ]
+        )
+        #expect(
+            world.collector.lines == [
+                #"{"timestamp":"1970-01-01T00:00:00.000Z","level":"INFO","event":"poll_finished","request_id":"q1","#
+                    + #""run_id":"r1","identity":"did:hash:00000000000000ff","change_count":3,"duration_ms":1.5,"#
+                    + #""error":"boom","metadata":{"agentDid":"did:hash:00000000000000ff","poll":"starred_projects","#
+                    + #""tries":2}}"# + "\n"
+            ]
+        )
+    }
+
+    @Test func withoutAKeyAnIdentityIsRedacted() {
+        let world = World()
+        world.logger().info("x", metadata: ["identity": "did:ethr:0xabc"])
+        #expect(world.collector.lines[0].contains(#""identity":"[REDACTED:did]""#))
+    }
+
+    @Test(arguments: [LogFormat.json, .text])
+    func nothingSecretComesThroughByAnyDoor(format: LogFormat) {
+        let world = World(format: format)
+        struct Failure: Error, CustomStringConvertible {
+            let description = "refused did:ethr:0xCAFE with Bearer CAFE"
+        }
+        var logger = world.logger("did:key:zCAFE")
+        logger[metadataKey: "context"] = "did:ethr:0xCAFE"
+        let secret = "did%3Aethr%3A0xCAFE token=CAFE \(RedactorTests.ulid)"
+        logger.error(
+            "did:ethr:0xCAFE",
+            metadata: [
+                "error": "\(secret)", "nested": ["list": ["\(secret)"], "did:ethr:0xCAFE": "\(secret)"],
+                "run_id": "\(secret)", "request_id": "\(secret)", "identity": "\(secret)", "password": "CAFE",
+                "plain": .sensitive("CAFE"),
+            ]
+        )
+        logger.error("failed", error: Failure())
+        let all = world.collector.lines.joined()
+        #expect(world.collector.lines.count == 2)
+        #expect(!all.contains("CAFE"), "\(all)")
+        #expect(!all.contains(RedactorTests.ulid))
+        #expect(all.contains("[REDACTED:id]"))
+    }
+
+    @Test func entriesRedactionsAndRepetitionsAreCounted() {
+        let world = World()
+        let logger = world.logger()
+        for _ in 0..<3 { logger.warning("failed", metadata: ["error": "did:a:b"]) }
+        logger.debug("unseen")
+        let page = text(world.registry.page(.text))
+        #expect(page.contains("starwatch_log_entries_total{level=\"warn\"} 3\n"))
+        #expect(page.contains("starwatch_log_entries_total{level=\"debug\"} 0\n"))
+        #expect(page.contains("starwatch_log_redactions_total{kind=\"did\"} 3\n"))
+        #expect(page.contains("starwatch_log_suppressed_total 2\n"))
+        #expect(world.collector.lines.count == 1)
+        world.pipeline.flushExpired()
+        #expect(world.collector.lines.count == 1)
+        world.time.now.store(60_000, ordering: .relaxed)
+        world.pipeline.flushExpired()
+        #expect(
+            world.collector.lines.last
+                == #"{"timestamp":"1970-01-01T00:01:00.000Z","level":"WARN","event":"failed","suppressed":2,"#
+                + #""error":"[REDACTED:did]"}"# + "\n"
+        )
+    }
+
+    @Test func whatIsStillCountedIsWrittenAtTheEnd() {
+        let world = World()
+        for _ in 0..<3 { world.logger().error("failed") }
+        world.pipeline.flush()
+        world.pipeline.flush()
+        #expect(world.collector.lines.count == 2)
+        #expect(world.collector.lines[1].contains(#""suppressed":2"#))
+    }
+
+    @Test func theLogSinksEntriesAreNeverFolded() {
+        let world = World()
+        for _ in 0..<3 { world.logger().info("notification", metadata: ["fold": "never"]) }
+        #expect(world.collector.lines.count == 3)
+        #expect(!world.collector.lines[0].contains("fold"))
+    }
+
+    @Test func aReloadChangesLevelAndFormatOfLoggersThatExist() {
+        let world = World()
+        let logger = world.logger()
+        var own = logger
+        own.logLevel = .error
+        logger.debug("one")
+        world.pipeline.configure(format: .text, level: .debug)
+        logger.debug("two")
+        own.warning("three")
+        #expect(world.collector.lines == ["1970-01-01T00:00:00.000Z DEBUG two\n"])
+    }
+
+    @Test func aSecondSinkGetsTheSameRedactedLines() {
+        let world = World()
+        let ring = LineCollector()
+        world.pipeline.add(ring)
+        world.logger().notice("x", metadata: ["a": "did:a:b"])
+        #expect(ring.lines == world.collector.lines)
+        #expect(ring.records[0].severity == .info)
+    }
+
+    @Test func labelsOfDependenciesAreKept() {
+        let world = World()
+        world.logger("hummingbird").info("x")
+        #expect(world.collector.lines[0].contains(#""metadata":{"logger":"hummingbird"}"#))
+    }
+}
+
+@Suite struct DescriptorWriterTests {
+    @Test func linesOfManyWritersDoNotInterleave() {
+        let pipe = Pipe()
+        let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
+        // Writers block when the pipe is full, so they have threads of their own.
+        for letter in "abcd".utf8 {
+            Thread.detachNewThread {
+                let line = [UInt8](repeating: letter, count: 9000) + [0x0A]
+                for _ in 0..<50 { writer.take(LogRecord(timestampMilliseconds: 0, severity: .info, line: line)) }
+            }
+        }
+        var received: [UInt8] = []
+        while received.count < 4 * 50 * 9001 {
+            received += pipe.fileHandleForReading.availableData
+        }
+        let lines = received.split(separator: 0x0A)
+        #expect(lines.count == 200)
+        #expect(lines.allSatisfy { $0.count == 9000 && Set($0).count == 1 })
+    }
+
+    @Test func aClosedReaderIsNoDanger() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
+            .take(LogRecord(timestampMilliseconds: 0, severity: .info, line: [0x0A]))
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+@testable import StarwatchTelemetry
+
+@Suite struct PromtoolTests {
+    static let path = "/usr/bin/promtool"
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: path)))
+    func promtoolFindsNothingToSayAboutTheTextPage() async throws {
+        let page = try await makeRepresentativeRegistry().render(.text)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.path)
+        process.arguments = ["check", "metrics"]
+        let input = Pipe()
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: Data(page))
+        try input.fileHandleForWriting.close()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(String(decoding: said, as: UTF8.self))")
+    }
+}

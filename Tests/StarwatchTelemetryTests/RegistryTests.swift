@@ -1,0 +1,216 @@
+import Testing
+
+@testable import StarwatchTelemetry
+
+enum Reason: String, MetricLabel {
+    case throttled
+    case overlap = "already_running"
+    case noToken = "no_token"
+}
+
+enum Side: String, MetricLabel { case server, client }
+
+enum Single: String, MetricLabel { case only }
+
+/// Larger than a byte, so that the table of bytes cannot serve.
+struct Wide: MetricLabel {
+    static let allCases = [Wide(rawValue: "a")!, Wide(rawValue: "b")!]
+    let rawValue: String
+    init?(rawValue: String) { self.rawValue = rawValue }
+}
+
+func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+@Suite struct RegistryTests {
+    @Test func everySeriesExistsAtZeroFromTheFirstPage() throws {
+        let registry = MetricRegistry()
+        let polls = try ConfiguredNames(["a", "b"])
+        _ = registry.counters(
+            .counter("t_skipped_total", "Skips."),
+            by: LabelDimension("poll", of: polls),
+            LabelDimension("reason", of: Reason.self)
+        )
+        let lines = text(registry.page(.text)).split(separator: "\n")
+        #expect(lines.count == 2 + 6)
+        #expect(lines.contains(#"t_skipped_total{poll="b",reason="already_running"} 0"#))
+        #expect(registry.seriesCount == 6)
+    }
+
+    @Test func everyCombinationHasItsOwnHandle() throws {
+        let registry = MetricRegistry()
+        let polls = try ConfiguredNames(["a", "b"])
+        let vector = registry.counters(
+            .counter("t_total", "T."),
+            by: LabelDimension("poll", of: polls),
+            LabelDimension<Reason>("reason"),
+            LabelDimension<Side>("side")
+        )
+        var expected: [String] = []
+        var amount: UInt64 = 0
+        for poll in polls.all {
+            for reason in Reason.allCases {
+                for side in Side.allCases {
+                    amount += 1
+                    vector[poll, reason, side].increment(by: amount)
+                    expected.append(
+                        "t_total{poll=\"\(poll)\",reason=\"\(reason.rawValue)\",side=\"\(side.rawValue)\"} \(amount)"
+                    )
+                }
+            }
+        }
+        #expect(text(registry.page(.text)).split(separator: "\n").dropFirst(2).map(String.init) == expected)
+    }
+
+    @Test func labelsOfAnySizeFindTheirIndex() {
+        #expect(LabelDimension<Single>("l").index(of: .only) == 0)
+        #expect(Wide.allCases.map { LabelDimension<Wide>("l").index(of: $0) } == [0, 1])
+        #expect(Reason.allCases.map { LabelDimension<Reason>("l").index(of: $0) } == [0, 1, 2])
+    }
+
+    @Test func rowsOfAMatrixAreWhatAViewSums() throws {
+        let registry = MetricRegistry()
+        let matrix = registry.counters(
+            .counter("t_total", "T."),
+            by: LabelDimension<Side>("side"),
+            LabelDimension<Reason>("reason")
+        )
+        registry.counterView(.counter("v_x_total", "V."), sumOf: matrix.all(.client))
+        matrix[.server, .overlap].increment(by: 100)
+        matrix[.client, .overlap].increment(by: 2)
+        matrix[.client, .noToken].increment(by: 3)
+        #expect(text(registry.page(.text)).contains("\nv_x_total 5\n"))
+    }
+
+    @Test(arguments: ["", "A", "1a", "a-b", "ä", "a b", String(repeating: "a", count: 64)])
+    func badNamesAreRefused(name: String) {
+        #expect(throws: TelemetryError.invalidName(position: 1)) { try ConfiguredNames(["ok", name]) }
+    }
+
+    @Test func namesAreFewAndDifferent() throws {
+        let sixteen = (0..<16).map { "n\($0)" }
+        #expect(try ConfiguredNames(sixteen, after: ["server"]).all.count == 17)
+        #expect(throws: TelemetryError.tooManyNames(count: 17)) { try ConfiguredNames(sixteen + ["x"]) }
+        #expect(throws: TelemetryError.duplicateName(position: 1)) { try ConfiguredNames(["a", "a"]) }
+        #expect(throws: TelemetryError.duplicateName(position: 0)) {
+            try ConfiguredNames(["server"], after: ["server"])
+        }
+        #expect(try ConfiguredNames(["a"])["b"] == nil)
+    }
+
+    @Test func aNameOfAnotherListStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            let dimension = LabelDimension("poll", of: try ConfiguredNames(["a"]))
+            _ = dimension.index(of: try ConfiguredNames(["b"]).all[0])
+        }
+    }
+
+    @Test func aFamilyThatBreaksARuleStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            _ = MetricRegistry().counter(.counter("t_polls", "No suffix."))
+        }
+    }
+
+    @Test func aNameRegisteredTwiceStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            let registry = MetricRegistry()
+            _ = registry.counter(.counter("t_polls_total", "One."))
+            _ = registry.gauge(.gauge("t_polls", "Two."))
+        }
+    }
+
+    @Test func countersRestoreAndRise() {
+        let counter = Counter()
+        counter.increment(by: 2)
+        counter.restore(40)
+        #expect(counter.value == 42)
+        counter.raise(to: 41)
+        #expect(counter.value == 42)
+        counter.raise(to: 50)
+        #expect(counter.value == 50)
+    }
+
+    @Test func gaugesSetAndAdd() {
+        let gauge = Gauge()
+        gauge.set(2.5)
+        gauge.add(-3)
+        #expect(gauge.value == -0.5)
+        gauge.set(true)
+        #expect(gauge.value == 1)
+    }
+
+    @Test func observationsFallIntoTheBucketTheyDoNotExceed() {
+        let histogram = Histogram(bounds: [0.1, 1, 10])
+        for value in [0.1, 0.11, 1, 10.5, -3, .nan, .infinity] { histogram.observe(value) }
+        histogram.observe(.milliseconds(2500))
+        #expect(histogram.counts == [2, 2, 1, 1])
+        #expect(abs(histogram.sum - 14.21) < 1e-9)
+    }
+
+    @Test func concurrentUseLosesNothing() async {
+        let registry = MetricRegistry()
+        let counter = registry.counter(.counter("t_total", "T.", carriesExemplars: true))
+        let gauge = registry.gauge(.gauge("t_level", "T."))
+        let histogram = registry.histogram(.histogram("t_took_seconds", "T."), bounds: [1])
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for index in 0..<5000 {
+                        counter.increment(exemplar: index == 7 ? Exemplar(runID: "r", atMilliseconds: 1) : nil)
+                        gauge.add(1)
+                        histogram.observe(Double(index % 2) * 2)
+                    }
+                }
+            }
+            group.addTask { for _ in 0..<50 { _ = registry.page(.openMetrics) } }
+        }
+        #expect(counter.value == 20_000)
+        #expect(gauge.value == 20_000)
+        #expect(histogram.counts == [10_000, 10_000])
+        #expect(histogram.sum == 20_000)
+    }
+
+    @Test func collectorsRunBeforeThePage() async {
+        let registry = MetricRegistry()
+        let gauge = registry.gauge(.gauge("t_rows", unit: .rows, "T."))
+        registry.collect { gauge.set(7) }
+        #expect(text(registry.page(.text)).contains("t_rows 0\n"))
+        #expect(text(await registry.render(.text)).contains("t_rows 7\n"))
+    }
+
+    @Test func viewsShowWhatTheyViewWithoutASecondIncrement() {
+        let registry = MetricRegistry()
+        let took = registry.histogram(
+            .histogram("s_took_seconds", "S.", carriesExemplars: true),
+            bounds: [0.5, 2]
+        )
+        registry.histogramView(
+            .histogram("c_took_seconds", "C.", stability: .contract),
+            of: took,
+            bounds: [0.5, 2]
+        )
+        registry.histogramView(.histogram("c_none_seconds", "C."), of: nil, bounds: [0.5])
+        registry.gaugeView(.gauge("c_rps", "C.")) { 1.5 }
+        registry.gaugeView(.gauge("c_absent", "C.")) { nil }
+        took.observe(1)
+        let page = text(registry.page(.text))
+        #expect(page.contains("c_took_seconds_bucket{le=\"2.0\"} 1\n"))
+        #expect(page.contains("c_none_seconds_bucket{le=\"+Inf\"} 0\n"))
+        #expect(page.contains("c_rps 1.5\n"))
+        #expect(!page.contains("c_absent"))
+        #expect(registry.seriesCount == 5 + 5 + 4 + 1 + 1)
+    }
+
+    @Test func theRateCoversTheLastMinuteOnly() {
+        let rate = WindowedRate()
+        for second in 0..<120 { rate.record(atMilliseconds: Int64(second) * 1000) }
+        #expect(rate.perSecond(atMilliseconds: 119_999) == 1)
+        #expect(rate.perSecond(atMilliseconds: 149_000) == 0.5)
+        #expect(rate.perSecond(atMilliseconds: 10_000_000) == 0)
+    }
+
+    @Test func infoValuesArePlain() {
+        #expect(InfoLabel("version", "1.2.3-rc+1").value == "1.2.3-rc+1")
+        #expect(InfoLabel("version", "a\nb").value == "unknown")
+        #expect(InfoLabel("version", "").value == "unknown")
+    }
+}

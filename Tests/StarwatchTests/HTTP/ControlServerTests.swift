@@ -1,0 +1,289 @@
+import FoundationEssentials
+import Glibc
+import NIOHTTP1
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+
+@Suite(.timeLimit(.minutes(1)))
+struct ControlServerTests {
+    private func withControl<Result>(
+        _ agent: FakeAgent,
+        _ body: (_ path: String, _ client: ControlClient) async throws -> Result
+    ) async throws -> Result {
+        try await withDirectory { directory in
+            let server = ControlServer(agent: agent, socketPath: directory + "/s.sock", logger: quiet)
+            return try await withRunning(server) { try await body($0, ControlClient(socketPath: $0)) }
+        }
+    }
+
+    @Test func everyOperationReachesTheAgentAndItsAnswerComesBack() async throws {
+        let agent = FakeAgent { $0.status = StatusPageTests.degraded }
+        let did = try #require(DID("did:example:alice"))
+        try await withControl(agent) { _, client in
+            #expect(try await client.status() == StatusPageTests.degraded)
+            let report = try await client.runPoll("starred_projects")
+            #expect(report.poll == "starred_projects")
+            #expect(report.fetched == 3)
+            #expect(report.watermarkMoved)
+            #expect(try await client.outboxList(state: nil) == [FakeAgent.entry(1), FakeAgent.entry(2)])
+            #expect(try await client.outboxList(state: "dead").count == 2)
+            #expect(try await client.outboxShow(7) == FakeAgent.entry(7))
+            #expect(try await client.outboxRetry([1, 2, 3]) == 3)
+            #expect(try await client.outboxDiscard([4]) == 1)
+            #expect(try await client.setIdentity(did).did == did.rawValue)
+            #expect(try await client.identity().did == did.rawValue)
+            #expect(try await client.setIdentity(nil).did == nil)
+            let change = StarsChange(operation: .add, planIDs: ["p/1", "p 2"])
+            #expect(try await client.changeStars(change) == ["p/1", "p 2"])
+            #expect(try await client.stars() == ["p/1", "p 2"])
+            try await client.reload()
+        }
+        #expect(
+            agent.now.calls == [
+                "run starred_projects", "list all", "list dead", "show 7", "retry [1, 2, 3]", "discard [4]",
+                "set identity", "identity", "set identity", "stars add", "stars", "reload",
+            ]
+        )
+    }
+
+    @Test func namesAreEscapedOnTheWayAndReadOnArrival() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { _, client in
+            _ = try await client.runPoll("a/b ?#%é")
+            _ = try await client.outboxList(state: "x&y=z+1")
+        }
+        #expect(agent.now.calls == ["run a/b ?#%é", "list x&y=z+1"])
+    }
+
+    @Test(arguments: [
+        (ControlError.Kind.notFound, UInt(404)), (.invalid, 400), (.conflict, 409), (.failed, 500),
+    ])
+    func aRefusalKeepsItsKindAndItsWords(kind: ControlError.Kind, status: UInt) async throws {
+        let refusal = ControlError(kind, "There is no \"poll\" <of> that name.")
+        try await withControl(FakeAgent { $0.failure = refusal }) { path, client in
+            let error = await #expect(throws: ControlClientError.self) { try await client.reload() }
+            #expect(error == .refused(refusal))
+            let reply = try await HTTPProbe(address: path).send(.POST, "/api/v1/reload")
+            #expect(reply.status == status)
+        }
+    }
+
+    @Test(arguments: [
+        ("POST", "/api/v1/outbox/retry", ""), ("POST", "/api/v1/outbox/retry", "{\"ids\":[]}"),
+        ("POST", "/api/v1/outbox/discard", "{\"ids\":[\"did:example:alice\"]}"), ("PUT", "/api/v1/identity", "{}"),
+        ("PUT", "/api/v1/identity", "{\"did\":\"alice did:example:alice\"}"),
+        ("POST", "/api/v1/stars", "{\"operation\":\"did:example:alice\",\"plan_ids\":[]}"),
+        ("GET", "/api/v1/outbox/x", ""),
+    ])
+    func aBodyThatMakesNoSenseIs400AndIsNotRepeated(method: String, path: String, body: String) async throws {
+        let agent = FakeAgent()
+        let reply = try await withControl(agent) { socket, _ in
+            try await HTTPProbe(address: socket).send(.init(rawValue: method), path, body: body)
+        }
+        #expect(reply.status == 400)
+        #expect(reply.text.hasPrefix(#"{"error":{"kind":"invalid","message":""#))
+        #expect(!reply.text.contains("alice"))
+        #expect(agent.now.calls.isEmpty)
+    }
+
+    @Test func aBodyOverTheLimitIs413() async throws {
+        let reply = try await withControl(FakeAgent()) { socket, _ in
+            let body = String(repeating: " ", count: RouteResponder.bodyLimitBytes + 1)
+            return try await HTTPProbe(address: socket).send(.POST, "/api/v1/stars", body: body)
+        }
+        #expect(reply.status == 413)
+    }
+
+    @Test(arguments: [
+        ("/api/v1/identity", "GET, HEAD, PUT"), ("/api/v1/stars", "GET, HEAD, POST"), ("/api/v1/reload", "POST"),
+    ])
+    func allowNamesWhatARouteDoes(path: String, allow: String) async throws {
+        let reply = try await withControl(FakeAgent()) { socket, _ in
+            try await HTTPProbe(address: socket).send(.DELETE, path)
+        }
+        #expect(reply.status == 405)
+        #expect(reply.headers["Allow"] == [allow])
+    }
+
+    @Test func theReadOnlyRoutesAreThereToo() async throws {
+        let status = try await withControl(FakeAgent()) { socket, _ in
+            try await HTTPProbe(address: socket).get("/-/healthy").status
+        }
+        #expect(status == 200)
+    }
+
+    // MARK: - The socket
+
+    @Test func onlyTheOwnerMayOpenTheSocketAndNothingElseIsLeftBeside() async throws {
+        try await withDirectory { directory in
+            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            try await withRunning(server) { path in
+                #expect(path == directory + "/s.sock")
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(String(describing: try #require(attributes[.posixPermissions])) == String(0o600))
+                #expect(attributes[.type] as? FileAttributeType == .typeSocket)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["s.sock"])
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+        }
+    }
+
+    @Test func theSocketOfADeadAgentIsReplaced() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            try leaveDeadSocket(at: path)
+            let unreachable = await #expect(throws: ControlClientError.self) {
+                try await ControlClient(socketPath: path).reload()
+            }
+            #expect(unreachable?.reason == "unreachable")
+            try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) {
+                try await ControlClient(socketPath: $0).reload()
+            }
+        }
+    }
+
+    @Test func theSocketOfALiveAgentIsLeftAlone() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { path, client in
+            let second = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+            let error = await #expect(throws: HTTPServerError.self) { try await withRunning(second) { _ in } }
+            #expect(error == .agentRunning(path: path))
+            try await client.reload()
+        }
+        #expect(agent.now.calls == ["reload"])
+    }
+
+    @Test func ofTwoAgentsThatStartTogetherOneRuns() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            try leaveDeadSocket(at: path)
+            let agents = [FakeAgent(), FakeAgent()]
+            let servers = agents.map { ControlServer(agent: $0, socketPath: path, logger: quiet) }
+            let isOver = AsyncStream<Void>.makeStream()
+            let results = await withTaskGroup(of: Result<Void, any Error>.self) { group in
+                for server in servers {
+                    group.addTask {
+                        do {
+                            try await withRunning(server) { _ in for await _ in isOver.stream {} }
+                            return .success(())
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                var results: [Result<Void, any Error>] = []
+                for await result in group {
+                    results.append(result)
+                    isOver.continuation.finish()
+                }
+                return results
+            }
+            let failures = results.compactMap { result in
+                if case .failure(let error) = result { error as? HTTPServerError } else { nil }
+            }
+            #expect(failures == [.agentRunning(path: path)])
+        }
+    }
+
+    @Test func aFileInThePlaceOfTheSocketIsNotRemoved() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            try Data("mine".utf8).write(to: URL(filePath: path))
+            let server = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+            let error = await #expect(throws: HTTPServerError.self) { try await withRunning(server) { _ in } }
+            #expect(error?.reason == "bad_socket")
+            #expect(try Data(contentsOf: URL(filePath: path)) == Data("mine".utf8))
+        }
+    }
+
+    @Test func aPlaceWithoutDirectoryOrTooLongIsOneClearSentence() async throws {
+        try await withDirectory { directory in
+            for path in [directory + "/none/s.sock", directory + "/" + String(repeating: "x", count: 100)] {
+                let server = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+                let error = await #expect(throws: HTTPServerError.self) { try await withRunning(server) { _ in } }
+                #expect(error?.reason == "bad_socket")
+            }
+        }
+    }
+
+    // MARK: - The client
+
+    @Test func withoutAnAgentTheClientSaysSo() async throws {
+        try await withDirectory { directory in
+            let error = await #expect(throws: ControlClientError.self) {
+                try await ControlClient(socketPath: directory + "/s.sock").status()
+            }
+            #expect(error == .unreachable(path: directory + "/s.sock", detail: "No such file or directory"))
+        }
+    }
+
+    @Test func anAgentThatStopsHangsUpOnACycleItDoesNotFinish() async throws {
+        let agent = FakeAgent { $0.pollHangs = true }
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let server = ControlServer(
+                agent: agent,
+                socketPath: path,
+                shutdownGrace: .milliseconds(20),
+                logger: quiet
+            )
+            try await withThrowingTaskGroup(of: ControlClientError?.self) { group in
+                try await withRunning(server) { _ in
+                    group.addTask {
+                        await runSlowPoll(path)
+                    }
+                    var began = agent.pollBegan.stream.makeAsyncIterator()
+                    _ = await began.next()
+                }
+                // The cycle ends by cancellation; its answer or the end of the connection, whichever comes first.
+                let error = try await group.next() ?? nil
+                #expect(error == nil || error == .hungUp)
+            }
+        }
+    }
+
+    @Test func aCallCanBeCancelled() async throws {
+        let agent = FakeAgent { $0.pollHangs = true }
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let server = ControlServer(agent: agent, socketPath: path, shutdownGrace: .zero, logger: quiet)
+            try await withRunning(server) { _ in
+                let error = await withTaskGroup(of: ControlClientError?.self) { group in
+                    group.addTask {
+                        await runSlowPoll(path)
+                    }
+                    var began = agent.pollBegan.stream.makeAsyncIterator()
+                    _ = await began.next()
+                    group.cancelAll()
+                    return await group.next() ?? nil
+                }
+                #expect(error == .cancelled)
+            }
+        }
+    }
+
+    private func runSlowPoll(_ path: String) async -> ControlClientError? {
+        do throws(ControlClientError) {
+            _ = try await ControlClient(socketPath: path).runPoll("slow")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func leaveDeadSocket(at path: String) throws {
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(code == 0)
+    }
+}

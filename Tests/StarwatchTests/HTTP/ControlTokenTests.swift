@@ -1,0 +1,81 @@
+import NIOHTTP1
+import Testing
+
+@testable import Starwatch
+
+@Suite(.timeLimit(.minutes(1)))
+struct ControlTokenTests {
+    private struct Unreadable: Error {}
+
+    private func reload(
+        _ headers: HTTPHeaders,
+        token: @escaping @Sendable () async throws -> String = { "s3cret" }
+    ) async throws -> (reply: HTTPProbe.Reply, calls: [String]) {
+        let agent = FakeAgent()
+        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: token, logger: quiet)
+        let reply = try await withRunning(server) {
+            try await HTTPProbe(address: $0).send(.POST, "/api/v1/reload", headers)
+        }
+        return (reply, agent.now.calls)
+    }
+
+    @Test(arguments: ["Bearer s3cret", "bearer s3cret"])
+    func whoHasTheTokenMay(authorization: String) async throws {
+        let (reply, calls) = try await reload(["Authorization": authorization])
+        #expect(reply.status == 200)
+        #expect(calls == ["reload"])
+    }
+
+    @Test(arguments: ["", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3cretx", "Bearer S3cret", "Basic s3cret"])
+    func whoHasNotMayNot(authorization: String) async throws {
+        let (reply, calls) = try await reload(["Authorization": authorization])
+        #expect(reply.status == 401)
+        #expect(reply.headers["WWW-Authenticate"] == ["Bearer"])
+        #expect(!reply.text.contains("s3cret"))
+        #expect(calls.isEmpty)
+    }
+
+    @Test func aCookieIsNoToken() async throws {
+        let (reply, _) = try await reload(["Cookie": "token=s3cret; Authorization=Bearer s3cret"])
+        #expect(reply.status == 401)
+        #expect(reply.headers["Set-Cookie"].isEmpty)
+    }
+
+    @Test func anEmptyTokenLetsNobodyIn() async throws {
+        #expect(try await reload(["Authorization": "Bearer "], token: { "" }).reply.status == 401)
+    }
+
+    @Test func aTokenThatCannotBeReadLetsNobodyIn() async throws {
+        let (reply, calls) = try await reload(["Authorization": "Bearer s3cret"], token: { throw Unreadable() })
+        #expect(reply.status == 500)
+        #expect(calls.isEmpty)
+    }
+
+    @Test(arguments: ["localhost", "LOCALHOST:9465", "127.0.0.1:1", "[::1]:9465", "10.1.2.3"])
+    func addressesAndLocalhostAreOurHosts(host: String) async throws {
+        #expect(try await reload(["Authorization": "Bearer s3cret", "Host": host]).reply.status == 200)
+    }
+
+    @Test(arguments: ["evil.example", "evil.example:9465", "127.0.0.1.evil.example", "1.2.3", "localhost.evil.example"])
+    func aNameThatSomebodyElsePointsHereIsNot(host: String) async throws {
+        let (reply, calls) = try await reload(["Authorization": "Bearer s3cret", "Host": host])
+        #expect(reply.status == 403)
+        #expect(calls.isEmpty)
+    }
+
+    @Test func aPageOfAnotherOriginMayNot() async throws {
+        let foreign = ["https://evil.example", "null", "http://localhost:1", "https://localhost"]
+        for origin in foreign {
+            let headers: HTTPHeaders = ["Authorization": "Bearer s3cret", "Host": "localhost", "Origin": origin]
+            #expect(try await reload(headers).reply.status == 403)
+        }
+        let own: HTTPHeaders = ["Authorization": "Bearer s3cret", "Host": "localhost", "Origin": "http://localhost"]
+        #expect(try await reload(own).reply.status == 200)
+    }
+
+    @Test(arguments: ["/", "/metrics", "/-/healthy", "/api/v1/status", "/nothing"])
+    func readingNeedsTheTokenToo(path: String) async throws {
+        let server = try ControlServer(agent: FakeAgent(), listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
+        #expect(try await withRunning(server) { try await HTTPProbe(address: $0).get(path) }.status == 401)
+    }
+}

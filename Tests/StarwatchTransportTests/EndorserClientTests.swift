@@ -1,0 +1,131 @@
+import StarwatchCore
+import Testing
+
+@testable import StarwatchTransport
+
+@Suite struct EndorserClientTests {
+    private func client(_ server: LoopbackServer, path: String = "") throws -> EndorserClient {
+        EndorserClient(
+            http: try makeClient(),
+            baseURL: server.url(path),
+            clientVersion: "starwatch/1.0",
+            userAgent: "agent/1",
+            maxResponseBytes: 1000
+        )
+    }
+
+    @Test func aPostHasEveryHeaderTheServerWants() async throws {
+        let seen = Events(of: LoopbackRequest.self)
+        let server = try LoopbackServer.answering {
+            seen.report.yield($0)
+            return answer(body: "{}")
+        }
+        let exchange = await (try client(server, path: "//")).send(
+            EndorserRequest(
+                endpoint: .plansChanged,
+                body: Array(#"{"planIds":[]}"#.utf8),
+                token: AccessToken(rawValue: "abc.def", expiresAt: nil),
+                requestID: "r-1",
+                idempotencyKey: "k-1"
+            )
+        )
+        let request = try #require(await seen.next())
+        #expect(request.line == "POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1")
+        #expect(request.header("Authorization") == "Bearer abc.def")
+        #expect(request.header("Content-Type") == "application/json")
+        #expect(request.header("Accept") == "application/json")
+        #expect(request.header("X-Idempotency-Key") == "k-1")
+        #expect(request.header("X-Request-ID") == "r-1")
+        #expect(request.header("X-Client-Version") == "starwatch/1.0")
+        #expect(request.header("User-Agent") == "agent/1")
+        #expect(request.body == #"{"planIds":[]}"#)
+        #expect(exchange.report.result == .ok)
+        #expect(text(try exchange.outcome.get()) == "{}")
+    }
+
+    @Test func aGetHasItsQueryEncodedAndNoBody() async throws {
+        let server = try LoopbackServer.answering { answer(body: $0.head) }
+        let exchange = await (try client(server, path: "/base/")).send(
+            EndorserRequest(
+                endpoint: .offersToMe,
+                query: [("recipientDid", "did:ethr:0xA"), ("afterId", "0 &ü")],
+                idempotencyKey: "unused"
+            )
+        )
+        let head = text(try exchange.outcome.get())
+        #expect(
+            head.hasPrefix(
+                "GET /base/api/v2/report/offers?recipientDid=did%3Aethr%3A0xA&afterId=0%20%26%C3%BC HTTP/1.1\r\n"
+            )
+        )
+        #expect(!head.contains("Authorization"))
+        #expect(!head.contains("Content-Type"))
+        #expect(!head.contains("Idempotency"))
+    }
+
+    @Test func theReportHasWhatClockAndThrottleNeed() async throws {
+        let server = try LoopbackServer.answering { _ in
+            answer(
+                "429 Too Many Requests",
+                headers: [
+                    "Date: Thu, 01 Jan 2026 00:00:00 GMT", "X-Server-Time: 1767225600", "Age: 3", "Retry-After: 7",
+                    "x-rate-limit-remaining: 0", "RateLimit-Limit: 100", "X-RateLimit-Reset: 30",
+                    "RateLimit: \"default\";r=0;t=30",
+                ],
+                body: #"{"error":"Rate limit exceeded"}"#
+            )
+        }
+        let exchange = await (try client(server)).send(EndorserRequest(endpoint: .time))
+        let report = exchange.report
+        #expect(report.endpoint == .time)
+        #expect(report.result == .rateLimited)
+        #expect(report.status == 429)
+        #expect(report.date == "Thu, 01 Jan 2026 00:00:00 GMT")
+        #expect(report.serverTime == "1767225600")
+        #expect(report.hasAge)
+        #expect(report.rateLimitRemaining == "0")
+        #expect(report.rateLimitLimit == "100")
+        #expect(report.rateLimitReset == "30")
+        #expect(report.rateLimit == "\"default\";r=0;t=30")
+        #expect(report.duration > .zero)
+        #expect(report.sentBytes > 0 && report.receivedBytes > 0)
+        #expect(report.receivedAt == standingClock())
+        #expect(failure(of: exchange.outcome)?.retryAfter == .seconds(7))
+    }
+
+    @Test func notModifiedIsNoFailure() async throws {
+        let server = try LoopbackServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 304 Not Modified\r\nETag: W/\"1\"\r\n\r\n")
+        }
+        let exchange = await (try client(server)).send(EndorserRequest(endpoint: .offersToMe))
+        #expect(exchange.report.result == .notModified)
+        #expect(try exchange.outcome.get().status == 304)
+    }
+
+    @Test func failuresBelowHTTPHaveTheirClass() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: String(repeating: "x", count: 1001)) }
+        let large = await (try client(server)).send(EndorserRequest(endpoint: .time))
+        #expect(failure(of: large.outcome)?.failureClass == .malformed)
+        #expect(large.report.result == .tooLarge)
+        #expect(large.report.status == nil)
+
+        let closing = try LoopbackServer { _ = $0.readRequest() }
+        let reset = await (try client(closing)).send(EndorserRequest(endpoint: .time))
+        #expect(failure(of: reset.outcome)?.failureClass == .network)
+        #expect(reset.report.result == .reset)
+    }
+
+    @Test func aTokenWithALineBreakIsNotSent() async throws {
+        let requests = Tally()
+        let server = try LoopbackServer.answering { _ in
+            requests.add(1)
+            return answer()
+        }
+        let exchange = await (try client(server)).send(
+            EndorserRequest(endpoint: .time, token: AccessToken(rawValue: "a\r\nX-B: c", expiresAt: nil))
+        )
+        #expect(failure(of: exchange.outcome)?.failureClass == .refused)
+        #expect(requests.value == 0)
+    }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import StarwatchCore
+import Testing
+
+@testable import StarwatchTransport
+
+@Suite struct HTTPClientTests {
+    @Test func answersHaveStatusHeadersAndBody() async throws {
+        let server = try LoopbackServer.answering { _ in
+            answer("404 Not Found", headers: ["X-Thing:  a b "], body: "gone")
+        }
+        let response = try await makeClient().execute(HTTPRequest(url: server.url()))
+        #expect(response.status == 404)
+        #expect(response.headers["x-tHING"] == "a b")
+        #expect(response.headers["X-Thin"] == nil)
+        #expect(text(response) == "gone")
+    }
+
+    @Test func postsCarryTheirBodyAndOnlyTheHeadersGiven() async throws {
+        let server = try LoopbackServer.answering { request in answer(body: request.head + "|" + request.body) }
+        let request = HTTPRequest(
+            method: .post,
+            url: server.url("/a?b=c"),
+            headers: [("X-One", "1"), ("X-Empty", "")],
+            body: Array("hello".utf8)
+        )
+        let echo = text(try await makeClient().execute(request))
+        #expect(echo.hasPrefix("POST /a?b=c HTTP/1.1\r\n"))
+        #expect(echo.contains("\r\nX-One: 1\r\n"))
+        #expect(echo.contains("X-Empty:"))
+        #expect(echo.hasSuffix("|hello"))
+        #expect(!echo.contains("Expect:"))
+        #expect(!echo.contains("Content-Type:"))
+        #expect(!echo.contains("User-Agent:"))
+    }
+
+    @Test(arguments: [nil, [UInt8]()]) func postsWithoutABodyHaveTheLengthZero(body: [UInt8]?) async throws {
+        let server = try LoopbackServer.answering { answer(body: $0.header("Content-Length") ?? "none") }
+        let client = try makeClient()
+        let response = try await client.execute(HTTPRequest(method: .post, url: server.url(), body: body))
+        #expect(text(response) == "0")
+    }
+
+    @Test func aGetAfterAPostOnTheSameHandleHasNoBody() async throws {
+        let server = try LoopbackServer.answering { answer(body: $0.line + "|" + $0.body) }
+        let client = try makeClient()
+        _ = try await client.execute(HTTPRequest(method: .post, url: server.url(), body: Array("x".utf8)))
+        #expect(text(try await client.execute(HTTPRequest(url: server.url("/2")))) == "GET /2 HTTP/1.1|")
+    }
+
+    @Test func requestsAtOnceGetTheirOwnAnswers() async throws {
+        let server = try LoopbackServer.answering { answer(body: $0.line) }
+        let client = try makeClient()
+        let wrong = await withTaskGroup(of: Bool.self) { group in
+            for index in 0..<100 {
+                group.addTask {
+                    let response = try? await client.execute(HTTPRequest(url: server.url("/\(index)")))
+                    return response.map(text) != "GET /\(index) HTTP/1.1"
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(wrong == 0)
+    }
+
+    @Test func aSecondRequestReusesTheConnection() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: "12345") }
+        let client = try makeClient()
+        let first = await client.exchange(HTTPRequest(url: server.url())).measurements
+        let second = await client.exchange(HTTPRequest(url: server.url())).measurements
+        #expect(first.isNewConnection)
+        #expect(first[.connect] > .zero)
+        #expect(!second.isNewConnection)
+        #expect(second[.dns] == .zero && second[.connect] == .zero && second[.tls] == .zero)
+        #expect(second[.firstByte] > .zero)
+        #expect(second.total >= second[.firstByte])
+    }
+
+    @Test(arguments: [0, 300, 60_000, 200_000]) func bytesAreThoseOfTheWire(size: Int) async throws {
+        let seen = Events(of: Int.self)
+        let reply = answer(body: "12345")
+        let server = try LoopbackServer.answering { request in
+            seen.report.yield(request.head.utf8.count + 4 + request.body.utf8.count)
+            return reply
+        }
+        let client = try makeClient()
+        let body = [UInt8](repeating: 65, count: size)
+        let measurements = await client.exchange(HTTPRequest(method: .post, url: server.url(), body: body)).measurements
+        #expect(await seen.next() == measurements.sentBytes)
+        #expect(measurements.receivedBytes == reply.utf8.count)
+    }
+
+    @Test func timesAreTheInjectedClocks() async throws {
+        let server = try LoopbackServer.answering { _ in answer() }
+        let measurements = await (try makeClient()).exchange(HTTPRequest(url: server.url())).measurements
+        #expect(measurements.receivedAt == standingClock())
+        #expect(measurements.sentAt.monotonic < measurements.receivedAt.monotonic)
+        #expect(measurements.receivedAt.monotonic - measurements.sentAt.monotonic <= measurements.total)
+    }
+
+    @Test func gzipIsAskedForAndDecompressed() async throws {
+        let server = try LoopbackServer { connection in
+            guard let request = connection.readRequest(), request.header("Accept-Encoding") == "gzip" else { return }
+            let body = Data(base64Encoded: "H4sIAAAAAAACA6tWys9WsiopKk2tBQCQX9SnCwAAAA==")!
+            connection.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n")
+            connection.write(Array(body))
+            _ = connection.waitForClose()
+        }
+        #expect(text(try await makeClient().execute(HTTPRequest(url: server.url()))) == #"{"ok":true}"#)
+    }
+
+    @Test func interimAnswersAndTrailersAddNoHeaders() async throws {
+        let server = try LoopbackServer.answering { _ in
+            "HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n"
+                + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Real: 1\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"
+        }
+        let response = try await makeClient().execute(HTTPRequest(url: server.url()))
+        #expect(response.headers["X-Real"] == "1")
+        #expect(response.headers["X-Early"] == nil)
+        #expect(response.headers["X-Late"] == nil)
+        #expect(text(response) == "ok")
+    }
+
+    @Test func redirectsAreNotFollowed() async throws {
+        let requests = Tally()
+        let server = try LoopbackServer.answering { _ in
+            requests.add(1)
+            return answer("302 Found", headers: ["Location: /elsewhere"])
+        }
+        let response = try await makeClient().execute(HTTPRequest(url: server.url()))
+        #expect(response.status == 302)
+        #expect(requests.value == 1)
+    }
+
+    @Test func noMoreRequestsThanAllowedAreUnderWayAtOnce() async throws {
+        let underWay = Tally()
+        let server = try LoopbackServer { connection in
+            while connection.readRequest() != nil {
+                underWay.add(1)
+                _ = connection.waitForClose(milliseconds: 5)
+                underWay.add(-1)
+                connection.write(answer())
+            }
+        }
+        let client = try makeClient(HTTPClientOptions(maxInFlight: 3))
+        let good = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<30 {
+                group.addTask { (try? await client.execute(HTTPRequest(url: server.url()))) != nil }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(good == 30)
+        #expect(underWay.peak <= 3)
+    }
+
+    @Test func aConnectionTheServerClosedIsReplacedUnseen() async throws {
+        let server = try LoopbackServer { connection in
+            _ = connection.readRequest()
+            connection.write(answer(body: "x"))
+        }
+        let client = try makeClient()
+        for _ in 0..<5 {
+            #expect(text(try await client.execute(HTTPRequest(url: server.url()))) == "x")
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import StarwatchCore
+import Testing
+
+@testable import StarwatchTransport
+
+@Suite struct HTTPFailureTests {
+    private func outcome(
+        maxResponseBytes: Int = 64 * 1024,
+        timeout: Duration = .seconds(20),
+        _ handler: @escaping @Sendable (LoopbackConnection) -> Void
+    ) async throws -> HTTPError? {
+        let server = try LoopbackServer(handler)
+        let request = HTTPRequest(url: server.url(), timeout: timeout, maxResponseBytes: maxResponseBytes)
+        return failure(of: await (try makeClient()).exchange(request).result)
+    }
+
+    @Test func aDrippingBodyEndsAtTheTimeLimitAndTheServerSeesTheClose() async throws {
+        let closed = Events(of: Bool.self)
+        let error = try await outcome(timeout: .milliseconds(300)) { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n")
+            while !connection.waitForClose(milliseconds: 10) {
+                guard connection.write("x") else { break }
+            }
+            closed.report.yield(true)
+        }
+        #expect(error == .timeout)
+        #expect(await closed.next() == true)
+    }
+
+    @Test func noAnswerEndsAtTheTimeLimit() async throws {
+        let error = try await outcome(timeout: .milliseconds(100)) {
+            _ = $0.readRequest(); _ = $0.waitForClose()
+        }
+        #expect(error == .timeout)
+    }
+
+    @Test func waitingForAPlaceCountsTowardsTheTimeLimit() async throws {
+        let begun = Events(of: Bool.self)
+        let server = try LoopbackServer { connection in
+            _ = connection.readRequest()
+            begun.report.yield(true)
+            _ = connection.waitForClose()
+        }
+        let client = try makeClient(HTTPClientOptions(maxInFlight: 1)) {
+            ClockReading(
+                wall: Timestamp(seconds: 0),
+                monotonic: .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds))
+            )
+        }
+        async let first = client.exchange(HTTPRequest(url: server.url(), timeout: .seconds(60)))
+        _ = await begun.next()
+        let second = await client.exchange(HTTPRequest(url: server.url(), timeout: .milliseconds(50)))
+        #expect(failure(of: second.result) == .timeout)
+        #expect(second.measurements.sentBytes == 0)
+        client.shutdown()
+        #expect(failure(of: await first.result) == .cancelled)
+    }
+
+    @Test func nobodyListeningIsAFailureToConnect() async throws {
+        let port = try LoopbackServer { _ in }.port
+        let result = await (try makeClient()).exchange(HTTPRequest(url: "http://127.0.0.1:\(port)/")).result
+        #expect(failure(of: result) == .connect)
+    }
+
+    @Test func aNameThatDoesNotExistIsAFailureOfDNS() async throws {
+        // A label of more than 63 bytes fails in the resolver without a question to any server.
+        let name = String(repeating: "a", count: 64) + ".invalid"
+        let result = await (try makeClient()).exchange(HTTPRequest(url: "http://\(name)/")).result
+        #expect(failure(of: result) == .dns)
+    }
+
+    @Test func aConnectionThatEndsEarlyIsAReset() async throws {
+        let withoutAnswer = try await outcome { _ = $0.readRequest() }
+        #expect(withoutAnswer == .reset)
+        let withinBody = try await outcome {
+            _ = $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+        }
+        #expect(withinBody == .reset)
+        let withinChunks = try await outcome {
+            _ = $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+            $0.reset()
+        }
+        #expect(withinChunks == .reset)
+    }
+
+    @Test func answersOverTheLimitAreRefused() async throws {
+        let announced = try await outcome(maxResponseBytes: 10) {
+            _ = $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n")
+            _ = $0.waitForClose()
+        }
+        #expect(announced == .tooLarge)
+        let chunked = try await outcome(maxResponseBytes: 10) {
+            _ = $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nabcdefgh\r\n3\r\nabc\r\n")
+            _ = $0.waitForClose()
+        }
+        #expect(chunked == .tooLarge)
+    }
+
+    @Test func anAnswerAtTheLimitIsNotTooLarge() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: "0123456789") }
+        let request = HTTPRequest(url: server.url(), maxResponseBytes: 10)
+        #expect(text(try await makeClient().execute(request)) == "0123456789")
+    }
+
+    @Test func aCompressedBombIsRefusedByItsDecompressedSize() async throws {
+        let bomb = [UInt8](try #require(Data(base64Encoded: Self.bomb)))
+        #expect(bomb.count < 2000)
+        let error = try await outcome {
+            _ = $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bomb.count)\r\n\r\n")
+            $0.write(bomb)
+            _ = $0.waitForClose()
+        }
+        #expect(error == .tooLarge)
+    }
+
+    @Test func answersThatAreNotHTTPAreMalformed() async throws {
+        let text = try await outcome {
+            _ = $0.readRequest()
+            $0.write("220 mail.example ESMTP\r\n")
+        }
+        #expect(text == .malformed)
+        let encoding = try await outcome {
+            _ = $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nabcd")
+        }
+        #expect(encoding == .malformed)
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "ftp://127.0.0.1/", "", "http://127.0.0.1/a b", "http://127.0.0.1/\r\nX: 1",
+    ])
+    func otherSchemesAndBrokenURLsAreNotSent(url: String) async throws {
+        #expect(failure(of: await (try makeClient()).exchange(HTTPRequest(url: url)).result) == .invalidRequest)
+    }
+
+    @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A", "\u{0}"), ("X-A", "é")])
+    func headersThatWouldSmuggleAreNotSent(name: String, value: String) async throws {
+        let requests = Tally()
+        let server = try LoopbackServer.answering { _ in
+            requests.add(1)
+            return answer()
+        }
+        let request = HTTPRequest(url: server.url(), headers: [(name, value)])
+        #expect(failure(of: await (try makeClient()).exchange(request).result) == .invalidRequest)
+        #expect(requests.value == 0)
+    }
+
+    @Test func everyErrorHasAReasonAndNoSecretsInIt() {
+        let all: [HTTPError] = [
+            .timeout, .dns, .connect, .tls, .reset, .tooLarge, .cancelled, .malformed, .invalidRequest,
+            .configuration("x"),
+        ]
+        #expect(Set(all.map(\.reason)).count == all.count)
+        #expect(all.allSatisfy { !$0.description.isEmpty })
+    }
+
+    /// 1 MiB of zeros, compressed.
+    private static let bomb =
+        "H4sIAAAAAAACA+3BMQEAAADCoPVPbQhfo" + String(repeating: "A", count: 1355) + "PgMc6jinAAAQAA=="
+}

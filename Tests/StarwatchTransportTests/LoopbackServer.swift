@@ -1,0 +1,173 @@
+import Foundation
+import Glibc
+
+/// A TCP server on a free port of 127.0.0.1 that does to HTTP whatever a test tells it to, a thread a connection.
+final class LoopbackServer: Sendable {
+    let port: Int
+    private let listener: Int32
+
+    /// Listens at once; `handler` runs on a thread of its own for every connection, which is closed when it returns.
+    init(_ handler: @escaping @Sendable (LoopbackConnection) -> Void) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 512) == 0 && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard code else { throw POSIXError(.EADDRNOTAVAIL) }
+        self.listener = listener
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread {
+            while true {
+                let socket = accept(listener, nil, nil)
+                guard socket >= 0 else { return }
+                Thread.detachNewThread {
+                    let connection = LoopbackConnection(socket)
+                    handler(connection)
+                    connection.close()
+                }
+            }
+        }
+    }
+
+    /// Answers every request of every connection with what `respond` returns.
+    static func answering(_ respond: @escaping @Sendable (LoopbackRequest) -> String) throws -> LoopbackServer {
+        try LoopbackServer { connection in
+            while let request = connection.readRequest() {
+                guard connection.write(respond(request)) else { return }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+}
+
+struct LoopbackRequest: Sendable {
+    var head: String
+    var body: String
+
+    /// The first line.
+    var line: String { head.components(separatedBy: "\r\n")[0] }
+
+    func header(_ name: String) -> String? {
+        head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix(name.lowercased() + ":") }
+            .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
+    }
+}
+
+/// One accepted connection; used by its own thread only.
+final class LoopbackConnection {
+    private let socket: Int32
+    private var buffer: [UInt8] = []
+    private var isOpen = true
+
+    init(_ socket: Int32) {
+        self.socket = socket
+        var one: Int32 = 1
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    func close() {
+        if isOpen { Glibc.close(socket) }
+        isOpen = false
+    }
+
+    /// Ends the connection with RST.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    func readRequest() -> LoopbackRequest? {
+        while true {
+            let text = String(decoding: buffer, as: UTF8.self)
+            if let end = text.range(of: "\r\n\r\n") {
+                let head = String(text[..<end.lowerBound])
+                var request = LoopbackRequest(head: head, body: "")
+                let length = request.header("content-length").flatMap(Int.init) ?? 0
+                let total = head.utf8.count + 4 + length
+                if buffer.count >= total {
+                    request.body = String(decoding: buffer[(head.utf8.count + 4)..<total], as: UTF8.self)
+                    buffer.removeFirst(total)
+                    return request
+                }
+            }
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            let count = recv(socket, &chunk, chunk.count, 0)
+            guard count > 0 else { return nil }
+            buffer.append(contentsOf: chunk[..<count])
+        }
+    }
+
+    /// `false` when the other end has closed.
+    @discardableResult
+    func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+    @discardableResult
+    func write(_ bytes: [UInt8]) -> Bool {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Waits until the other end closes, at most `milliseconds` (-1: for ever); whether it did.
+    func waitForClose(milliseconds: Int32 = -1) -> Bool {
+        var watched = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        guard poll(&watched, 1, milliseconds) > 0 else { return false }
+        var byte: UInt8 = 0
+        return recv(socket, &byte, 1, 0) <= 0
+    }
+}
+
+/// An answer with a length.
+func answer(_ status: String = "200 OK", headers: [String] = [], body: String = "") -> String {
+    let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
+    return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
+}
+
+/// A counter that threads share.
+final class Tally: Sendable {
+    private let lock = NSLock()
+    nonisolated(unsafe) private var current = 0
+    nonisolated(unsafe) private var largest = 0
+
+    var value: Int { lock.withLock { current } }
+    var peak: Int { lock.withLock { largest } }
+
+    func add(_ amount: Int) {
+        lock.withLock {
+            current += amount
+            largest = max(largest, current)
+        }
+    }
+}
+
+/// Things that threads report and a test waits for.
+struct Events<Element: Sendable>: Sendable {
+    let stream: AsyncStream<Element>
+    let report: AsyncStream<Element>.Continuation
+
+    init(of type: Element.Type = Element.self) {
+        (stream, report) = AsyncStream.makeStream(of: type)
+    }
+
+    /// The next one; waits for it.
+    func next() async -> Element? {
+        for await element in stream { return element }
+        return nil
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import StarwatchTransport
+
+@Suite struct SecretFileTests {
+    private let directory = TemporaryDirectory()
+
+    private func file(_ path: String, credentials: String? = nil) -> SecretFile {
+        SecretFile(
+            path: path,
+            setting: "auth.secret_file",
+            directory: directory.path,
+            credentialsDirectory: credentials
+        )
+    }
+
+    @Test(arguments: [("a\n", "a"), ("a\n\n", "a\n"), ("a\r\n", "a"), ("a", "a"), (" a ", " a ")])
+    func oneTrailingNewlineIsLeftOut(content: String, secret: String) throws {
+        var file = file(directory.write("secret", content))
+        #expect(try file.read() == Array(secret.utf8))
+    }
+
+    @Test(arguments: [mode_t(0o640), 0o604, 0o660, 0o644, 0o610]) func aFileOthersMayUseIsRefused(mode: mode_t) {
+        var file = file(directory.write("secret", "a", mode: mode))
+        #expect(throws: TokenError.filePermissions(setting: "auth.secret_file")) { try file.read() }
+        #expect(TokenError.filePermissions(setting: "x").description.contains("chmod 600"))
+    }
+
+    @Test func aMissingFileADirectoryAndAnEmptyFileAreRefused() {
+        var missing = file("nowhere")
+        #expect(throws: TokenError.fileUnreadable(setting: "auth.secret_file")) { try missing.read() }
+        var directory = file(self.directory.path)
+        #expect(throws: TokenError.fileUnreadable(setting: "auth.secret_file")) { try directory.read() }
+        var empty = file(self.directory.write("empty", "\n"))
+        #expect { try empty.read() } throws: { ($0 as? TokenError)?.reason == "file_invalid" }
+    }
+
+    @Test func itIsReadAgainOnlyWhenItChanged() throws {
+        let path = directory.write("secret", "one")
+        var file = file(path)
+        #expect(try file.readIfChanged() == Array("one".utf8))
+        #expect(try file.readIfChanged() == nil)
+        // As secrets are replaced: another file takes the name.
+        let other = directory.write("other", "two")
+        #expect(rename(other, path) == 0)
+        #expect(try file.readIfChanged() == Array("two".utf8))
+        #expect(try file.readIfChanged() == nil)
+    }
+
+    @Test func aChangedFileIsLookedAtAsStrictly() throws {
+        let path = directory.write("secret", "one")
+        var file = file(path)
+        _ = try file.read()
+        let other = directory.write("other", "two", mode: 0o644)
+        #expect(rename(other, path) == 0)
+        #expect(throws: TokenError.filePermissions(setting: "auth.secret_file")) { try file.readIfChanged() }
+    }
+
+    @Test func relativePathsAreLookedForAmongTheCredentialsFirst() throws {
+        let credentials = TemporaryDirectory()
+        _ = directory.write("secret", "from the directory")
+        var plain = file("secret", credentials: credentials.path)
+        #expect(try plain.read() == Array("from the directory".utf8))
+        // systemd's access control list shows as a permission of the group.
+        _ = credentials.write("secret", "from systemd", mode: 0o440)
+        var credential = file("secret", credentials: credentials.path)
+        #expect(try credential.read() == Array("from systemd".utf8))
+        _ = credentials.write("open", "a", mode: 0o444)
+        var open = file("open", credentials: credentials.path)
+        #expect(throws: TokenError.filePermissions(setting: "auth.secret_file")) { try open.read() }
+    }
+
+    @Test func nothingOfItsContentIsPrinted() throws {
+        var file = file(directory.write("secret", "hush"))
+        _ = try file.read()
+        #expect(!"\(file)".contains("hush"))
+        #expect(!String(reflecting: file).contains("hush"))
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Glibc
+import StarwatchCore
+import Testing
+
+@testable import StarwatchTransport
+
+/// Against `openssl s_server`, with a certificate nobody else trusts.
+@Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"))) struct TLSTests {
+    /// A running server; stops with the value.
+    private final class TLSServer {
+        let directory = TemporaryDirectory()
+        let port: Int
+        private let process = Process()
+
+        var certificate: String { directory.path + "/cert.pem" }
+        var url: String { "https://127.0.0.1:\(port)/" }
+
+        init() throws {
+            let key = directory.path + "/key.pem"
+            let certificate = directory.path + "/cert.pem"
+            _ = try Self.openssl([
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
+            ])
+            let output = Pipe()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+            process.arguments = [
+                "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", certificate, "-key", key,
+            ]
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            process.standardInput = FileHandle.nullDevice
+            try process.run()
+            // "ACCEPT 127.0.0.1:38261" is its first line once it listens.
+            var line = ""
+            while !line.contains("\n") || !line.contains("ACCEPT") {
+                let data = output.fileHandleForReading.availableData
+                guard !data.isEmpty else { throw POSIXError(.ECONNREFUSED) }
+                line += String(decoding: data, as: UTF8.self)
+            }
+            let digits = line.split(separator: ":").last.map { $0.prefix { $0.isNumber } } ?? ""
+            guard let port = Int(digits) else { throw POSIXError(.ECONNREFUSED) }
+            self.port = port
+        }
+
+        // Not SIGTERM: programs inherit the mask of the thread that starts them, and libdispatch's threads block it.
+        deinit {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+
+        func pin() throws -> String {
+            let publicKey = directory.path + "/public.der"
+            let pem = try Self.openssl(["x509", "-in", certificate, "-pubkey", "-noout"])
+            let file = directory.write("public.pem", pem)
+            _ = try Self.openssl(["pkey", "-pubin", "-in", file, "-outform", "DER", "-out", publicKey])
+            let digest = try Self.openssl(["dgst", "-sha256", "-r", publicKey]).prefix(64)
+            return "sha256//" + Base64.encode(Hex.decode(digest.utf8) ?? [])
+        }
+
+        private static func openssl(_ arguments: [String]) throws -> String {
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+            process.arguments = arguments
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            process.standardInput = FileHandle.nullDevice
+            try process.run()
+            let data = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw POSIXError(.EINVAL) }
+            return String(decoding: data, as: UTF8.self)
+        }
+    }
+
+    @Test func anUnknownCertificateIsRefusedAndAnExtraAnchorTrusted() async throws {
+        let server = try TLSServer()
+        let distrusting = await (try makeClient()).exchange(HTTPRequest(url: server.url))
+        #expect(failure(of: distrusting.result) == .tls)
+
+        let client = try makeClient(HTTPClientOptions(caFile: server.certificate))
+        let exchange = await client.exchange(HTTPRequest(url: server.url))
+        #expect(try exchange.result.get().status == 200)
+        #expect(exchange.measurements[.tls] > .zero)
+    }
+
+    @Test func aPinnedKeyMustBeTheServers() async throws {
+        let server = try TLSServer()
+        let right = HTTPClientOptions(caFile: server.certificate, pinnedPublicKey: try server.pin())
+        let response = try await makeClient(right).execute(HTTPRequest(url: server.url))
+        #expect(response.status == 200)
+
+        let other = "sha256//" + Base64.encode([UInt8](repeating: 1, count: 32))
+        let wrong = HTTPClientOptions(caFile: server.certificate, pinnedPublicKey: other)
+        #expect(failure(of: await (try makeClient(wrong)).exchange(HTTPRequest(url: server.url)).result) == .tls)
+    }
+
+    @Test func aFileOfAnchorsMustHoldACertificate() {
+        let directory = TemporaryDirectory()
+        let paths = [directory.path + "/missing.pem", directory.write("empty.pem", "nothing")]
+        for path in paths {
+            #expect { try makeClient(HTTPClientOptions(caFile: path)) } throws: { error in
+                (error as? HTTPError)?.reason == "configuration"
+            }
+        }
+    }
+}

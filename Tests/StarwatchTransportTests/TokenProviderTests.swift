@@ -1,0 +1,242 @@
+import Foundation
+import StarwatchCore
+import Testing
+
+@testable import StarwatchTransport
+
+@Suite struct TokenProviderTests {
+    private let directory = TemporaryDirectory()
+    private let now = Vector.issuedAt
+    private let alice = DID("did:ethr:0x1111111111111111111111111111111111111111")!
+
+    private func secretFile(_ content: String = "a shared secret", name: String = "secret") -> SecretFile {
+        SecretFile(path: directory.write(name, content), setting: "auth.file")
+    }
+
+    private func keyProvider(_ content: String = Vector.keyHex) -> DIDKeyTokenProvider {
+        DIDKeyTokenProvider(file: secretFile(content))
+    }
+
+    private func payload(_ token: AccessToken?) throws -> String {
+        let parts = try #require(token).rawValue.split(separator: ".")
+        return String(decoding: try #require(Base64.decodeURL(parts[1])), as: UTF8.self)
+    }
+
+    // MARK: - Every kind
+
+    @Test func noneAsksWithoutAToken() async throws {
+        let provider = AnonymousTokenProvider()
+        #expect(try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now) == nil)
+        #expect(await provider.poolRemaining == nil)
+    }
+
+    @Test func tokensAndErrorsPrintNoSecrets() async throws {
+        let token = AccessToken(rawValue: "hush", expiresAt: now)
+        #expect("\(token)" == "<token>")
+        #expect(String(reflecting: [token]).contains("hush") == false)
+        #expect("\(try #require(Secp256k1PrivateKey(Hex.decode(Vector.keyHex.utf8)!)))" == "<key>")
+        var text = ""
+        dump(token, to: &text)
+        #expect(!text.contains("hush"))
+    }
+
+    // MARK: - DID key
+
+    @Test func theVectorIsReproducedByteForByte() async throws {
+        let token = try await keyProvider().token(
+            for: Vector.did,
+            dialect: .endorser,
+            purpose: .poll,
+            serverTime: now
+        )
+        #expect(token?.rawValue == Vector.token)
+        #expect(token?.expiresAt == now + .seconds(60))
+    }
+
+    @Test func aKeyOfAnotherDIDIsRefused() async throws {
+        let provider = keyProvider()
+        await #expect(throws: TokenError.keyMismatch) { try await provider.validate(account: alice) }
+        await #expect(throws: TokenError.unsupportedDID) {
+            try await provider.validate(account: DID("did:peer:0zabc")!)
+        }
+        try await provider.validate(account: DID(Vector.did.rawValue.lowercased())!)
+        await #expect(throws: TokenError.keyMismatch) {
+            try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        }
+    }
+
+    @Test func anUnusableKeyFileIsRefused() async {
+        let provider = keyProvider("not a key")
+        for _ in 0..<2 {
+            await #expect {
+                try await provider.validate(account: Vector.did)
+            } throws: {
+                ($0 as? TokenError)?.reason == "file_invalid"
+            }
+        }
+    }
+
+    @Test func aTokenIsKeptUntilHalfOfItsLifeIsOver() async throws {
+        let provider = keyProvider()
+        func token(after seconds: Int64) async throws -> AccessToken? {
+            try await provider.token(
+                for: Vector.did,
+                dialect: .endorser,
+                purpose: .poll,
+                serverTime: now + .seconds(seconds)
+            )
+        }
+        let first = try await token(after: 0)
+        #expect(try await token(after: 29) == first)
+        let second = try await token(after: 30)
+        #expect(second != first)
+        #expect(await provider.expiry == now + .seconds(90))
+    }
+
+    // MARK: - Shared secret
+
+    @Test func canonicalClaimsAreThoseOfTheSeeds() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile(), makeID: { "id-1" })
+        let token = try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
+        let did = alice.rawValue
+        #expect(
+            try payload(token)
+                == #"{"iss":"\#(did)","sub":"\#(did)","aud":"endorser-api","exp":1767229200,"iat":1767225600,"#
+                + #""scope":"notifications","jti":"id-1"}"#
+        )
+    }
+
+    @Test func endorserTokensHaveNoAudience() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile())
+        let token = try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        #expect(try payload(token) == #"{"exp":1767229200,"iat":1767225600,"iss":"\#(alice.rawValue)"}"#)
+    }
+
+    @Test func theSignatureIsHMACOfHeaderAndPayload() async throws {
+        // RFC 7515, A.1 has its own header; this one was computed with another implementation.
+        let provider = SharedSecretTokenProvider(file: secretFile("secret"), lifetime: .seconds(60))
+        let token = try await provider.token(
+            for: DID("did:ethr:0x0")!,
+            dialect: .endorser,
+            purpose: .poll,
+            serverTime: now
+        )
+        #expect(
+            token?.rawValue
+                == "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleHAiOjE3NjcyMjU2NjAsImlhdCI6MTc2NzIyNTYwMCwiaXNzIjoiZGlkOmV0aHI6MHgwIn0.dTeVD6zOhOFvs0VpLDjdKTJ6LNsrBtqN0qh884FamVM"
+        )
+    }
+
+    @Test func quotesInADIDDoNotBreakThePayload() async throws {
+        let did = try #require(DID(#"did:x:a"b\c"#))
+        let provider = SharedSecretTokenProvider(file: secretFile())
+        let token = try await provider.token(for: did, dialect: .canonical, purpose: .poll, serverTime: now)
+        #expect(CompactJWT.peek(try #require(token).rawValue)?.iss == did.rawValue)
+    }
+
+    @Test func pollsShareATokenAndAcknowledgementsDoNot() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile())
+        func token(_ purpose: TokenPurpose) async throws -> AccessToken? {
+            try await provider.token(for: alice, dialect: .canonical, purpose: purpose, serverTime: now)
+        }
+        let poll = try await token(.poll)
+        let acknowledgements = [try await token(.acknowledge), try await token(.acknowledge)]
+        #expect(try await token(.poll) == poll)
+        #expect(Set(acknowledgements + [poll]).count == 3)
+    }
+
+    @Test func aTokenIsReplacedTenMinutesBeforeItExpires() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile())
+        func token(after seconds: Int64) async throws -> AccessToken? {
+            try await provider.token(
+                for: alice,
+                dialect: .canonical,
+                purpose: .poll,
+                serverTime: now + .seconds(seconds)
+            )
+        }
+        let first = try await token(after: 0)
+        #expect(try await token(after: 2999) == first)
+        #expect(try await token(after: 3000) != first)
+    }
+
+    @Test func aRefusedTokenIsNotGivenAgain() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile())
+        func token() async throws -> AccessToken {
+            try #require(
+                try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
+            )
+        }
+        let first = try await token()
+        await provider.refuse(AccessToken(rawValue: "another", expiresAt: nil))
+        #expect(try await token() == first)
+        await provider.refuse(first)
+        #expect(await provider.expiry == nil)
+        #expect(try await token() != first)
+    }
+
+    @Test func noTokenIsGivenToAnotherAccountOrDialect() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile())
+        var issuers: Set<String?> = []
+        for (account, dialect) in [(alice, Dialect.canonical), (Vector.did, .canonical), (alice, .endorser)] {
+            let token = try await provider.token(for: account, dialect: dialect, purpose: .poll, serverTime: now)
+            let claims = CompactJWT.peek(try #require(token).rawValue)
+            #expect(claims?.iss == account.rawValue)
+            #expect((claims?.aud != nil) == (dialect == .canonical))
+            issuers.insert(claims?.iss)
+        }
+        #expect(issuers.count == 2)
+    }
+
+    @Test func aNewSecretTakesTheKeptTokenAway() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile(), makeID: { "same" })
+        func token() async throws -> AccessToken? {
+            try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
+        }
+        let first = try await token()
+        let other = directory.write("other", "another secret")
+        #expect(rename(other, directory.path + "/secret") == 0)
+        #expect(try await token() != first)
+    }
+
+    // MARK: - Command
+
+    @Test func theCommandsTokenIsKeptForItsOwnLife() async throws {
+        let runs = Tally()
+        let expiry = now + .seconds(60)
+        let provider = CommandTokenProvider(argv: ["mint", "it"]) { argv in
+            runs.add(argv == ["mint", "it"] ? 1 : 100)
+            return " " + Self.unsigned(#"{"exp":\#(expiry.wholeSeconds)}"#) + "\n"
+        }
+        for (seconds, count) in [(Int64(0), 1), (29, 1), (30, 2)] {
+            let token = try await provider.token(
+                for: alice,
+                dialect: .endorser,
+                purpose: .poll,
+                serverTime: now + .seconds(seconds)
+            )
+            #expect(token?.expiresAt == expiry)
+            #expect(runs.value == count)
+        }
+    }
+
+    @Test(arguments: ["", "two words", "line\nline", "Bearer abc", "a\u{7}"])
+    func otherOutputsOfTheCommandAreRefused(output: String) async {
+        let provider = CommandTokenProvider(argv: ["x"]) { _ in output }
+        await #expect(throws: TokenError.commandOutput) {
+            try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        }
+    }
+
+    @Test func aCommandThatFailsIsAnErrorWithoutItsText() async {
+        struct Hush: Error {}
+        let provider = CommandTokenProvider(argv: ["x"]) { _ in throw Hush() }
+        await #expect(throws: TokenError.commandFailed) {
+            try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        }
+    }
+
+    static func unsigned(_ payload: String) -> String {
+        "e30." + Base64.encodeURL(Array(payload.utf8)) + ".c2ln"
+    }
+}
