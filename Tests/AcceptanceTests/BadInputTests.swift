@@ -86,7 +86,7 @@ import Testing
         }
         #expect(malformed == true)
         mock.clearFaults()
-        mock.publish(count: 3)
+        mock.publish(mock.plans.prefix(3).map { MockChange(planID: $0.id) })
         let arrived = await eventually(within: .seconds(60)) {
             mock.receivedNotifications.flatMap(\.jwtIDs).count == 3 ? true : nil
         }

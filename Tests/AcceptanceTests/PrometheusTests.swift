@@ -36,7 +36,7 @@ import Testing
         #expect(isUp == true)
 
         mock.script(.rateLimited(retryAfter: .seconds(1)), .status(500), .malformedJSON, at: .plansChanged)
-        mock.publish(count: 7)
+        mock.publish(mock.plans.prefix(7).map { MockChange(planID: $0.id) })
         let arrived = await eventually { mock.receivedNotifications.flatMap(\.jwtIDs).count == 7 ? true : nil }
         #expect(arrived == true)
         let found = try await eventually {

@@ -206,6 +206,7 @@ public final class Agent: Sendable {
             outbox: options.outbox,
             maxConcurrent: options.limits.maxConcurrentPolls,
             hasStored: hasStored,
+            hasDelivered: hasDelivered,
             progress: progress,
             logger: logger
         )

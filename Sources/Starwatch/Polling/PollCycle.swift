@@ -19,6 +19,8 @@ package struct PollCycle: Sendable {
         package var resumeAt: Timestamp?
         package var fetched = 0
         package var new = 0
+        /// Whether the fetch cursor rose, which may let the watermark follow.
+        package var cursorMoved = false
     }
 
     package let poll: Poll
@@ -178,7 +180,10 @@ package struct PollCycle: Sendable {
                 guard let counts else { continue }
                 result.new += counts.inserted
                 room -= counts.inserted + counts.refetched
-                cursor = counts.fetchCursor ?? cursor
+                if let moved = counts.fetchCursor, moved != cursor {
+                    cursor = moved
+                    result.cursorMoved = true
+                }
             }
             if isBootstrap && walk.isComplete {
                 do throws(StoreError) {

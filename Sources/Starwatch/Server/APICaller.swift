@@ -183,6 +183,8 @@ package struct APICaller: Sendable {
             sentAt: report.sentAt.wall,
             roundTrip: report.receivedAt.monotonic - report.sentAt.monotonic
         )
+        // A refusal says itself how long to wait; its budget would only guess.
+        guard case .success = exchange.outcome else { return }
         if let budget = ServerBudget.read(
             remaining: report.rateLimitRemaining,
             reset: report.rateLimitReset,

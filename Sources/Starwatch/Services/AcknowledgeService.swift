@@ -114,7 +114,7 @@ package final class AcknowledgeService: Service {
         let call = APICaller.Call(
             endpoint: .acknowledge,
             method: .post,
-            body: Self.body(of: batch, at: caller.clock.now),
+            body: Self.body(of: batch),
             account: batch.stream.account,
             purpose: .acknowledge,
             runID: RandomID.runID(),
@@ -174,11 +174,11 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// The body of R-EP-21. Identifiers and versions need no escaping.
-    private static func body(of batch: AckBatch, at now: Timestamp) -> [UInt8] {
+    /// The body of R-EP-21, the same for every try: a key with another body is a conflict. Identifiers and versions need no escaping.
+    private static func body(of batch: AckBatch) -> [UInt8] {
         let ids = batch.ids.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
         return Array(
-            #"{"acknowledgedJwtIds":[\#(ids)],"acknowledgedAt":"\#(now.iso8601)","clientVersion":"\#(AgentVersion.userAgent)"}"#
+            #"{"acknowledgedJwtIds":[\#(ids)],"acknowledgedAt":"\#(batch.createdAt.iso8601)","clientVersion":"\#(AgentVersion.userAgent)"}"#
                 .utf8
         )
     }

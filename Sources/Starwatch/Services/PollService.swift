@@ -15,8 +15,10 @@ package final class PollService: Service {
     private let outbox: OutboxOptions
     private let limit: ConcurrencyLimit
     private let logger: Logger
-    /// Raised when a cycle stored something to deliver or to acknowledge.
+    /// Raised when a cycle stored something to deliver.
     private let hasStored: Signal
+    /// Raised when there may be something to acknowledge, or the watermark may move.
+    private let hasDelivered: Signal
     private let state: Mutex<State>
     private let progress: ProgressMark
 
@@ -35,6 +37,7 @@ package final class PollService: Service {
         outbox: OutboxOptions,
         maxConcurrent: Int,
         hasStored: Signal,
+        hasDelivered: Signal,
         progress: ProgressMark,
         logger: Logger
     ) {
@@ -45,6 +48,7 @@ package final class PollService: Service {
         self.outbox = outbox
         self.limit = ConcurrencyLimit(maxConcurrent)
         self.hasStored = hasStored
+        self.hasDelivered = hasDelivered
         self.progress = progress
         self.logger = logger
         self.state = Mutex(State())
@@ -86,6 +90,8 @@ package final class PollService: Service {
         if let skip = result.skip { return skipped(poll, skip, runID: runID) }
         state.withLock { $0.lastSkip[poll.name] = nil }
         if result.new > 0 { hasStored.raise() }
+        // What was delivered before the walk was complete is acknowledged already; only the watermark is behind.
+        if result.cursorMoved && result.new == 0 { hasDelivered.raise() }
         return result
     }
 

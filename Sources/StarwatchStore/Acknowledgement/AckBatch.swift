@@ -10,6 +10,8 @@ package struct AckBatch: Sendable, Hashable, Identifiable {
     package let ids: [JWTID]
     /// Tries that failed.
     package let attempts: Int
+    /// When the batch was made: part of its request, which stays the same under its key.
+    package let createdAt: Timestamp
 }
 
 /// What an acknowledgement changed.

@@ -20,7 +20,7 @@ extension Store {
         let id = try streamID(stream)
         return try write(.acknowledge) { db in
             if let open = try db.row(
-                "SELECT id, idempotency_key, row_ids, attempts, next_attempt_at FROM ack_batches WHERE stream_id = ?",
+                "SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at FROM ack_batches WHERE stream_id = ?",
                 [id]
             ) {
                 guard open.time(4) <= now else { return nil }
@@ -32,7 +32,14 @@ extension Store {
                     [open[2] as String],
                     db
                 )
-                return AckBatch(id: open[0], stream: stream, key: open[1], ids: ids, attempts: open[3])
+                return AckBatch(
+                    id: open[0],
+                    stream: stream,
+                    key: open[1],
+                    ids: ids,
+                    attempts: open[3],
+                    createdAt: open.time(5)
+                )
             }
             var rowIDs: [Int64] = []
             var ids: [JWTID] = []
@@ -62,7 +69,7 @@ extension Store {
                 """,
                 [id, key, jsonArray(rowIDs), now.milliseconds]
             )
-            return AckBatch(id: db.lastInsertedRowID, stream: stream, key: key, ids: ids, attempts: 0)
+            return AckBatch(id: db.lastInsertedRowID, stream: stream, key: key, ids: ids, attempts: 0, createdAt: now)
         }
     }
 

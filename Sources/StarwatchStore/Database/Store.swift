@@ -52,7 +52,6 @@ package actor Store {
         configuration.readonly = false
         let maxPages = options.maxPages
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA secure_delete = ON")
             if let maxPages { try db.execute(sql: "PRAGMA max_page_count = \(maxPages)") }

@@ -19,6 +19,8 @@ enum Schema {
                 }
                 if tables > 0 { throw StoreError.foreign }
             }
+            // Only now: the journal mode is written into the file, and a refused database stays as it is.
+            try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
             try migrator.migrate(database)
         }
     }

@@ -7,6 +7,11 @@ enum Database {
         try read(path, "SELECT watermark FROM watermarks")
     }
 
+    static func strings(_ path: String, _ sql: String) throws -> [String] {
+        let queue = try DatabaseQueue(path: path)
+        return try queue.read { try String.fetchAll($0, sql: sql) }
+    }
+
     static func read(_ path: String, _ sql: String) throws -> String? {
         let queue = try DatabaseQueue(path: path)
         return try queue.read { try String.fetchOne($0, sql: sql) }

@@ -1,0 +1,198 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+
+@testable import Starwatch
+
+/// An agent on a database of its own, a mock of the canonical server, a clock that stands still, and sinks that do as
+/// they are told. Nothing runs by itself: tests call the passes.
+final class Bench {
+    static let did = DID("did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK")!
+
+    let folder: TestFolder
+    let clock: BenchClock
+    let mock: MockServer
+    let sinks: [ScriptedSink]
+    let options: AgentOptions
+    private(set) var agent: Agent
+    /// The sinks with their circuits, as this agent's dispatcher uses them.
+    private(set) var slots: [SinkSlot] = []
+    /// Delivers to ``sinks``, or to the configured ones where there are none.
+    private(set) var dispatcher: DispatchService
+
+    private init(
+        folder: TestFolder,
+        clock: BenchClock,
+        mock: MockServer,
+        sinks: [ScriptedSink],
+        options: AgentOptions
+    ) async throws {
+        self.folder = folder
+        self.clock = clock
+        self.mock = mock
+        self.sinks = sinks
+        self.options = options
+        agent = try await Agent(options: options, time: clock, random: { 0.5 })
+        dispatcher = agent.dispatcher
+        wire()
+    }
+
+    /// Makes a bench, lets `body` use it, and takes it down.
+    ///
+    /// - Parameters:
+    ///   - sinks: Names of scripted sinks; with none, the sinks that `configure` sets.
+    ///   - server: Changes the mock's options, before it starts.
+    ///   - configure: Changes the agent's options; the mock and the folder are there.
+    static func run(
+        sinks names: [String] = [],
+        server: (inout MockServerOptions) -> Void = { _ in },
+        configure: (inout AgentOptions, MockServer, TestFolder) throws -> Void = { _, _, _ in },
+        _ body: (Bench) async throws -> Void
+    ) async throws {
+        let folder = try TestFolder()
+        let clock = BenchClock()
+        var mockOptions = MockServerOptions()
+        mockOptions.now = { Date(timeIntervalSince1970: clock.now.seconds) }
+        server(&mockOptions)
+        let mock = MockServer(options: mockOptions)
+        try await mock.start()
+        do {
+            var options = Self.options(mock: mock, folder: folder)
+            options.delivery.sinks = names.map { SinkOptions(name: $0, kind: .log) }
+            try configure(&options, mock, folder)
+            if options.delivery.sinks.isEmpty { options.delivery.sinks = [SinkOptions(name: "log", kind: .log)] }
+            let bench = try await Bench(
+                folder: folder,
+                clock: clock,
+                mock: mock,
+                sinks: names.map(ScriptedSink.init),
+                options: options
+            )
+            do {
+                try await body(bench)
+            } catch {
+                await bench.agent.close()
+                throw error
+            }
+            await bench.agent.close()
+        } catch {
+            try await mock.stop()
+            throw error
+        }
+        try await mock.stop()
+    }
+
+    private static func options(mock: MockServer, folder: TestFolder) -> AgentOptions {
+        var options = AgentOptions()
+        options.server.url = mock.url
+        options.server.dialect = .canonical
+        options.initialIdentity = did
+        options.storage.path = folder.path("starwatch.db")
+        var poll = PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)
+        poll.planIDs = mock.planIDs
+        poll.bootstrap = .beginning
+        options.polls = [poll]
+        options.delivery.groupInterval = .zero
+        options.clock.source = .system
+        options.http.listen = "127.0.0.1:0"
+        options.control.socket = folder.path("control.sock")
+        options.log.level = .critical
+        return options
+    }
+
+    private func wire() {
+        let metrics = agent.metrics
+        guard !sinks.isEmpty else {
+            (slots, dispatcher) = (agent.sinks, agent.dispatcher)
+            return
+        }
+        slots = sinks.map {
+            SinkSlot(sink: $0, label: metrics.sinkNames[$0.name]!, target: metrics.circuitNames[$0.name]!)
+        }
+        dispatcher = DispatchService(
+            polls: agent.polls,
+            sinks: slots,
+            store: agent.store,
+            identity: agent.identity,
+            server: mock.url,
+            options: options.delivery,
+            maxRetries: options.outbox.maxRetries,
+            clock: agent.clock,
+            time: clock,
+            metrics: metrics,
+            hasStored: agent.hasStored,
+            hasDelivered: agent.hasDelivered,
+            random: { 0.5 },
+            logger: agent.logger
+        )
+    }
+
+    // MARK: - Doing
+
+    /// Publishes changes and fetches them; their ids.
+    @discardableResult
+    func fetch(_ count: Int) async -> [String] {
+        let ids = mock.publish(count: count)
+        await poll()
+        return ids
+    }
+
+    /// One cycle of the poll.
+    @discardableResult
+    func poll() async -> PollCycle.Result { await agent.pollService.pass(agent.polls[0], runID: "run_of_the_test") }
+
+    @discardableResult
+    func dispatch() async -> DispatchService.Pass { await dispatcher.pass() }
+
+    @discardableResult
+    func acknowledge() async -> AcknowledgeService.Pass { await agent.acknowledger.pass() }
+
+    /// Ends the agent as a crash would, and makes a new one on the same database.
+    func restart() async throws {
+        await agent.close()
+        agent = try await Agent(options: options, time: clock, random: { 0.5 })
+        wire()
+    }
+
+    // MARK: - Looking
+
+    var stream: StreamKey { StreamKey(account: Self.did, server: mock.url, poll: options.polls[0].name) }
+
+    /// The scripted sink of that name.
+    subscript(name: String) -> ScriptedSink { sinks.first { $0.name == name }! }
+
+    func slot(_ name: String) -> SinkSlot { slots.first { $0.name == name }! }
+
+    func watermark() async throws -> String? { try await agent.store.watermark(stream)?.rawValue }
+
+    /// The rows in a state, or all of them, the oldest first.
+    func rows(_ state: OutboxState? = nil) async throws -> [OutboxEntry] {
+        try await agent.outboxList(state: state?.rawValue)
+    }
+
+    /// The number of rows in each state that has any.
+    func counts() async throws -> [OutboxState: Int] {
+        try await rows().reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
+    }
+
+    /// By how many rows the books are out; must be 0 at any time.
+    func imbalance() async throws -> Int {
+        let imbalance = try await agent.store.imbalances()
+        return imbalance.fetched + imbalance.new
+    }
+
+    func attempts(_ sink: String, _ result: SinkAttemptResult) -> UInt64 {
+        agent.metrics.outbox.deliveryAttempts[agent.metrics.sinkNames[sink]!, result].value
+    }
+
+    /// The value of one series on the page of metrics, as its text; `nil` when it is not there.
+    func sample(_ series: String) async -> String? {
+        await agent.refreshGauges()
+        let page = String(decoding: agent.metrics.registry.page(.text), as: UTF8.self)
+        return page.split(separator: "\n").first { $0.hasPrefix(series + " ") }.map {
+            String($0.dropFirst(series.count + 1))
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Synchronization
+
+@testable import Starwatch
+
+/// A sink that answers as it is told and remembers what it was given.
+final class ScriptedSink: NotificationSink {
+    private struct State {
+        var results: [SinkResult] = []
+        var otherwise = SinkResult.ok
+        var seen: [OutgoingNotification] = []
+        var before: (@Sendable (OutgoingNotification) async -> Void)?
+    }
+
+    let name: String
+    private let state = Mutex(State())
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    /// Everything it was given, every try.
+    var seen: [OutgoingNotification] { state.withLock(\.seen) }
+
+    /// The answers to the next tries, one each.
+    func script(_ results: SinkResult...) {
+        state.withLock { $0.results += results }
+    }
+
+    /// The answer to tries for which none is scripted.
+    func answer(_ result: SinkResult) {
+        state.withLock { $0.otherwise = result }
+    }
+
+    /// What it does before it answers, from the next try on.
+    func before(_ action: (@Sendable (OutgoingNotification) async -> Void)?) {
+        state.withLock { $0.before = action }
+    }
+
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        let action = state.withLock { state in
+            state.seen.append(notification)
+            return state.before
+        }
+        await action?(notification)
+        return state.withLock { state in state.results.isEmpty ? state.otherwise : state.results.removeFirst() }
+    }
+}
+
+extension SinkResult {
+    /// Down, without a word on when it will be back.
+    static let down = SinkResult.unavailable("The sink is down.", retryAfter: nil)
+    static let refused = SinkResult.rejected("The sink refused the notification.")
+}
