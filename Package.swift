@@ -35,7 +35,8 @@ let package = Package(
             dependencies: [
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ]
+        ),
 
         // Layer 2: the way out, and the database.
         .target(
@@ -43,10 +44,12 @@ let package = Package(
             dependencies: [
                 "CCurl", "CSecp256k1", "StarwatchCore",
                 .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            ]
+        ),
         .target(
             name: "StarwatchStore",
-            dependencies: ["StarwatchCore", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: ["StarwatchCore", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
 
         // Layer 3: all that runs.
         .target(
@@ -61,7 +64,8 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]),
+            ]
+        ),
 
         // Layer 4: commands.
         .executableTarget(
@@ -70,7 +74,8 @@ let package = Package(
                 "Starwatch", "StarwatchCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
-            ]),
+            ]
+        ),
 
         // Apart: a server to watch, with JSON types of its own.
         .target(
@@ -82,13 +87,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ]
+        ),
         .executableTarget(
             name: "MockEndorserCommand",
             dependencies: [
                 "MockEndorser",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]),
+            ]
+        ),
 
         .testTarget(name: "LayeringTests"),
         .testTarget(name: "StarwatchCoreTests", dependencies: ["StarwatchCore"]),
@@ -98,16 +105,19 @@ let package = Package(
                 "StarwatchTelemetry",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ]
+        ),
         .testTarget(
             name: "StarwatchTransportTests",
             dependencies: [
                 "CSecp256k1", "StarwatchCore", "StarwatchTransport",
                 .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+            ]
+        ),
         .testTarget(
             name: "StarwatchStoreTests",
-            dependencies: ["StarwatchCore", "StarwatchStore", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: ["StarwatchCore", "StarwatchStore", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
         .testTarget(
             name: "StarwatchTests",
             dependencies: [
@@ -118,7 +128,8 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
+            ]
+        ),
         .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore"]),
         .testTarget(
             name: "MockEndorserTests",
@@ -129,11 +140,13 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ]
+        ),
         // The built binaries, real HTTP, a real Prometheus.
         .testTarget(
             name: "AcceptanceTests",
-            dependencies: ["MockEndorser", "StarwatchCommand", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: ["MockEndorser", "StarwatchCommand", .product(name: "GRDB", package: "GRDB.swift")]
+        ),
     ]
 )
 

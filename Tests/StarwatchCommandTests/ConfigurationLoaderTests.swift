@@ -95,7 +95,6 @@ import Testing
         #expect(options.clock.checkInterval == .seconds(60))
         #expect(options.clock.maxSkew == .seconds(10))
         #expect(options.http.listen == "[::1]:0")
-        #expect(options.http.webConfigFile == folder.path + "/web.yml")
         #expect(options.control.socket == folder.path + "/run/control.sock")
         #expect(options.control.listen == "127.0.0.1:9465")
         #expect(options.control.tokenFile == folder.path + "/control.token")
@@ -237,7 +236,7 @@ import Testing
         acknowledge: {mode: local, batch_size: 50}
         limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2}
         clock: {source: date_header, check_interval: 1m, max_skew: 10s}
-        http: {listen: "[::1]:0", web_config_file: web.yml}
+        http: {listen: "[::1]:0"}
         control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}
         log: {level: debug, format: text}
         """

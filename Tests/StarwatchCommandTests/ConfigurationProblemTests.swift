@@ -35,6 +35,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("servr: {}", line: 1, "servr", "did you mean \"server\"?"),
         BadInput("server:\n  timout: 3s", line: 2, "server.timout", "did you mean \"timeout\"?"),
         BadInput("outbox:\n  maxRetries: 3", line: 2, "outbox.maxRetries", "did you mean \"max_retries\"?"),
+        BadInput("clock:\n  source: ntp", line: 2, "clock.source", "use auto"),
         BadInput("outbox:\n  colour: red", line: 2, "outbox.colour", "there is no such setting."),
         BadInput(
             "polls:\n  a:\n    kind: offers_to_me\n    shedule: x",

@@ -20,7 +20,7 @@ extension Agent {
         let start = time.monotonic
         await refreshGauges()
         let format = ContentNegotiation.choose(accept: query.accept)
-        var body = metrics.registry.page(format, names: query.names)
+        var body = await metrics.registry.render(format, names: query.names)
         let duration = time.monotonic - start
         metrics.scrapeDuration.observe(duration)
         if let timeout = query.scrapeTimeout, duration > max(timeout - .milliseconds(500), .milliseconds(100)) {
@@ -43,6 +43,7 @@ extension Agent {
         metrics.clock.poolRemaining.set(Double(await caller.tokens.poolRemaining ?? 0))
         guard let snapshot = try? await snapshot() else { return }
         publish(snapshot)
+        metrics.outbox.oldestDue.set((try? await dispatcher.oldestDue()).map(exported) ?? 0)
     }
 
     /// The store at this moment, with the streams of the active identity.
@@ -68,9 +69,8 @@ extension Agent {
                 threshold: options.outbox.backpressureThreshold
             )
         )
-        outbox.oldestDue.set(snapshot.ages.oldestDue?.seconds ?? 0)
-        outbox.oldestPending.set(snapshot.ages.oldestPending?.seconds ?? 0)
-        outbox.oldestDead.set(snapshot.ages.oldestDead?.seconds ?? 0)
+        outbox.oldestPending.set(exported(snapshot.ages.oldestPending))
+        outbox.oldestDead.set(exported(snapshot.ages.oldestDead))
         outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
         outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
         metrics.storeBytes[.database].set(Double(snapshot.files.database))
@@ -80,10 +80,13 @@ extension Agent {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
             outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
-            metrics.polls.lastAttempt[poll.label].set(stream?.lastAttempt?.seconds ?? 0)
-            metrics.polls.lastSuccess[poll.label].set(stream?.lastSuccess?.seconds ?? 0)
+            metrics.polls.lastAttempt[poll.label].set(exported(stream?.lastAttempt))
+            metrics.polls.lastSuccess[poll.label].set(exported(stream?.lastSuccess))
         }
     }
+
+    /// A stored time as Prometheus compares it with its own clock: by the local clock, not the server's. 0 for none.
+    private func exported(_ time: Timestamp?) -> Double { time.map { clock.local($0).seconds } ?? 0 }
 }
 
 extension MetricsAnswer {

@@ -26,6 +26,7 @@ extension Agent {
             let snapshot = try await snapshot()
             status.identity = snapshot.identity.did.map(pseudonym.hash)
             fill(&status.outbox, from: snapshot)
+            status.outbox.oldestDue = try await dispatcher.oldestDue()?.iso8601
             for poll in polls {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
                 let (name, entry) = self.entry(poll, stream, now: now, isSignedIn: snapshot.identity.did != nil)
@@ -77,7 +78,6 @@ extension Agent {
             threshold: options.outbox.backpressureThreshold
         )
         outbox.oldestPending = snapshot.ages.oldestPending?.iso8601
-        outbox.oldestDue = snapshot.ages.oldestDue?.iso8601
         outbox.ledgerImbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
     }
 

@@ -272,10 +272,11 @@ public final class Agent: Sendable {
         )
         let clockSync = ClockSyncService(caller: caller, identity: identity, options: options.clock, logger: logger)
         // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
-        let services: [any Service] = [
-            admin, Announcer(server: admin, logger: logger), control, reloader, housekeeping, clockSync, acknowledger,
-            dispatcher, pollService,
+        let announcer = Announcer(server: admin, lifecycle: lifecycle, logger: logger)
+        var services: [any Service] = [
+            admin, control, reloader, housekeeping, clockSync, acknowledger, dispatcher, pollService, announcer,
         ]
+        if let remote = try remoteControl(logger: frameworks) { services.insert(remote, at: 2) }
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
             gracefulShutdownSignals: [.sigterm, .sigint],
@@ -301,6 +302,29 @@ public final class Agent: Sendable {
         logger.notice("agent.stopped", metadata: ["fold": "never"])
         await close()
         return reloader.next
+    }
+
+    /// The control API on TCP, where the configuration opens it.
+    private func remoteControl(logger: Logger) throws(AgentError) -> ControlServer? {
+        guard let listen = options.control.listen, let path = options.control.tokenFile else { return nil }
+        let file = SecretFile(
+            path: path,
+            setting: "control.token_file",
+            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        )
+        do {
+            return try ControlServer(
+                agent: self,
+                listen: listen,
+                token: {
+                    var file = file
+                    return String(decoding: try file.read(), as: UTF8.self)
+                },
+                logger: logger
+            )
+        } catch {
+            throw AgentError(.configuration, error.description)
+        }
     }
 
     /// Closes connections and stores what is left of the log. For agents that were not run.
@@ -332,6 +356,11 @@ public final class Agent: Sendable {
 
     private func publishConfiguration() {
         metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
+        if let file = options.auth.keyFile ?? options.auth.secretFile,
+            let written = try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
+        {
+            metrics.clock.keyCreated.set(written.timeIntervalSince1970)
+        }
         metrics.reloadSuccessful.set(1)
         metrics.reloadTime.set(time.now.seconds)
         for poll in polls {

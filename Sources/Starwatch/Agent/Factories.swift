@@ -112,7 +112,7 @@ struct Factories {
     private static func output(of argv: [String]) async throws -> String {
         let program = argv[0]
         let result = try await Subprocess.run(
-            .name(program),
+            .program(program),
             arguments: Arguments(Array(argv.dropFirst())),
             output: .string(limit: 65_536),
             error: .discarded

@@ -1,9 +1,12 @@
 import Logging
 import ServiceLifecycle
 
-/// Says where /metrics is, once it is there: with port 0 nobody could know.
+/// Says where /metrics is, once it is there, because with port 0 nobody could know; and that the agent drains.
+///
+/// Stands last among the services, so that it is told first to stop.
 struct Announcer: Service {
     let server: AdminServer
+    let lifecycle: AgentLifecycle
     let logger: Logger
 
     func run() async throws {
@@ -13,5 +16,6 @@ struct Announcer: Service {
             }
             try? await gracefulShutdown()
         }
+        lifecycle.drain()
     }
 }

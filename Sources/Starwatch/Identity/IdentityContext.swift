@@ -1,3 +1,4 @@
+import Foundation
 package import StarwatchCore
 package import StarwatchStore
 import Synchronization
@@ -10,6 +11,8 @@ package final class IdentityContext: Sendable {
     package struct Snapshot: Sendable {
         package var identity: ActiveIdentity
         package var stars: [String] = []
+        /// The kinds of poll that the account's preferences switch off.
+        package var optedOut: Set<PollKind> = []
         /// The stars as request bodies, made at the first use in a dialect.
         package var chunks: [Dialect: [PlanChunk]] = [:]
     }
@@ -18,6 +21,8 @@ package final class IdentityContext: Sendable {
     private let server: String
     private let isShared: Bool
     private let cached = Mutex<Snapshot?>(nil)
+    /// Rises with every ``invalidate()``: what was read before one must not be kept after it.
+    private let epoch = Atomic<UInt64>(0)
 
     /// - Parameter isShared: Whether someone else may change the database.
     package init(store: Store, server: String, isShared: Bool) {
@@ -29,9 +34,15 @@ package final class IdentityContext: Sendable {
     /// The identity and its stars.
     package func current() async throws(StoreError) -> Snapshot {
         if !isShared, let snapshot = cached.withLock({ $0 }) { return snapshot }
+        let epoch = epoch.load(ordering: .acquiring)
         var snapshot = Snapshot(identity: try await store.activeIdentity())
-        if let did = snapshot.identity.did { snapshot.stars = try await store.stars(of: did) }
-        cached.withLock { [snapshot] in $0 = snapshot }
+        if let did = snapshot.identity.did {
+            snapshot.stars = try await store.stars(of: did)
+            snapshot.optedOut = Self.optedOut(try await store.notificationPreferences(of: did))
+        }
+        cached.withLock { [snapshot] cached in
+            if self.epoch.load(ordering: .acquiring) == epoch { cached = snapshot }
+        }
         return snapshot
     }
 
@@ -47,6 +58,24 @@ package final class IdentityContext: Sendable {
         return chunks
     }
 
+    /// Reads the flags of R-VAL-12: a kind whose flag is `false` is opted out; what is not there is on.
+    private static func optedOut(_ json: String) -> Set<PollKind> {
+        struct Flag: Decodable {
+            let isOff: Bool
+
+            init(from decoder: any Decoder) throws {
+                isOff = (try? decoder.singleValueContainer().decode(Bool.self)) == false
+            }
+        }
+        let flags = (try? JSONDecoder().decode([String: Flag].self, from: Data(json.utf8))) ?? [:]
+        return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? false })
+    }
+
     /// Forgets what is cached: the identity or its stars were changed.
-    package func invalidate() { cached.withLock { $0 = nil } }
+    package func invalidate() {
+        cached.withLock { cached in
+            epoch.add(1, ordering: .releasing)
+            cached = nil
+        }
+    }
 }

@@ -30,7 +30,10 @@ package struct ClockMetrics: Sendable {
             )
         )
         samples = registry.counters(
-            .counter("starwatch_clock_samples_total", "Readings of the server's clock."),
+            .counter(
+                "starwatch_clock_samples_total",
+                "Readings of the server's clock; time_endpoint counts X-Server-Time of any answer too."
+            ),
             by: LabelDimension("source"),
             LabelDimension("result")
         )

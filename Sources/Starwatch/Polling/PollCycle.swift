@@ -53,7 +53,7 @@ package struct PollCycle: Sendable {
             let did = snapshot.identity.did
             let stream = did.map { StreamKey(account: $0, server: gate.server, poll: poll.name) }
             var state: PollState?
-            if let stream { state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered) }
+            if let stream { state = try await readState(stream) }
             if let skip = await skip(snapshot, state: state) { return Result(skip: skip) }
             guard let stream, let state else { return Result(skip: .noIdentity) }
             if state.generation != snapshot.identity.generation {
@@ -73,9 +73,9 @@ package struct PollCycle: Sendable {
         let gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
             hasStars: poll.kind != .starredProjects || !snapshot.stars.isEmpty,
-            optedOut: false,
+            optedOut: snapshot.optedOut.contains(poll.kind),
             isRunning: false,
-            hasToken: await hasToken(snapshot.identity.did),
+            hasToken: true,
             notBefore: await gate.heldUntil(now: now),
             circuitIsOpen: !(await gate.isReady(now: now)),
             openRows: state?.openRows ?? 0,
@@ -83,12 +83,19 @@ package struct PollCycle: Sendable {
             backpressureThreshold: outbox.backpressureThreshold
         )
         metrics.outbox.backpressure.set(gate.isUnderPressure)
-        return gate.skip(at: now)
+        if let reason = gate.skip(at: now) { return reason }
+        // Last, because it may read a file or run a command.
+        if let account = snapshot.identity.did, !(await caller.hasToken(for: account)) { return .noToken }
+        return nil
     }
 
-    private func hasToken(_ account: DID?) async -> Bool {
-        guard let account else { return false }
-        return await caller.hasToken(for: account)
+    /// What the cycle has to know. An outbox over its limit, which a smaller limit can make, is brought below it first.
+    private func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
+        let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
+        guard state.openRows > outbox.maxUndelivered else { return state }
+        let evicted = try await store.evict(outbox.eviction, maxUndelivered: outbox.maxUndelivered, now: clock.now)
+        logger.warning("outbox.evicted", metadata: metadata(["row_count": .number(evicted)]))
+        return try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
     }
 
     private func attempt(
@@ -99,7 +106,7 @@ package struct PollCycle: Sendable {
     ) async -> Result {
         let startedAt = clock.now
         metrics.polls.attempts[poll.label].increment()
-        metrics.polls.lastAttempt[poll.label].set(startedAt.seconds)
+        metrics.polls.lastAttempt[poll.label].set(clock.local(startedAt).seconds)
         metrics.polls.inFlight[poll.label].set(1)
         defer { metrics.polls.inFlight[poll.label].set(0) }
 
@@ -131,7 +138,12 @@ package struct PollCycle: Sendable {
         if dialect == nil {
             let probe = try await probe(stream, snapshot: snapshot)
             dialect = probe.dialect
-            first = (probe.response, probe.serverTime)
+            // Only where the dialect's first request would have asked about the same plans.
+            if probe.chunk == identity.chunks(of: snapshot, dialect: probe.dialect).first
+                || poll.kind != .starredProjects
+            {
+                first = (probe.response, probe.serverTime)
+            }
         }
         guard let dialect else { return }
         let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
@@ -178,7 +190,8 @@ package struct PollCycle: Sendable {
                     room: room
                 )
                 guard let counts else { continue }
-                result.new += counts.inserted
+                // What bootstrapping stores is not news.
+                result.new += isBootstrap ? 0 : counts.inserted
                 room -= counts.inserted + counts.refetched
                 if let moved = counts.fetchCursor, moved != cursor {
                     cursor = moved
@@ -234,13 +247,15 @@ package struct PollCycle: Sendable {
     private func probe(
         _ stream: StreamKey,
         snapshot: IdentityContext.Snapshot
-    ) async throws(Stop) -> (dialect: Dialect, response: HTTPResponse, serverTime: Timestamp) {
+    ) async throws(Stop) -> (dialect: Dialect, chunk: PlanChunk?, response: HTTPResponse, serverTime: Timestamp) {
         // A canonical cursor is a valid "from the beginning" for both; so is a body within the smaller bound.
-        let chunks =
-            poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: .endorser).prefix(1).first : nil
+        let chunk =
+            poll.kind == .starredProjects
+            ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
+                .min { $0.count < $1.count } : nil
         let (response, serverTime) = try await request(
             PageQuery(after: nil),
-            chunk: chunks,
+            chunk: chunk,
             account: stream.account,
             dialect: caller.assumedDialect,
             startCursor: Dialect.canonical.startCursor
@@ -250,7 +265,7 @@ package struct PollCycle: Sendable {
         }
         do { try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
         logger.notice("server.dialect", metadata: metadata(["dialect": "\(dialect.rawValue)"]))
-        return (dialect, response, serverTime)
+        return (dialect, chunk, response, serverTime)
     }
 
     private func decode(_ response: HTTPResponse, dialect: Dialect) throws(Stop) -> Page {
@@ -318,7 +333,9 @@ package struct PollCycle: Sendable {
         } catch {
             throw .staleIdentity
         }
-        if counts.inserted > 0 { metrics.polls.changesFound[poll.label].increment(by: UInt64(counts.inserted)) }
+        if counts.inserted > 0, !isBootstrap {
+            metrics.polls.changesFound[poll.label].increment(by: UInt64(counts.inserted))
+        }
         if counts.outOfRoom {
             walk.stop()
             logger.notice("poll.out_of_room", metadata: metadata(["change_count": "\(counts.inserted)"]))
@@ -339,6 +356,9 @@ package struct PollCycle: Sendable {
             result.failure = failure.failureClass
             result.reason = failure.reason
             if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
+            if failure.failureClass == .unauthenticated {
+                await gate.hold(until: caller.time.now + RetryDecision.waitAfterRefusedToken, now: caller.time.now)
+            }
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
             result.reason = error.description
@@ -375,7 +395,7 @@ package struct PollCycle: Sendable {
         metrics.polls.duration[poll.label].observe(duration, exemplar: exemplar)
         if hasSucceeded {
             metrics.polls.successes[poll.label].increment()
-            metrics.polls.lastSuccess[poll.label].set(now.seconds)
+            metrics.polls.lastSuccess[poll.label].set(clock.local(now).seconds)
         } else if outcome == .failed {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }

@@ -36,6 +36,8 @@ package struct APICaller: Sendable {
     package let client: EndorserClient
     package let gate: ServerGate
     package let tokens: any TokenProvider
+    /// The token last handed out: another one is a refresh.
+    let lastToken = LastToken()
     /// The dialect of tokens for a server that has not answered yet.
     package let assumedDialect: Dialect
     /// The most identifiers a minute allows, and so a request.
@@ -53,7 +55,7 @@ package struct APICaller: Sendable {
             if let deferred = await takeTurn(call) { return deferred }
             let token: AccessToken?
             do {
-                token = try await self.token(for: call, dialect: dialect)
+                token = try await self.token(for: call.account, dialect: dialect, purpose: call.purpose)
             } catch {
                 return .noToken(error)
             }
@@ -140,23 +142,28 @@ package struct APICaller: Sendable {
     package func hasToken(for account: DID) async -> Bool {
         let dialect = await gate.dialect ?? assumedDialect
         do {
-            _ = try await tokens.token(for: account, dialect: dialect, purpose: .poll, serverTime: clock.now)
+            _ = try await token(for: account, dialect: dialect, purpose: .poll)
             return true
         } catch {
-            metrics.clock.tokenRefreshes[.failed].increment()
             logger.warning("token.unavailable", metadata: ["error": "\(error.description)"])
             return false
         }
     }
 
-    private func token(for call: Call, dialect: Dialect) async throws(TokenError) -> AccessToken? {
+    private func token(
+        for account: DID,
+        dialect: Dialect,
+        purpose: TokenPurpose
+    ) async throws(TokenError) -> AccessToken? {
         do {
-            return try await tokens.token(
-                for: call.account,
+            let token = try await tokens.token(
+                for: account,
                 dialect: dialect,
-                purpose: call.purpose,
+                purpose: purpose,
                 serverTime: clock.now
             )
+            if let token, lastToken.replace(with: token) { metrics.clock.tokenRefreshes[.ok].increment() }
+            return token
         } catch {
             metrics.clock.tokenRefreshes[.failed].increment()
             throw error

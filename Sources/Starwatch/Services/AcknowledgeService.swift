@@ -67,6 +67,7 @@ package final class AcknowledgeService: Service {
                 try await acknowledge(poll, stream, &pass)
                 // Rows that died or were discarded let it move too.
                 note(try await store.advanceWatermark(stream, now: caller.clock.now), poll, &pass)
+                try await storeWindow(stream)
             }
         } catch {
             logger.error("acknowledge.store_failed", metadata: ["error": "\(error.description)"])
@@ -75,10 +76,25 @@ package final class AcknowledgeService: Service {
         return pass
     }
 
+    /// Stores what these requests have spent of the rate limit, so that a restart does not forget it.
+    private func storeWindow(_ stream: StreamKey) async throws(StoreError) {
+        guard let window = await caller.gate.takeWindow() else { return }
+        let now = caller.clock.now
+        var record = CycleRecord(
+            stream: stream,
+            runID: RandomID.runID(),
+            startedAt: nil,
+            finishedAt: now,
+            outcome: nil
+        )
+        record.requestWindow = window
+        try await store.finishCycle(record)
+    }
+
     private func acknowledge(_ poll: Poll, _ stream: StreamKey, _ pass: inout Pass) async throws(StoreError) {
         while !Task.isCancelled {
             let dialect = await caller.gate.dialect
-            guard await asksServer(dialect: dialect) else {
+            guard poll.kind == .starredProjects, await asksServer(dialect: dialect) else {
                 let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
                 caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
@@ -95,7 +111,7 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Whether acknowledgements go to the server (C-046).
+    /// Whether acknowledgements go to the server (C-046). Its endpoint knows changes of plans only, no offers.
     private func asksServer(dialect: Dialect?) async -> Bool {
         switch options.mode {
         case .server: true
@@ -145,8 +161,7 @@ package final class AcknowledgeService: Service {
             return true
         case .failed(let failure):
             guard failure.failureClass != .cancelled else { return false }
-            results[.retried].increment(by: count)
-            if failure.failureClass == .refused { results[.failed].increment(by: count) }
+            results[failure.failureClass == .refused ? .failed : .retried].increment(by: count)
             logger.warning(
                 "acknowledge.failed",
                 metadata: ["error": "\(failure.reason)", "change_count": .number(count)]

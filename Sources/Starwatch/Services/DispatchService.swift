@@ -106,6 +106,23 @@ package final class DispatchService: Service {
         return pass
     }
 
+    /// Since when the oldest row that could be delivered now has been due; `nil` if there is none.
+    ///
+    /// A row that waits for its group, or for a sink's next try, is not due.
+    package func oldestDue() async throws(StoreError) -> Timestamp? {
+        let now = clock.now
+        guard let did = try await identity.current().identity.did else { return nil }
+        var due = try await store.nextDeliveryAt()
+        for poll in polls {
+            let waiting = try await store.dueSummary(StreamKey(account: did, server: server, poll: poll.name))
+            guard let oldest = waiting.oldestCreatedAt else { continue }
+            let notified = waiting.lastNotifiedAt.map { $0 + options.groupInterval }
+            let since = max(oldest + options.groupWait, notified ?? oldest)
+            due = min(due ?? since, since)
+        }
+        return due.flatMap { $0 <= now ? $0 : nil }
+    }
+
     /// Makes the stream's notification, if one may be made now.
     private func claim(
         _ poll: Poll,
@@ -201,7 +218,9 @@ package final class DispatchService: Service {
         _ ticket: DeliveryTicket,
         at slot: SinkSlot
     ) async -> DeliveryResult? {
-        if let until = slot.admit(at: clock.now) {
+        let admission = slot.admit(at: clock.now)
+        if let changed = admission.changed { note(changed, of: slot) }
+        if let until = admission.waitUntil {
             return await record(ticket, .unavailable(nextAttemptAt: until), notification)
         }
         let start = time.monotonic
@@ -220,11 +239,7 @@ package final class DispatchService: Service {
         metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)
-        if let changed {
-            metrics.api.circuitTransitions[slot.target, changed].increment()
-            logger.notice("sink.circuit", metadata: ["sink": "\(slot.name)", "state": "\(changed.rawValue)"])
-        }
-        metrics.api.circuitState[slot.target].set(slot.circuitState.metricValue)
+        if let changed { note(changed, of: slot) }
         let outcome: DeliveryOutcome
         switch result {
         case .ok:
@@ -249,6 +264,12 @@ package final class DispatchService: Service {
             log("sink.gone", notification, slot, "The sink wants no more notifications; it is off until a reload.")
         }
         return await record(ticket, outcome, notification)
+    }
+
+    private func note(_ state: CircuitState, of slot: SinkSlot) {
+        metrics.api.circuitTransitions[slot.target, state].increment()
+        metrics.api.circuitState[slot.target].set(state.metricValue)
+        logger.notice("sink.circuit", metadata: ["sink": "\(slot.name)", "state": "\(state.rawValue)"])
     }
 
     /// Stores what the sink said. When that fails, the lease ends and the sink is asked again under the same id.

@@ -149,6 +149,7 @@ package final class PollService: Service {
                 lastRun = now
                 if let next { plan(next, of: poll) }
                 extra = await cycle(poll, nextRun: next)
+                nextRun = coalesce(poll, nextRun: nextRun, lastRun: lastRun)
             case .skip(_, let next), .coalesce(_, let next):
                 nextRun = next
                 if let next { plan(next, of: poll) }
@@ -156,6 +157,25 @@ package final class PollService: Service {
                 try? await time.sleep(for: SchedulerDecision.longestSleep)
             }
         }
+    }
+
+    /// Counts the runs that fell due during the cycle that has just ended, which stands for them; the next one after.
+    private func coalesce(_ poll: Poll, nextRun: Timestamp?, lastRun: Timestamp?) -> Timestamp? {
+        let decision = SchedulerDecision.decide(
+            schedule: poll.schedule,
+            nextRun: nextRun,
+            lastRun: lastRun,
+            now: caller.time.now,
+            catchUp: poll.options.catchUp,
+            splay: poll.splay,
+            isRunning: true
+        )
+        guard case .coalesce(_, let next) = decision else { return nextRun }
+        for (outcome, count) in decision.outcomes {
+            caller.metrics.polls.scheduleRuns[poll.label, outcome].increment(by: UInt64(count))
+        }
+        if let next { plan(next, of: poll) }
+        return next
     }
 
     /// Runs a cycle; when to try once more outside the schedule.

@@ -28,11 +28,19 @@ package struct CommandSink: NotificationSink {
 
     private func run(_ payload: [UInt8]) async -> SinkResult? {
         guard let program = argv.first else { return .rejected("The command is empty.") }
+        guard let input = MemoryFile(payload) else {
+            return .unavailable("The command cannot be started.", retryAfter: nil)
+        }
+        // A group of its own, so that what the program started ends with it.
+        var platform = PlatformOptions()
+        platform.processGroupID = 0
+        platform.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
         do {
             let result = try await Subprocess.run(
-                .name(program),
+                .program(program),
                 arguments: Arguments(Array(argv.dropFirst())),
-                input: .array(payload),
+                platformOptions: platform,
+                input: .open(input.descriptor),
                 output: .discarded,
                 error: .discarded
             )

@@ -49,18 +49,25 @@ package final class FileSink: NotificationSink {
         }
     }
 
-    /// The ids in the file, after an unfinished last line was cut off; `nil` when it cannot be read.
+    /// How much of the file's end is read: far more than what a crash can leave unconfirmed.
+    private static let recoveredBytes = 16 * 1_048_576
+
+    /// The ids at the end of the file, after an unfinished last line was cut off; `nil` when it cannot be read.
     private static func recover(_ descriptor: Int32) -> Set<String>? {
         struct Line: Decodable { var id: String }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        guard (try? handle.seek(toOffset: 0)) != nil, let content = try? handle.readToEnd() ?? Data() else {
-            return nil
-        }
-        let complete = content.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        if complete < content.count, ftruncate(descriptor, complete) != 0 { return nil }
+        let end = Int(lseek(descriptor, 0, SEEK_END))
+        guard end >= 0 else { return nil }
+        let start = max(0, end - recoveredBytes)
+        var tail = Data(count: end - start)
+        let count = tail.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(start)) }
+        guard count == end - start else { return nil }
+        let complete = tail.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        // A line longer than what was read is nothing this sink wrote.
+        guard complete > 0 || start == 0 else { return nil }
+        if start + complete < end, ftruncate(descriptor, off_t(start + complete)) != 0 { return nil }
         let decoder = JSONDecoder()
         var ids: Set<String> = []
-        for line in content[..<complete].split(separator: UInt8(ascii: "\n")) {
+        for line in tail[..<complete].split(separator: UInt8(ascii: "\n")) {
             if let line = try? decoder.decode(Line.self, from: Data(line)) { ids.insert(line.id) }
         }
         return ids

@@ -9,7 +9,9 @@ enum HTTPSinkAnswer {
     static func result(of exchange: HTTPExchange, at now: Timestamp) -> SinkResult {
         switch exchange.result {
         case .failure(.timeout): .timeout
-        // The answer was too long, but it was an answer: what matters came before it.
+        // The answer was too long, but it was an answer: what matters came before its body.
+        case .failure(.tooLarge) where exchange.status != nil:
+            result(of: HTTPResponse(status: exchange.status ?? 0, headers: HTTPHeaders(block: []), body: []), at: now)
         case .failure: .unavailable("The sink cannot be reached.", retryAfter: nil)
         case .success(let response): result(of: response, at: now)
         }

@@ -14,6 +14,8 @@ package final class SinkSlot: Sendable {
     private struct State {
         var circuit = CircuitBreaker(policy: .sink)
         var isDisabled = false
+        /// Until when the sink asked to be left alone, and for how long.
+        var asked: (until: Timestamp, wait: Duration)?
     }
 
     package init(sink: any NotificationSink, label: ConfiguredName, target: ConfiguredName) {
@@ -29,13 +31,26 @@ package final class SinkSlot: Sendable {
 
     package var circuitState: CircuitState { state.withLock(\.circuit.state) }
 
-    /// The time until which the sink must be left alone; `nil` when it may be tried.
-    package func admit(at now: Timestamp) -> Timestamp? {
+    /// An answer to ``SinkSlot/admit(at:)``.
+    package struct Admission: Sendable, Hashable {
+        /// The time until which the sink must be left alone; `nil` when it may be tried.
+        package var waitUntil: Timestamp?
+        /// The circuit's state, when asking changed it.
+        package var changed: CircuitState?
+    }
+
+    /// Asks to try the sink.
+    package func admit(at now: Timestamp) -> Admission {
         state.withLock { state in
-            switch state.circuit.admit(at: now) {
-            case .allowed, .probe: nil
-            case .wait(let until): until
-            case .probing: now + .seconds(1)
+            // Never more than what was asked: a clock that was set back does not prolong it.
+            if let asked = state.asked, asked.until > now {
+                return Admission(waitUntil: min(asked.until, now + asked.wait))
+            }
+            return switch state.circuit.admit(at: now) {
+            case .allowed: Admission()
+            case .probe: Admission(changed: .halfOpen)
+            case .wait(let until): Admission(waitUntil: until)
+            case .probing: Admission(waitUntil: now + .seconds(1))
             }
         }
     }
@@ -53,8 +68,12 @@ package final class SinkSlot: Sendable {
                 state.isDisabled = true
                 changed = state.circuit.succeeded()
             }
+            state.asked = nil
             var next = state.circuit.nextTry ?? now
-            if case .unavailable(_, let retryAfter?) = result { next = max(next, now + retryAfter) }
+            if case .unavailable(_, let retryAfter?) = result {
+                state.asked = (now + retryAfter, retryAfter)
+                next = max(next, now + retryAfter)
+            }
             return (changed, next)
         }
     }

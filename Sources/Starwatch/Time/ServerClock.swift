@@ -30,6 +30,9 @@ package final class ServerClock: Sendable {
     /// The server's time, as well as it is known.
     package var now: Timestamp { time.now + state.withLock(\.correction) }
 
+    /// A time of ``now``'s, by the local clock.
+    package func local(_ corrected: Timestamp) -> Timestamp { corrected - state.withLock(\.correction) }
+
     /// The estimate as of now; `nil` before the first reading.
     package var estimate: ClockEstimator.Estimate? {
         let now = time.now

@@ -135,6 +135,9 @@ struct ConfigurationReader {
     private mutating func readClock(_ section: SettingsSection) {
         section.allow(["source", "check_interval", "max_skew"])
         section.choice("source", &options.clock.source)
+        if options.clock.source == .ntp {
+            section.report("cannot be ntp in this version; use auto, which measures against the server.", at: "source")
+        }
         section.duration("check_interval", &options.clock.checkInterval, atLeast: .seconds(1))
         section.duration("max_skew", &options.clock.maxSkew, atLeast: .milliseconds(1))
     }
@@ -145,6 +148,12 @@ struct ConfigurationReader {
         section.allow(["listen", "web_config_file"])
         section.text("listen", &options.http.listen, check: ValueRules.listen)
         file(section, "web_config_file", &options.http.webConfigFile)
+        if options.http.webConfigFile != nil {
+            section.report(
+                "cannot be used in this version; put a proxy with TLS in front of http.listen.",
+                at: "web_config_file"
+            )
+        }
     }
 
     private mutating func readControl(_ section: SettingsSection) {

@@ -93,7 +93,7 @@ enum DefaultConfiguration {
           max_concurrent_polls: 3
 
         clock:
-          source: auto                   # auto | time_endpoint | date_header | ntp | system
+          source: auto                   # auto | time_endpoint | date_header | system
           check_interval: 5m
           max_skew: 30s                  # above it, the agent is degraded
 

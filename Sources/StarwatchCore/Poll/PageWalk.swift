@@ -121,8 +121,11 @@ public struct PageWalk: Sendable {
             isComplete = chunk == chunkCount
         }
         return Plan(
-            changes: page.changes, cursor: cursorMove(more: more), walk: openWalk(more: more),
-            interrupted: interrupted)
+            changes: page.changes,
+            cursor: cursorMove(more: more),
+            walk: openWalk(more: more),
+            interrupted: interrupted
+        )
     }
 
     /// Ends the walk early: the outbox has no room for more.

@@ -1,10 +1,11 @@
 import GRDB
 package import StarwatchCore
 
-/// When the oldest rows of three sorts began to wait; `nil` where there is none.
+/// When the oldest rows of two sorts were stored or ended; `nil` where there is none.
+///
+/// Since when a row has been due depends on how changes are grouped, which the dispatcher knows.
 package struct OutboxAges: Sendable, Hashable {
-    /// Since when the longest waiting row could have been delivered.
-    package let oldestDue: Timestamp?
+    /// The oldest row that is pending or claimed.
     package let oldestPending: Timestamp?
     package let oldestDead: Timestamp?
 }
@@ -149,7 +150,6 @@ extension Database {
         let dead = try row("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")?.optionalTime(0)
         let claimed = try row("SELECT min(created_at) FROM notification_outbox WHERE state = 'claimed'")?
             .optionalTime(0)
-        let due = [pending, claimed].compactMap { $0 }.min()
-        return OutboxAges(oldestDue: due, oldestPending: pending, oldestDead: dead)
+        return OutboxAges(oldestPending: [pending, claimed].compactMap { $0 }.min(), oldestDead: dead)
     }
 }

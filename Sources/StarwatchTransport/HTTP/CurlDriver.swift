@@ -240,15 +240,19 @@ final class CurlDriver: @unchecked Sendable {
         let now = clock()
         var measurements = HTTPMeasurements(sentAt: transfer.submittedAt, receivedAt: now)
         var result = Result<HTTPResponse, HTTPError>.failure(error ?? .cancelled)
+        var status: Int?
         if let easy = transfer.easy {
             let info = starwatch_get_info(easy)
             measurements.read(info, isComplete: error == nil)
+            if info.status > 0 { status = info.status }
             if error == nil { result = .success(transfer.response(status: info.status)) }
             curl_multi_remove_handle(multi, easy)
             CurlHandle.release(easy, of: transfer)
             idleHandles.append(easy)
         }
-        transfer.continuation.resume(returning: HTTPExchange(result: result, measurements: measurements))
+        transfer.continuation.resume(
+            returning: HTTPExchange(result: result, measurements: measurements, status: status)
+        )
     }
 }
 

@@ -16,4 +16,6 @@ package struct HTTPResponse: Sendable {
 package struct HTTPExchange: Sendable {
     package let result: Result<HTTPResponse, HTTPError>
     package let measurements: HTTPMeasurements
+    /// The answer's status, also where its body was too large or did not come whole; `nil` when no head came.
+    package var status: Int?
 }

@@ -17,6 +17,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
         var device: UInt64
         var inode: UInt64
         var size: Int64
+        var mode: UInt32
         var seconds: Int
         var nanoseconds: Int
 
@@ -24,6 +25,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
             device = UInt64(status.st_dev)
             inode = UInt64(status.st_ino)
             size = Int64(status.st_size)
+            mode = UInt32(status.st_mode)
             seconds = status.st_mtim.tv_sec
             nanoseconds = status.st_mtim.tv_nsec
         }

@@ -12,7 +12,7 @@ final class Bench {
     static let did = DID("did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK")!
 
     let folder: TestFolder
-    let clock: BenchClock
+    let clock: ManualClock
     let mock: MockServer
     let sinks: [ScriptedSink]
     let options: AgentOptions
@@ -24,7 +24,7 @@ final class Bench {
 
     private init(
         folder: TestFolder,
-        clock: BenchClock,
+        clock: ManualClock,
         mock: MockServer,
         sinks: [ScriptedSink],
         options: AgentOptions
@@ -52,7 +52,7 @@ final class Bench {
         _ body: (Bench) async throws -> Void
     ) async throws {
         let folder = try TestFolder()
-        let clock = BenchClock()
+        let clock = ManualClock()
         var mockOptions = MockServerOptions()
         mockOptions.now = { Date(timeIntervalSince1970: clock.now.seconds) }
         server(&mockOptions)

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Measurements anyone can repeat; see README.md beside this file.
+let package = Package(
+    name: "benchmarks",
+    dependencies: [
+        .package(name: "starwatch", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "PollBenchmark",
+            dependencies: [
+                .product(name: "Starwatch", package: "starwatch"),
+                .product(name: "StarwatchCore", package: "starwatch"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+    ]
+)

@@ -1,0 +1,170 @@
+import ArgumentParser
+import Foundation
+import Starwatch
+import StarwatchCore
+
+/// Measures whole poll cycles of the library against a mock server in another process.
+@main
+struct PollBenchmark: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "PollBenchmark",
+        abstract: "Poll cycles against a mock server: CPU time, memory, latency.",
+        subcommands: [Cycles.self, InFlight.self]
+    )
+}
+
+/// One poll, one cycle after the other.
+struct Cycles: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "CPU time of unchanged cycles, and memory over many of them."
+    )
+
+    @Argument(help: "The mock server's URL.") var server: String
+    @Option(help: "How many cycles.") var count = 100_000
+    @Option(help: "In how many rounds they are measured.") var rounds = 10
+
+    func run() async throws {
+        let folder = try Folder()
+        let agent = try await Agent(options: options(server: server, polls: 1, folder: folder, number: 0))
+        let name = PollName("poll_0")!
+        for _ in 0..<100 { _ = await agent.poll(name) }
+        print("cycles     CPU µs/cycle   wall µs/cycle   resident MiB")
+        var figures: [Double] = []
+        for round in 1...rounds {
+            let (cpu, wall) = (Usage.cpuSeconds, ContinuousClock.now)
+            for _ in 0..<count / rounds {
+                guard await agent.poll(name) == .unchanged else { throw ValidationError("a cycle was not unchanged") }
+            }
+            let cycles = Double(count / rounds)
+            let perCycle = (Usage.cpuSeconds - cpu) / cycles * 1e6
+            figures.append(perCycle)
+            let elapsed = (ContinuousClock.now - wall) / .microseconds(1) / cycles
+            print(
+                String(
+                    format: "%9d  %13.1f  %14.1f  %13.1f",
+                    round * count / rounds,
+                    perCycle,
+                    elapsed,
+                    Usage.residentMiB
+                )
+            )
+        }
+        figures.sort()
+        print(
+            String(
+                format: "CPU µs/cycle: median %.1f, least %.1f, most %.1f; peak resident %.1f MiB",
+                figures[figures.count / 2],
+                figures[0],
+                figures[figures.count - 1],
+                Usage.peakResidentMiB
+            )
+        )
+    }
+}
+
+/// Many polls at once: what the agent adds to a server that takes a known time.
+struct InFlight: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What cycles take with many in flight, beside the server's own time."
+    )
+
+    @Argument(help: "The mock server's URL.") var server: String
+    @Option(help: "The server's latency in milliseconds.") var latency = 20.0
+    @Option(help: "How many polls at once.") var polls = 100
+    @Option(help: "How many cycles each.") var cycles = 50
+
+    func run() async throws {
+        let folder = try Folder()
+        let each = 10
+        var agents: [Agent] = []
+        for number in 0..<polls / each {
+            agents.append(
+                try await Agent(options: options(server: server, polls: each, folder: folder, number: number))
+            )
+        }
+        let pairs = agents.flatMap { agent in (0..<each).map { (agent, PollName("poll_\($0)")!) } }
+        for (agent, name) in pairs { _ = await agent.poll(name) }
+        let cycles = cycles
+        let milliseconds = await withTaskGroup(of: [Double].self) { group in
+            for (agent, name) in pairs {
+                group.addTask {
+                    var taken: [Double] = []
+                    for _ in 0..<cycles {
+                        let start = ContinuousClock.now
+                        _ = await agent.poll(name)
+                        taken.append((ContinuousClock.now - start) / .milliseconds(1))
+                    }
+                    return taken
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }.sorted()
+        func share(_ part: Double) -> Double { milliseconds[Int(Double(milliseconds.count - 1) * part)] }
+        print(
+            String(
+                format: "%d cycles, %d in flight: added p50 %.1f ms, p95 %.1f ms, p99 %.1f ms, most %.1f ms",
+                milliseconds.count,
+                pairs.count,
+                share(0.5) - latency,
+                share(0.95) - latency,
+                share(0.99) - latency,
+                share(1) - latency
+            )
+        )
+    }
+}
+
+/// An agent's options: polls that run only when asked.
+private func options(server: String, polls: Int, folder: Folder, number: Int) throws -> AgentOptions {
+    var options = AgentOptions()
+    options.server.url = server
+    options.server.dialect = .endorser
+    options.initialIdentity = DID("did:ethr:0x0000000000000000000000000000000000000001")
+    options.storage.path = folder.path("\(number).db")
+    options.polls = (0..<polls).map { index in
+        var poll = PollOptions(name: PollName("poll_\(index)")!, kind: .starredProjects)
+        poll.planIDs = (0..<20).map { "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q6\(String(format: "%05d", $0))" }
+        return poll
+    }
+    options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+    options.limits.requestsPerMinute = 100_000_000
+    options.limits.maxConcurrentPolls = polls
+    options.log.level = .warning
+    return options
+}
+
+/// A directory that is removed at the end.
+private final class Folder: Sendable {
+    private let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "starwatch-benchmark-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    func path(_ name: String) -> String { url.appending(path: name).path }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// What this process has used.
+private enum Usage {
+    static var cpuSeconds: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    static var residentMiB: Double {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+        return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+    }
+
+    static var peakResidentMiB: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return Double(usage.ru_maxrss) / 1024
+    }
+}

@@ -1,0 +1,15 @@
+import StarwatchTransport
+import Synchronization
+
+/// Remembers the token in use, so that a new one can be counted.
+final class LastToken: Sendable {
+    private let token = Mutex<AccessToken?>(nil)
+
+    /// Puts `new` in place; whether it is another one.
+    func replace(with new: AccessToken) -> Bool {
+        token.withLock { token in
+            defer { token = new }
+            return token != new
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Starwatch
+import Testing
+
+@testable import StarwatchCommand
+
+/// What the README says is what the program does.
+@Suite struct ReadmeTests {
+    @Test func theMetricsTableIsTheCatalogueOfTheDefaultConfiguration() throws {
+        let parts = try Self.readme().components(separatedBy: "<!-- catalogue -->\n")
+        let table = try #require(parts.last?.components(separatedBy: "<!-- /catalogue -->").first)
+        let loaded = try ConfigurationLoader().load(text: "", file: "none", directory: "/")
+        #expect(
+            table == (try MetricCatalogue.markdown(for: loaded.options)),
+            "put the output of starwatch metrics catalogue --markdown for the default configuration into README.md"
+        )
+    }
+
+    @Test func everyTopLevelCommandOfTheReadmeExists() async throws {
+        let readme = try Self.readme()
+        for match in readme.matches(
+            of: /starwatch (config default|check|run|status|poll|outbox|identity|stars|metrics)/
+        ) {
+            let words = match.output.1.split(separator: " ").map(String.init)
+            let ending = await StarwatchTool.run(words + ["--help"])
+            #expect(ending.output.contains("USAGE"), "starwatch \(match.output.1)")
+        }
+    }
+
+    private static func readme() throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    }
+}

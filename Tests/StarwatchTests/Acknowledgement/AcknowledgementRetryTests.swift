@@ -1,0 +1,128 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+/// An acknowledgement that failed comes again under its key, and is applied once (promise 2).
+@Suite(.timeLimit(.minutes(1))) struct AcknowledgementRetryTests {
+    @Test func oneThatWasAppliedAndNotAnsweredIsAppliedOnce() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.deliver(3)
+            // Twice: libcurl itself repeats a request whose reused connection died.
+            bench.mock.script(.commitThenReset, .commitThenReset, at: .acknowledge)
+            let first = await bench.acknowledge()
+            #expect(first.acknowledged == 0)
+            #expect(!first.watermarkMoved)
+            #expect(try await bench.watermark() == nil)
+            #expect(try await bench.counts() == [.delivered: 3])
+            bench.clock.advance(by: try #require(first.next) - bench.clock.now)
+            var pass = await bench.acknowledge()
+            if pass.acknowledged == 0 {
+                bench.clock.advance(by: try #require(pass.next) - bench.clock.now)
+                pass = await bench.acknowledge()
+            }
+            #expect(pass.acknowledged == 3)
+
+            let requests = try bench.mock.acknowledgements()
+            #expect(requests.count >= 2)
+            #expect(Set(requests.map(\.key)).count == 1)
+            #expect(Set(requests.map(\.body)).count == 1)
+            #expect(bench.mock.appliedAcknowledgements == 1)
+            #expect(bench.mock.acknowledgedIDs == ids)
+            #expect(try await bench.watermark() == ids.last)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func aCrashBetweenTheRequestAndItsRecordIsAppliedOnce() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.deliver(3)
+            bench.mock.script(.delay(.seconds(3600)), at: .acknowledge)
+            let (agent, mock) = (bench.agent, bench.mock)
+            async let lost = agent.acknowledger.pass()
+            try await mock.waitForRequests(1, to: .acknowledge)
+            #expect(mock.appliedAcknowledgements == 1)
+            await agent.store.close()
+            try await bench.restart()
+            #expect(await lost.acknowledged == 0)
+            #expect(try await bench.counts() == [.delivered: 3])
+            #expect(try await bench.watermark() == nil)
+
+            bench.clock.advance(by: .seconds(90))
+            #expect(await bench.acknowledge().acknowledged == 3)
+            let requests = try bench.mock.acknowledgements()
+            #expect(requests.count == 2)
+            #expect(requests[0].key == requests[1].key)
+            #expect(requests[0].body == requests[1].body)
+            #expect(bench.mock.appliedAcknowledgements == 1)
+            #expect(bench.mock.acknowledgedIDs == ids)
+            #expect(try await bench.watermark() == ids.last)
+        }
+    }
+
+    @Test(arguments: [#"{"acknowledged":2,"failed":1,"alreadyAcknowledged":0}"#, #"{"acknowledged":3}"#, "[]"])
+    func anAnswerThatIsNotASuccessLeavesTheWholeBatchForLater(_ body: String) async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.deliver(3)
+            bench.mock.script(.status(200, body: body), at: .acknowledge)
+            let first = await bench.acknowledge()
+            #expect(first.acknowledged == 0)
+            #expect(try await bench.counts() == [.delivered: 3])
+            #expect(try await bench.watermark() == nil)
+            #expect(first.next == bench.clock.now + .seconds(1))
+            // Not before its time.
+            #expect(await bench.acknowledge().acknowledged == 0)
+            #expect(bench.mock.requestCount(of: .acknowledge) == 1)
+
+            bench.clock.advance(by: .seconds(1))
+            #expect(await bench.acknowledge().acknowledged == 3)
+            let requests = try bench.mock.acknowledgements()
+            #expect(requests.map(\.ids) == [ids, ids])
+            #expect(requests[0].key == requests[1].key)
+        }
+    }
+
+    @Test(arguments: [400, 403, 500])
+    func theWaitDoublesToAMinuteUnderOneKey(_ status: Int) async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(1)
+            bench.mock.setStickyFault(.status(status), at: .acknowledge)
+            var waits: [Double] = []
+            for _ in 0..<8 {
+                let next = try #require(await bench.acknowledge().next)
+                waits.append((next - bench.clock.now).inSeconds)
+                bench.clock.advance(by: next - bench.clock.now)
+            }
+            #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60])
+            let requests = try bench.mock.acknowledgements()
+            #expect(requests.count == 8)
+            #expect(Set(requests.map(\.key)).count == 1)
+            #expect(Set(requests.map(\.body)).count == 1)
+            #expect(await bench.sample(#"starwatch_acknowledgements_total{result="retried"}"#) == "8")
+            bench.mock.clearFaults()
+            #expect(await bench.acknowledge().acknowledged == 1)
+        }
+    }
+
+    @Test func theServersRetryAfterIsWaitedForAndHoldsEveryRequest() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(2)
+            bench.mock.script(.rateLimited(retryAfter: .seconds(30)), at: .acknowledge)
+            let first = await bench.acknowledge()
+            let next = try #require(first.next)
+            #expect(next >= bench.clock.now + .seconds(30))
+            #expect(next <= bench.clock.now + .seconds(33))
+            bench.clock.advance(by: .seconds(29))
+            await bench.acknowledge()
+            #expect(bench.mock.requestCount(of: .acknowledge) == 1)
+            let polls = bench.mock.requestCount(of: .plansChanged)
+            #expect(await bench.poll().skip == .throttled)
+            #expect(bench.mock.requestCount(of: .plansChanged) == polls)
+            bench.clock.advance(by: .seconds(4))
+            #expect(await bench.acknowledge().acknowledged == 2)
+            #expect(Set(try bench.mock.acknowledgements().map(\.key)).count == 1)
+        }
+    }
+}

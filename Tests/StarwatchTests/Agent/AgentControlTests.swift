@@ -1,0 +1,109 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+@Suite struct AgentControlTests {
+    @Test func aPollByHandDeliversAndAcknowledges() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let ids = world.mock.publish(count: 3)
+            let report = try await agent.runPoll(World.starred)
+            #expect(report.outcome == "changed")
+            #expect(report.fetched == 3)
+            #expect(report.new == 3)
+            #expect(report.notifications == 1)
+            #expect(report.acknowledged == 3)
+            #expect(report.watermarkMoved)
+            #expect(report.reason == nil)
+            #expect(world.mock.acknowledgedIDs == ids)
+            let page = await agent.page()
+            #expect(page["starwatch_control_requests_total", ["operation": "poll_run", "result": "ok"]] == 1)
+        }
+    }
+
+    @Test func aPollThatDoesNotExistIsNotFound() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent()
+            let error = await #expect(throws: ControlError.self) { try await agent.runPoll("nobody") }
+            #expect(error?.kind == .notFound)
+            let page = await agent.page()
+            #expect(page["starwatch_control_requests_total", ["operation": "poll_run", "result": "failed"]] == 1)
+        }
+    }
+
+    @Test func twoSwitchesAtOnceSerialise() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent()
+            let before = try await agent.identity().generation
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for did in [World.other, World.key] {
+                    group.addTask { _ = try await agent.setIdentity(did) }
+                }
+                try await group.waitForAll()
+            }
+            let after = try await agent.identity()
+            #expect(after.generation == before + 2)
+            #expect([World.other.rawValue, World.key.rawValue].contains(after.did))
+            #expect(await agent.page()["starwatch_identity_changes_total"] == 2)
+        }
+    }
+
+    @Test func settingTheSameIdentityChangesNothing() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 2)
+            #expect(await agent.cycle().new == 2)
+            let before = try await agent.identity().generation
+            #expect(try await agent.setIdentity(world.did).generation == before)
+            #expect(try await agent.rows([.pending]).count == 2)
+            #expect(await agent.page()["starwatch_identity_changes_total"] == 0)
+        }
+    }
+
+    @Test func aHealthyAgentSaysSoAndAStalePollDegradesIt() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.polls[0].staleAfter = .seconds(3600) }
+            _ = try await agent.runPoll(World.starred)
+            var status = await agent.status()
+            #expect(status.status == .healthy)
+            #expect(status.reasons.isEmpty)
+            #expect(status.identity?.hasPrefix("did:hash:") == true)
+            world.clock.advance(by: .seconds(3600))
+            #expect(await agent.status().status == .healthy)
+            world.clock.advance(by: .seconds(1))
+            status = await agent.status()
+            #expect(status.status == .degraded)
+            #expect(status.reasons == ["stale:starred_projects"])
+            #expect(status.polls[World.starred]?.stale == true)
+        }
+    }
+
+    @Test func aPollThatNeverSucceededBecomesStaleToo() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.polls[0].staleAfter = .seconds(3600) }
+            world.mock.setStickyFault(.status(404), at: .plansChanged)
+            _ = try await agent.runPoll(World.starred)
+            #expect(await agent.status().reasons.isEmpty)
+            world.clock.advance(by: .seconds(3601))
+            #expect(await agent.status().reasons == ["stale:starred_projects"])
+        }
+    }
+
+    @Test func whatIsRemovedFromTheStarsIsNotAnnounced() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let plans = world.mock.planIDs
+            let ids = world.mock.publish([MockChange(planID: plans[0]), MockChange(planID: plans[1])])
+            #expect(await agent.cycle().new == 2)
+            _ = try await agent.changeStars(StarsChange(operation: .remove, planIDs: [plans[0]]))
+            _ = await agent.dispatcher.pass()
+            #expect(try world.announced == [ids[1]])
+            _ = await agent.acknowledger.pass()
+            #expect(try await agent.state(of: world.did).watermark?.rawValue == ids[1])
+            #expect(await agent.page()["starwatch_ledger_imbalance_rows", ["law": "new"]] == 0)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+@Suite struct AgentRunTests {
+    @Test func aReloadEndsTheRunWithTheNewOptions() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var changed = world.options
+            changed.polls[0].timing = .every(.seconds(60))
+            changed.outbox.maxUndelivered = 7
+            let agent = try await Agent(
+                options: {
+                    var options = world.options
+                    options.polls[0].timing = .every(.seconds(30))
+                    return options
+                }(),
+                time: world.clock,
+                reload: { [changed] in changed }
+            )
+            async let next = agent.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            try await agent.reload()
+            #expect(try await next == changed)
+            // The database is free for the next agent.
+            let second = try await world.agent { $0 = changed }
+            #expect(await second.page()["starwatch_outbox_capacity_rows"] == 7)
+        }
+    }
+
+    @Test func aReloadThatFailsOrChangesWhatCannotChangeIsRefusedAsAWhole() async throws {
+        try await World.with(.endorser) { world in
+            let options = world.options
+            for isBroken in [true, false] {
+                let agent = try await Agent(
+                    options: options,
+                    time: world.clock,
+                    reload: { () throws(AgentError) in
+                        if isBroken { throw AgentError(.configuration, "polls: is missing.") }
+                        var moved = options
+                        moved.storage.path += ".moved"
+                        moved.outbox.maxUndelivered = 7
+                        return moved
+                    }
+                )
+                #expect(await agent.page()["starwatch_config_last_reload_successful"] == 1)
+                let error = await #expect(throws: ControlError.self) { try await agent.reload() }
+                #expect(error?.kind == .invalid)
+                let page = await agent.page()
+                #expect(page["starwatch_config_last_reload_successful"] == 0)
+                #expect(page["starwatch_outbox_capacity_rows"] == 1000)
+                #expect(page["starwatch_control_requests_total", ["operation": "reload", "result": "failed"]] == 1)
+                #expect(try await agent.runPoll(World.starred).outcome != "failed")
+                await agent.close()
+            }
+        }
+    }
+
+    @Test func whatTheLastPollBroughtIsDeliveredBeforeTheEnd() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var options = world.options
+            options.polls[0].timing = .every(.seconds(3600))
+            options.polls[0].bootstrap = .beginning
+            let ids = world.mock.publish(count: 3)
+            let agent = try await Agent(options: options, time: world.clock, reload: { [options] in options })
+            async let next = agent.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            // The cycle is over when polling sleeps as delivery, acknowledgement, housekeeping and the clock do.
+            await world.clock.sleepers(atLeast: 5)
+            try await agent.reload()
+            _ = try await next
+            #expect(try world.announced == ids)
+            let after = try await world.agent()
+            #expect(try await after.rows([.acknowledged]).sorted() == ids)
+            #expect(try await after.state(of: world.did).watermark?.rawValue == ids.last)
+        }
+    }
+
+    @Test func readinessFollowsTheLifeOfTheAgent() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var options = world.options
+            options.polls[0].timing = .every(.seconds(3600))
+            let agent = try await Agent(options: options, time: world.clock, reload: { [options] in options })
+            #expect(await agent.notReady() == ["starting"])
+            #expect(await agent.isHealthy() == false)
+            async let next = agent.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            #expect(await agent.notReady() == [])
+            #expect(await agent.isHealthy())
+            _ = try await agent.setIdentity(nil)
+            #expect(await agent.notReady() == ["signed_out"])
+            // No local progress for long: not healthy, whatever the server does.
+            world.clock.suspend(for: .seconds(86_400))
+            #expect(await agent.isHealthy())
+            try await agent.reload()
+            _ = try await next
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+@Suite struct IdentityContextTests {
+    private let folder: TestFolder
+    private let store: Store
+    private let server = "http://127.0.0.1"
+    private let now = ManualClock.start
+
+    init() async throws {
+        folder = try TestFolder()
+        store = try Store(StoreOptions(path: folder.path("starwatch.db")))
+        _ = try await store.seedIdentityIfEmpty(World.key, server: server, now: now)
+        _ = try await store.setStars(["a"], of: World.key, server: server, now: now)
+    }
+
+    @Test func whatIsCachedStaysUntilItIsInvalidated() async throws {
+        let context = IdentityContext(store: store, server: server, isShared: false)
+        #expect(try await context.current().stars == ["a"])
+        _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
+        #expect(try await context.current().stars == ["a"])
+        context.invalidate()
+        #expect(try await context.current().stars.sorted() == ["a", "b"])
+        await store.close()
+    }
+
+    @Test func aSharedDatabaseIsReadEveryTime() async throws {
+        let context = IdentityContext(store: store, server: server, isShared: true)
+        #expect(try await context.current().stars == ["a"])
+        _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
+        #expect(try await context.current().stars.sorted() == ["a", "b"])
+        _ = try await store.setIdentity(nil, server: server, now: now)
+        #expect(try await context.current().identity.did == nil)
+        #expect(try await context.current().stars.isEmpty)
+        await store.close()
+    }
+
+    @Test func requestBodiesAreMadeOnceAndNotKeptForOtherStars() async throws {
+        let context = IdentityContext(store: store, server: server, isShared: false)
+        let old = try await context.current()
+        #expect(context.chunks(of: old, dialect: .endorser).map(\.count) == [1])
+        #expect(try await context.current().chunks[.endorser]?.count == 1)
+
+        _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
+        context.invalidate()
+        _ = try await context.current()
+        // A cycle that began before still has its own stars, and does not give them to the next one.
+        #expect(context.chunks(of: old, dialect: .canonical).map(\.count) == [1])
+        #expect(context.chunks(of: try await context.current(), dialect: .canonical).map(\.count) == [2])
+        await store.close()
+    }
+}

@@ -1,0 +1,221 @@
+import StarwatchCore
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+/// What happens to notifications that a sink does not take (semantics: outbox, dispatch).
+@Suite struct DeliveryRetryTests {
+    @Test func aRetryIsTheSameNotificationAndGoesOnlyToTheSinkThatFailed() async throws {
+        try await Bench.run(sinks: ["first", "second"]) { bench async throws in
+            bench["second"].script(.refused)
+            await bench.fetch(3)
+            let pass = await bench.dispatch()
+            #expect(pass.delivered == 0)
+            #expect(pass.next == bench.clock.now + .seconds(1))
+            #expect(try await bench.counts() == [.claimed: 3])
+
+            bench.clock.advance(by: .milliseconds(999))
+            await bench.dispatch()
+            #expect(bench["second"].seen.count == 1)
+            bench.clock.advance(by: .milliseconds(1))
+            #expect(await bench.dispatch().delivered == 3)
+
+            let tries = bench["second"].seen
+            #expect(tries.count == 2)
+            #expect(tries[0].id == tries[1].id)
+            #expect(tries[0].payload == tries[1].payload)
+            #expect(bench["first"].seen == [tries[0]])
+            #expect(try await bench.counts() == [.delivered: 3])
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func aSinkThatIsDownIsTriedLessAndLessAndCostsNoAttempt() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let (sink, clock) = (bench["first"], bench.clock)
+            let tries = Mutex<[Timestamp]>([])
+            sink.before { _ in tries.withLock { $0.append(clock.now) } }
+            sink.answer(.down)
+            await bench.fetch(1)
+            var circuit: [CircuitState] = []
+            for _ in 0..<11 {
+                let next = try #require(await bench.dispatch().next)
+                circuit.append(bench.slot("first").circuitState)
+                clock.advance(by: next - clock.now)
+            }
+
+            let times = tries.withLock { $0 }
+            #expect(zip(times, times.dropFirst()).map { ($1 - $0).inSeconds } == [1, 2, 4, 8, 5, 10, 20, 40, 60, 60])
+            #expect(circuit.prefix(4).allSatisfy { $0 == .closed })
+            #expect(circuit.dropFirst(4).allSatisfy { $0 == .open })
+            #expect(await bench.sample(#"starwatch_circuit_state{target="first"}"#) == "2")
+            #expect(try await bench.rows().map(\.attempts) == [0])
+            #expect(bench.attempts("first", .unavailable) == 11)
+
+            sink.answer(.ok)
+            #expect(await bench.dispatch().delivered == 1)
+            #expect(bench.slot("first").circuitState == .closed)
+            #expect(await bench.sample(#"starwatch_circuit_state{target="first"}"#) == "0")
+            #expect(Set(sink.seen.map(\.id)).count == 1)
+            #expect(Set(sink.seen.map(\.payload)).count == 1)
+        }
+    }
+
+    @Test func anOpenCircuitHoldsNewNotificationsButNotOtherSinks() async throws {
+        try await Bench.run(sinks: ["first", "second"]) { bench async throws in
+            bench["second"].answer(.down)
+            await bench.fetch(1)
+            for _ in 0..<5 {
+                let next = try #require(await bench.dispatch().next)
+                if bench["second"].seen.count < 5 { bench.clock.advance(by: next - bench.clock.now) }
+            }
+            #expect(bench.slot("second").circuitState == .open)
+
+            await bench.fetch(1)
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == 2)
+            #expect(bench["second"].seen.count == 5)
+            #expect(try await bench.counts() == [.claimed: 2])
+
+            bench["second"].answer(.ok)
+            bench.clock.advance(by: .seconds(5))
+            #expect(await bench.dispatch().delivered == 2)
+        }
+    }
+
+    @Test func whatIsRefusedThreeTimesIsDeadAndCanBeRetried() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let (sink, clock) = (bench["first"], bench.clock)
+            sink.script(.refused, .refused, .refused)
+            await bench.fetch(2)
+            for wait in [1, 2] {
+                let next = try #require(await bench.dispatch().next)
+                #expect(next - clock.now == .seconds(wait))
+                clock.advance(by: next - clock.now)
+            }
+            #expect(await bench.dispatch().dead == 2)
+
+            let dead = try await bench.rows(.dead)
+            #expect(dead.map(\.attempts) == [3, 3])
+            #expect(try await bench.agent.outboxShow(dead[0].id).state == .dead)
+            #expect(await bench.agent.status().reasons.contains("dead_letters"))
+            #expect(await bench.sample(#"starwatch_outbox_rows{state="dead"}"#) == "2")
+            #expect(try await bench.imbalance() == 0)
+            clock.advance(by: .seconds(3600))
+            await bench.dispatch()
+            #expect(sink.seen.count == 3)
+
+            #expect(try await bench.agent.outboxRetry(dead.map(\.id)) == 2)
+            #expect(try await bench.counts() == [.pending: 2])
+            #expect(await bench.dispatch().delivered == 2)
+            #expect(sink.seen.count == 4)
+            #expect(try await bench.counts() == [.delivered: 2])
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func aRowThatOneSinkTookIsDeliveredThoughAnotherRefusedIt() async throws {
+        try await Bench.run(sinks: ["first", "second"]) { bench async throws in
+            bench["second"].answer(.refused)
+            await bench.fetch(1)
+            for _ in 0..<3 {
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(10))
+            }
+            #expect(bench["second"].seen.count == 3)
+            #expect(bench["first"].seen.count == 1)
+            #expect(try await bench.counts() == [.delivered: 1])
+        }
+    }
+
+    @Test func theNumberOfTriesIsConfigured() async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in options.outbox.maxRetries = 1 }) {
+            bench async throws in
+            bench["first"].answer(.refused)
+            await bench.fetch(1)
+            #expect(await bench.dispatch().dead == 1)
+        }
+    }
+
+    @Test func whatIsDiscardedIsCancelledForGood() async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in options.outbox.maxRetries = 1 }) {
+            bench async throws in
+            bench["first"].script(.refused)
+            await bench.fetch(1)
+            await bench.dispatch()
+            let dead = try await bench.rows(.dead).map(\.id)
+            #expect(try await bench.agent.outboxDiscard(dead) == 1)
+            #expect(try await bench.counts() == [.cancelled: 1])
+            #expect(try await bench.agent.outboxRetry(dead) == 0)
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == 1)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func aSinkThatIsGoneIsLeftToTheOthers() async throws {
+        try await Bench.run(sinks: ["first", "second"]) { bench async throws in
+            bench["second"].script(.gone)
+            await bench.fetch(1)
+            #expect(await bench.dispatch().delivered == 1)
+            #expect(bench.slot("second").isDisabled)
+            await bench.fetch(1)
+            #expect(await bench.dispatch().delivered == 1)
+            #expect(bench["first"].seen.count == 2)
+            #expect(bench["second"].seen.count == 1)
+        }
+    }
+
+    @Test func rowsStayPendingWhereNoSinkIsLeftUntilAReload() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            bench["first"].script(.gone)
+            await bench.fetch(2)
+            await bench.dispatch()
+            #expect(try await bench.counts() == [.pending: 2])
+            bench.clock.advance(by: .seconds(3600))
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == 1)
+            #expect(try await bench.imbalance() == 0)
+
+            try await bench.restart()
+            #expect(await bench.dispatch().delivered == 2)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aSinkThatHangsDoesNotHoldTheOther() async throws {
+        try await Bench.run(sinks: ["first", "second"]) { bench async throws in
+            let (release, delivered) = (Signal(), Signal())
+            bench["first"].before { _ in await release.wait() }
+            bench["second"].before { _ in delivered.raise() }
+            await bench.fetch(1)
+            let dispatcher = bench.dispatcher
+            async let pass = dispatcher.pass()
+            await delivered.wait()
+            #expect(bench["second"].seen.count == 1)
+            release.raise()
+            #expect(await pass.delivered == 1)
+        }
+    }
+
+    @Test func aSinkIsNeverAskedBeforeTheTimeItNamed() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let (sink, clock) = (bench["first"], bench.clock)
+            sink.script(.unavailable("The sink is busy.", retryAfter: .seconds(30)))
+            await bench.fetch(1)
+            #expect(await bench.dispatch().next == clock.now + .seconds(30))
+            clock.advance(by: .seconds(10))
+            // A new notification must wait too.
+            await bench.fetch(1)
+            await bench.dispatch()
+            #expect(sink.seen.count == 1)
+            clock.advance(by: .milliseconds(19_999))
+            await bench.dispatch()
+            #expect(sink.seen.count == 1)
+            clock.advance(by: .milliseconds(1))
+            #expect(await bench.dispatch().delivered == 2)
+            #expect(sink.seen.count == 3)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+
+/// How changes become notifications (semantics: outbox, grouping).
+@Suite struct GroupingTests {
+    /// A notification as sinks get it.
+    private struct Payload: Decodable {
+        struct Item: Decodable {
+            let jwt_id: String
+            let name: String?
+        }
+
+        let id: String
+        let group: String
+        let count: Int
+        let title: String
+        let body: String
+        let deep_link: String
+        let actions: [String]
+        let changes: [Item]
+
+        init(_ notification: OutgoingNotification) throws {
+            self = try JSONDecoder().decode(Payload.self, from: Data(notification.payload))
+        }
+    }
+
+    @Test func aSingleChangeIsNamed() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = bench.mock.publish([MockChange(planID: bench.mock.planIDs[0], name: "Garden of Ümläut 🌱")])
+            await bench.poll()
+            await bench.dispatch()
+
+            let seen = try #require(bench["first"].seen.first)
+            let payload = try Payload(seen)
+            #expect(payload.group == "single")
+            #expect(payload.count == 1)
+            #expect(payload.body == "Garden of Ümläut 🌱 has been updated")
+            #expect(payload.actions.first == "view_project")
+            #expect(payload.changes.map(\.jwt_id) == ids)
+            #expect(seen.body == payload.body && seen.id == payload.id && seen.group == .single)
+        }
+    }
+
+    @Test(arguments: [2, 5])
+    func aFewChangesAreCounted(_ count: Int) async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.fetch(count)
+            await bench.dispatch()
+
+            let payload = try Payload(try #require(bench["first"].seen.first))
+            #expect(payload.group == "several")
+            #expect(payload.count == count)
+            #expect(payload.body == "You have \(count) new updates in your starred projects")
+            #expect(payload.actions.first == "view_updates")
+            #expect(payload.deep_link == "timesafari://projects/updates?jwtIds=" + ids.joined(separator: ","))
+        }
+    }
+
+    @Test(arguments: [6, 20])
+    func manyChangesGetAShortlink(_ count: Int) async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.fetch(count)
+            await bench.dispatch()
+
+            let payload = try Payload(try #require(bench["first"].seen.first))
+            #expect(payload.group == "many")
+            #expect(payload.count == count)
+            #expect(payload.actions.contains("view_updates"))
+            #expect(payload.deep_link == "timesafari://projects/updates?shortlink=" + payload.id)
+        }
+    }
+
+    @Test func theCountIsTrueAndAHundredChangesAreListed() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.fetch(150)
+            let pass = await bench.dispatch()
+
+            #expect(pass.made == 1)
+            #expect(pass.delivered == 150)
+            let payload = try Payload(try #require(bench["first"].seen.first))
+            #expect(payload.count == 150)
+            #expect(payload.changes.map(\.jwt_id) == Array(ids.prefix(100)))
+            #expect(payload.body.contains("150"))
+        }
+    }
+
+    @Test func notificationsKeepTheirIntervalOverARestart() async throws {
+        try await Bench.run(
+            sinks: ["first"],
+            configure: { options, _, _ in options.delivery.groupInterval = .seconds(300) }
+        ) {
+            bench async throws in
+            let start = bench.clock.now
+            await bench.fetch(1)
+            #expect(await bench.dispatch().made == 1)
+            bench.clock.advance(by: .seconds(60))
+            await bench.fetch(2)
+            let early = await bench.dispatch()
+            #expect(early.made == 0)
+            #expect(early.next == start + .seconds(300))
+
+            try await bench.restart()
+            bench.clock.advance(by: .milliseconds(239_999))
+            await bench.fetch(1)
+            #expect(await bench.dispatch().made == 0)
+            bench.clock.advance(by: .milliseconds(1))
+            #expect(await bench.dispatch().made == 1)
+            #expect(bench["first"].seen.map(\.count) == [1, 3])
+        }
+    }
+
+    @Test func theFirstNotificationWaitsForItsGroup() async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in options.delivery.groupWait = .seconds(30) })
+        {
+            bench async throws in
+            let start = bench.clock.now
+            await bench.fetch(1)
+            #expect(await bench.dispatch().next == start + .seconds(30))
+            bench.clock.advance(by: .seconds(29))
+            await bench.fetch(1)
+            #expect(await bench.dispatch().made == 0)
+            bench.clock.advance(by: .seconds(1))
+            #expect(await bench.dispatch().made == 1)
+            #expect(bench["first"].seen.map(\.count) == [2])
+        }
+    }
+
+    @Test func theBoundBetweenSeveralAndManyIsConfigured() async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in options.delivery.maxGroupSize = 2 }) {
+            bench async throws in
+            await bench.fetch(3)
+            await bench.dispatch()
+            #expect(bench["first"].seen.map(\.group) == [.many])
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import StarwatchCore
+import StarwatchTelemetry
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+/// What SIGHUP and the control API do with a changed configuration.
+@Suite struct ReloadTests {
+    private static func options(_ folder: TestFolder) -> AgentOptions {
+        var options = AgentOptions()
+        options.server.url = "http://127.0.0.1:9"
+        options.storage.path = folder.path("starwatch.db")
+        options.polls = [PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)]
+        options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        options.clock.source = .system
+        options.http.listen = "127.0.0.1:0"
+        options.control.socket = folder.path("control.sock")
+        options.log.level = .critical
+        return options
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aRunEndsWithTheOptionsOfTheReload() async throws {
+        let folder = try TestFolder()
+        let clock = ManualClock()
+        let options = Self.options(folder)
+        var changed = options
+        changed.delivery.groupInterval = .seconds(60)
+        changed.log.level = .error
+        let agent = try await Agent(options: options, time: clock, reload: { [changed] in changed })
+        async let next = agent.run()
+        // Dispatcher, acknowledger, housekeeping and poll wait.
+        await clock.sleepers(atLeast: 4)
+        try await agent.reload()
+        #expect(try await next == changed)
+        #expect(agent.metrics.reloadSuccessful.value == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aRefusedReloadKeepsTheRunGoingAndTheNextOneCounts() async throws {
+        let folder = try TestFolder()
+        let clock = ManualClock()
+        let options = Self.options(folder)
+        let isBroken = BrokenOnce()
+        let agent = try await Agent(options: options, time: clock) { () throws(AgentError) in
+            if isBroken.take() { throw AgentError(.configuration, "polls.starred_projects.every must be at least 1s.") }
+            return options
+        }
+        async let next = agent.run()
+        await clock.sleepers(atLeast: 4)
+        await #expect(throws: ControlError(.invalid, "polls.starred_projects.every must be at least 1s.")) {
+            try await agent.reload()
+        }
+        #expect(agent.metrics.reloadSuccessful.value == 0)
+        #expect(agent.reloader.next == nil)
+        #expect(await agent.notReady() == ["signed_out"])
+        try await agent.reload()
+        #expect(try await next == options)
+    }
+
+    @Test(arguments: ["storage", "http", "control"])
+    func whatCannotChangeWhileRunningIsRefused(_ section: String) async throws {
+        let folder = try TestFolder()
+        let options = Self.options(folder)
+        var changed = options
+        changed.delivery.groupInterval = .seconds(60)
+        switch section {
+        case "storage": changed.storage.path = folder.path("other.db")
+        case "http": changed.http.listen = "127.0.0.1:1"
+        default: changed.control.socket = folder.path("other.sock")
+        }
+        let agent = try await Agent(options: options, time: ManualClock(), reload: { [changed] in changed })
+        #expect(agent.metrics.reloadSuccessful.value == 1)
+        await #expect(throws: ControlError.self) { try await agent.reload() }
+        #expect(agent.metrics.reloadSuccessful.value == 0)
+        let page = String(decoding: agent.metrics.registry.page(.text), as: UTF8.self)
+        #expect(page.contains("\nstarwatch_config_last_reload_successful 0\n"))
+        #expect(agent.reloader.next == nil)
+        await agent.close()
+    }
+}
+
+/// Says that something is broken, the first time it is asked.
+private final class BrokenOnce: Sendable {
+    private let isBroken = Mutex(true)
+
+    func take() -> Bool {
+        isBroken.withLock { isBroken in
+            defer { isBroken = false }
+            return isBroken
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import MockEndorser
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+
+@Suite struct ContractSetTests {
+    @Test(arguments: MockDialect.allCases)
+    func theContractSetEqualsWhatItIsAViewOf(dialect: MockDialect) async throws {
+        try await World.with(dialect) { world in
+            let agent = try await world.agent {
+                $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))
+            }
+            _ = try await agent.runPoll(World.starred)
+            for count in [1, 3, 7] {
+                world.clock.advance(by: .seconds(100))
+                world.mock.publish(count: count)
+                world.mock.publishOffers(count: 2, to: world.did.rawValue)
+                world.mock.script(.status(500), at: .plansChanged)
+                _ = try await agent.runPoll(World.starred)
+                _ = try await agent.runPoll("offers")
+            }
+            world.mock.script(.rateLimited(retryAfter: .seconds(1)), .status(404), at: .plansChanged)
+            _ = try await agent.runPoll(World.starred)
+            world.mock.publish(count: 2)
+            world.clock.advance(by: .seconds(50))
+            _ = await agent.cycle()
+            let page = await agent.page()
+            let poll = ["poll": World.starred]
+            let pairs: [(String, Double)] = [
+                ("starred_projects_poll_attempts_total", page["starwatch_poll_attempts_total", poll] ?? -1),
+                ("starred_projects_poll_success_total", page["starwatch_poll_success_total", poll] ?? -1),
+                ("starred_projects_poll_failure_total", page["starwatch_poll_failure_total", poll] ?? -1),
+                ("starred_projects_changes_found_total", page["starwatch_poll_changes_found_total", poll] ?? -1),
+                (
+                    "starred_projects_notifications_generated_total",
+                    ["single", "several", "many"].reduce(0) {
+                        $0 + (page["starwatch_notifications_total", ["poll": World.starred, "group": $1]] ?? -1)
+                    }
+                ),
+                (
+                    "starred_projects_rate_limit_total",
+                    page[
+                        "starwatch_api_requests_total",
+                        ["endpoint": "plans_changed", "result": "rate_limited"]
+                    ] ?? -1
+                ),
+                (
+                    "starred_projects_outbox_size",
+                    (page["starwatch_outbox_rows", ["state": "pending"]] ?? -1)
+                        + (page["starwatch_outbox_rows", ["state": "claimed"]] ?? -1)
+                ),
+            ]
+            for (name, value) in pairs {
+                #expect(page[name] == value, "\(name)")
+                #expect(value > 0, "\(name)")
+            }
+            var errors = 0.0
+            for one in page.series(of: "starwatch_api_requests_total")
+            where one.labels["endpoint"] == "plans_changed" && one.labels["result"] != "ok" {
+                errors += page.values[one] ?? 0
+            }
+            #expect(errors == 5)
+            #expect(page["starred_projects_error_total"] == errors)
+            #expect((page["starred_projects_api_throughput_rps"] ?? 0) > 0)
+            for suffix in ["_count", "_sum"] {
+                #expect(
+                    page["starred_projects_poll_duration_seconds" + suffix]
+                        == page["starwatch_poll_duration_seconds" + suffix, poll]
+                )
+                #expect(
+                    page["starred_projects_api_latency_seconds" + suffix]
+                        == page["starwatch_api_latency_seconds" + suffix, ["endpoint": "plans_changed"]]
+                )
+            }
+            #expect(
+                page["starred_projects_poll_duration_seconds_count"] == page["starred_projects_poll_attempts_total"]
+            )
+        }
+    }
+
+    @Test func withoutAPollOfThatNameItStaysAtZero() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent {
+                $0.polls = [PollOptions(name: PollName("offers")!, kind: .offersToMe)]
+            }
+            _ = try await agent.runPoll("offers")
+            let page = await agent.page()
+            #expect(page["starred_projects_poll_attempts_total"] == 0)
+            #expect(page["starwatch_poll_attempts_total", ["poll": "offers"]] == 1)
+        }
+    }
+
+    @Test func whatIsStoredIsShownAgainAfterARestart() async throws {
+        try await World.with(.canonical) { world in
+            var agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 2)
+            _ = try await agent.runPoll(World.starred)
+            let names = [
+                "starwatch_poll_last_attempt_timestamp_seconds", "starwatch_poll_last_success_timestamp_seconds",
+                "starwatch_watermark_timestamp_seconds", "starwatch_fetch_cursor_timestamp_seconds",
+            ]
+            world.clock.advance(by: .seconds(500))
+            agent = try await world.agent()
+            let page = await agent.page()
+            for name in names {
+                #expect(page[name, ["poll": World.starred]] == ManualClock.start.seconds, "\(name)")
+            }
+        }
+    }
+}

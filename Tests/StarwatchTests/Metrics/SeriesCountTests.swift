@@ -1,0 +1,79 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchTelemetry
+import Testing
+
+@testable import Starwatch
+
+@Suite struct SeriesCountTests {
+    private func make(polls: Int, sinks: Int, first: String = "starred_projects") throws -> AgentMetrics {
+        try AgentMetrics(
+            polls: (0..<polls).map { $0 == 0 ? first : "poll\($0)" },
+            sinks: (0..<sinks).map { "sink\($0)" },
+            now: { ManualClock.start }
+        )
+    }
+
+    private func page(_ metrics: AgentMetrics) async -> MetricsPage {
+        MetricsPage(await metrics.registry.render(.text))
+    }
+
+    @Test func theNumberOfSeriesIsAFunctionOfPollsAndSinks() async throws {
+        let one = try make(polls: 1, sinks: 1)
+        let base = one.registry.seriesCount
+        let perPoll = try make(polls: 2, sinks: 1).registry.seriesCount - base
+        let perSink = try make(polls: 1, sinks: 2).registry.seriesCount - base
+        let shown = await page(one)
+        #expect(perPoll == shown.values.keys.filter { $0.labels["poll"] == "starred_projects" }.count)
+        #expect(
+            perSink == shown.values.keys.filter { $0.labels["sink"] == "sink0" || $0.labels["target"] == "sink0" }.count
+        )
+        #expect(perPoll > 0 && perSink > 0)
+        for (polls, sinks) in [(1, 1), (2, 1), (1, 2), (3, 5), (16, 16)] {
+            let metrics = try make(polls: polls, sinks: sinks)
+            let expected = base + (polls - 1) * perPoll + (sinks - 1) * perSink
+            #expect(metrics.registry.seriesCount == expected)
+            let shown = await page(metrics)
+            #expect(shown.values.count == expected)
+            #expect(shown["starwatch_metrics_series"] == Double(expected))
+        }
+    }
+
+    @Test func namesDoNotMatter() throws {
+        #expect(
+            try make(polls: 2, sinks: 2).registry.seriesCount
+                == make(polls: 2, sinks: 2, first: "other").registry.seriesCount
+        )
+    }
+
+    @Test func theLargestConfigurationStaysSmall() throws {
+        #expect(try make(polls: 16, sinks: 16).registry.seriesCount < 5000)
+    }
+
+    @Test func moreNamesThanSixteenAreRefused() {
+        #expect(throws: TelemetryError.self) { try make(polls: 17, sinks: 1) }
+        #expect(throws: TelemetryError.self) { try make(polls: 1, sinks: 17) }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func noSeriesComesOrGoesWithTraffic(dialect: MockDialect) async throws {
+        try await World.with(dialect) { world in
+            let agent = try await world.agent()
+            let before = Set(await agent.page().values.keys)
+            world.mock.script(.status(500), .rateLimited(retryAfter: .seconds(3)), .malformedJSON, at: .plansChanged)
+            for _ in 0..<4 {
+                _ = try await agent.runPoll(World.starred)
+                world.clock.advance(by: .seconds(100))
+                world.mock.publish(count: 7)
+            }
+            _ = try await agent.changeStars(StarsChange(operation: .add, planIDs: ["plan_new"]))
+            _ = try await agent.setIdentity(World.other)
+            _ = try await agent.runPoll(World.starred)
+            let after = await agent.page()
+            #expect(Set(after.values.keys) == before)
+            // Neither does anything personal become part of one.
+            let labels = Set(after.values.keys.flatMap { $0.labels.values })
+            #expect(labels.allSatisfy { !$0.contains("did:") && !$0.contains("://") && $0.count < 64 })
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+@Suite struct LateVisibilityTests {
+    @Test(arguments: [(MockDialect.canonical, 4), (.endorser, 25)])
+    func aChangeThatShowsLateIsFoundAndNothingIsAnnouncedTwice(dialect: MockDialect, age: Int) async throws {
+        try await World.with(dialect) { world in
+            let agent = try await world.agent()
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(900))
+            let late = world.mock.publish(count: 1, age: .seconds(age), visibleAfter: .seconds(10))
+            let early = world.mock.publish(count: 2)
+            #expect(late[0] < early[0])
+            #expect(try await agent.runPoll(World.starred).new == 2)
+            #expect(try world.announced == early)
+            // The cursor stands above the identifier that is still to come.
+            let cursor = try await agent.state(of: world.did).fetchCursor
+            #expect(cursor?.rawValue == early.last)
+
+            world.clock.advance(by: .seconds(900))
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            #expect(try world.announced == early + late)
+            for _ in 0..<3 {
+                world.clock.advance(by: .seconds(900))
+                #expect(try await agent.runPoll(World.starred).outcome == "unchanged")
+            }
+            #expect(try world.announced == early + late)
+            #expect(try await agent.state(of: world.did).fetchCursor == cursor)
+        }
+    }
+
+    @Test func everyAnnouncedChangeIsAcknowledgedOnce() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent()
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            var ids: [String] = []
+            for _ in 0..<5 {
+                world.clock.advance(by: .seconds(3))
+                ids += world.mock.publish(count: 2)
+                _ = try await agent.runPoll(World.starred)
+            }
+            #expect(try world.announced == ids)
+            #expect(world.mock.acknowledgedIDs == ids)
+            #expect(try await agent.state(of: world.did).watermark?.rawValue == ids.last)
+        }
+    }
+}

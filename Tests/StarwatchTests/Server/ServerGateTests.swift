@@ -1,0 +1,150 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+@Suite struct ServerGateTests {
+    private let folder: TestFolder
+    private let store: Store
+    private let metrics: AgentMetrics
+    private let server = "http://127.0.0.1"
+
+    init() throws {
+        folder = try TestFolder()
+        store = try Store(StoreOptions(path: folder.path("starwatch.db")))
+        metrics = try AgentMetrics(polls: ["starred_projects"], sinks: ["file"], now: { ManualClock.start })
+    }
+
+    private func makeGate(requests: Int = 100, acknowledgements: Int = 1000) -> ServerGate {
+        var limits = LimitOptions()
+        limits.requestsPerMinute = requests
+        limits.acknowledgementsPerMinute = acknowledgements
+        return ServerGate(server: server, dialect: .auto, limits: limits, store: store, metrics: metrics)
+    }
+
+    /// The most entries within any 60 s, both ends included.
+    static func most(_ times: [Int64], withinMilliseconds length: Int64 = 60_000) -> Int {
+        let sorted = times.sorted()
+        return sorted.map { end in sorted.filter { $0 <= end && end - $0 <= length }.count }.max() ?? 0
+    }
+
+    @Test(arguments: 1...8)
+    func neverMoreThanTheLimitInAnyMinute(seed: Int) async throws {
+        let limit = [1, 2, 5, 17][seed % 4]
+        let gate = makeGate(requests: limit)
+        var random = SplitMix(state: UInt64(seed))
+        var now = ManualClock.start
+        var sent: [Int64] = []
+        for _ in 0..<600 {
+            switch await gate.admit(account: World.key, now: now) {
+            case .go: sent.append(now.milliseconds)
+            case .wait(let until, let source):
+                #expect(source == .client)
+                #expect(until > now)
+                // Whoever waits as told gets through.
+                if random.next() % 3 == 0 { now = until }
+            }
+            now = now + .milliseconds(Int64(random.next() % 9000))
+        }
+        #expect(sent.count > limit)
+        #expect(Self.most(sent) == limit)
+        await store.close()
+    }
+
+    @Test func acknowledgedIdentifiersHaveALimitOfTheirOwn() async throws {
+        let gate = makeGate(acknowledgements: 250)
+        let start = ManualClock.start
+        #expect(await gate.admit(account: World.key, acknowledging: 100, now: start) == .go)
+        #expect(await gate.admit(account: World.key, acknowledging: 100, now: start) == .go)
+        guard case .wait(let until, .client) = await gate.admit(account: World.key, acknowledging: 100, now: start)
+        else {
+            Issue.record("300 identifiers in a minute")
+            return
+        }
+        #expect(until > start + .seconds(60))
+        #expect(await gate.admit(account: World.key, acknowledging: 50, now: start) == .go)
+        #expect(await gate.admit(account: World.key, now: start) == .go)
+        #expect(await gate.admit(account: World.key, acknowledging: 100, now: until) == .go)
+        await store.close()
+    }
+
+    @Test func whatTheServerAskedForBindsAndIsStored() async throws {
+        let start = ManualClock.start
+        let gate = makeGate()
+        await gate.hold(until: start + .seconds(300), now: start)
+        // A shorter wait does not replace a longer one.
+        await gate.hold(until: start + .seconds(10), now: start)
+        let expected = ServerGate.Admission.wait(until: start + .seconds(300), source: .server)
+        #expect(await gate.admit(account: World.key, now: start + .seconds(20)) == expected)
+        let next = makeGate()
+        try await next.restore(now: start + .seconds(20))
+        #expect(await next.admit(account: World.key, now: start + .seconds(20)) == expected)
+        #expect(await next.admit(account: World.key, now: start + .seconds(300)) == .go)
+        await store.close()
+    }
+
+    @Test func theServersOwnBudgetSlowsUsBeforeItRefuses() async throws {
+        try await World.with(.canonical, mock: { $0.requestsPerMinute = 12 }) { world in
+            let agent = try await world.agent()
+            for _ in 0..<60 {
+                _ = await agent.cycle()
+                world.clock.advance(by: .seconds(2))
+            }
+            // The mock refuses from the thirteenth in a minute.
+            let page = await agent.page()
+            #expect(
+                page["starwatch_api_requests_total", ["endpoint": "plans_changed", "result": "rate_limited"]] == 0
+            )
+            #expect(world.mock.requestCount(of: .plansChanged) >= 16)
+        }
+        await store.close()
+    }
+
+    @Test func theWindowSurvivesRestartsAndCountsEveryRequest() async throws {
+        try await World.with(.canonical) { world in
+            for _ in 0..<12 {
+                let agent = try await world.agent {
+                    $0.limits.requestsPerMinute = 5
+                    $0.polls[0].bootstrap = .beginning
+                }
+                world.clock.advance(by: .seconds(2))
+                world.mock.publish(count: 1)
+                _ = try await agent.runPoll(World.starred)
+            }
+            let sent = world.mock.requests().map { Int64($0.receivedAt.timeIntervalSince1970 * 1000) }
+            #expect(world.mock.requestCount(of: .acknowledge) >= 5)
+            #expect(Self.most(sent) <= 5)
+        }
+        await store.close()
+    }
+
+    @Test func aClockThatIsSetTakesTheWindowAlong() async throws {
+        let gate = makeGate(requests: 2)
+        let start = ManualClock.start
+        #expect(await gate.admit(account: World.key, now: start) == .go)
+        #expect(await gate.admit(account: World.key, now: start) == .go)
+        // Without the shift, an hour would seem to have passed.
+        await gate.shiftWindows(by: .seconds(3600))
+        guard case .wait = await gate.admit(account: World.key, now: start + .seconds(3601)) else {
+            Issue.record("The window was forgotten.")
+            return
+        }
+        await store.close()
+    }
+}
+
+/// A small generator with a seed.
+struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Starwatch
+
+@Suite(.timeLimit(.minutes(1))) struct CommandSinkTests {
+    private let folder: TestFolder
+    private let clock = ManualClock()
+
+    init() throws { folder = try TestFolder() }
+
+    /// An executable shell script.
+    private func script(_ text: String, name: String = "script") throws -> String {
+        let path = try folder.write("#!/bin/sh\n" + text + "\n", to: name)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        return path
+    }
+
+    private func sink(_ argv: [String], timeout: Duration = .seconds(30)) -> CommandSink {
+        CommandSink(name: "command", argv: argv, timeout: timeout, time: clock)
+    }
+
+    @Test(arguments: [(0, "ok"), (75, "unavailable"), (1, "rejected"), (2, "rejected"), (127, "rejected")])
+    func theExitStatusSaysHowItEnded(_ status: Int, _ expected: String) async throws {
+        let result = await sink([try script("cat > /dev/null; exit \(status)")]).deliver(.sample())
+        #expect(result.word == expected)
+    }
+
+    @Test func aCommandThatASignalEndedIsUnavailable() async throws {
+        #expect(await sink([try script("kill -9 $$")]).deliver(.sample()).word == "unavailable")
+    }
+
+    @Test func aMissingProgramIsUnavailable() async throws {
+        #expect(await sink([folder.path("no-such-program")]).deliver(.sample()).word == "unavailable")
+    }
+
+    @Test(arguments: [("true", "ok"), ("false", "rejected"), ("no-such-program-anywhere", "unavailable")])
+    func aBareNameIsLookedForInThePath(_ name: String, _ expected: String) async {
+        #expect(await sink([name]).deliver(.sample()).word == expected)
+    }
+
+    @Test func theNotificationIsOnStandardInputByteForByte() async throws {
+        let output = folder.path("input")
+        let notification = OutgoingNotification.sample(padding: 200_000)
+        #expect(await sink([try script(#"cat > "$1""#), output]).deliver(notification) == .ok)
+        #expect(try Array(Data(contentsOf: URL(filePath: output))) == notification.payload)
+    }
+
+    @Test func aCommandThatDoesNotReadItsInputIsStillOK() async throws {
+        #expect(await sink([try script("exit 0")]).deliver(.sample(padding: 200_000)) == .ok)
+    }
+
+    @Test func noShellReadsTheArguments() async throws {
+        let output = folder.path("arguments")
+        let argument = "$(touch \(folder.path("owned"))); `id` * \"'"
+        let argv = [try script(#"printf '%s\n' "$#" "$2" > "$1""#), output, argument]
+        #expect(await sink(argv).deliver(.sample()) == .ok)
+        #expect(try String(contentsOfFile: output, encoding: .utf8) == "2\n\(argument)\n")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("owned")))
+    }
+
+    /// Both the program and what it started: an orphan would go on with a notification that is sent again.
+    @Test func aCommandThatTakesTooLongIsReallyEnded() async throws {
+        let pipe = folder.path("pids")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let program = try script(#"sleep 1000 & echo "$$ $!" > "$1"; wait"#)
+        let (sink, clock) = (sink([program, pipe], timeout: .seconds(5)), clock)
+        async let result = sink.deliver(.sample())
+        let text = await BlockingQueue(label: "test.pids").run { FileHandle(forReadingAtPath: pipe)?.availableData }
+        let pids = String(decoding: text ?? Data(), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+            .compactMap { pid_t($0) }
+        #expect(pids.count == 2)
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(5))
+        #expect(await result == .timeout)
+        #expect(pids.map { Self.isRunning($0) } == [false, false])
+    }
+
+    /// A process that has ended and was not waited for by its parent does not run either.
+    private static func isRunning(_ pid: pid_t) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+            let state = status.split(separator: ")").last?.split(separator: " ").first
+        else { return false }
+        return state != "Z" && state != "X"
+    }
+
+    @Test func aCancelledAttemptIsUnavailable() async throws {
+        let sink = sink([try script("sleep 1000")])
+        let result = await withTaskGroup(of: SinkResult.self) { group in
+            group.addTask { await sink.deliver(.sample()) }
+            await clock.sleepers(atLeast: 1)
+            group.cancelAll()
+            return await group.next()
+        }
+        #expect(result?.word == "unavailable")
+    }
+}
+
+extension SinkResult {
+    /// The result without its text.
+    var word: String {
+        switch self {
+        case .ok: "ok"
+        case .rejected: "rejected"
+        case .unavailable: "unavailable"
+        case .timeout: "timeout"
+        case .gone: "gone"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import Starwatch
+
+@Suite struct FileSinkTests {
+    private func lines(_ path: String) throws -> [String] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    @Test func aNotificationIsALineWithItsBytes() async throws {
+        let folder = try TestFolder()
+        let sink = FileSink(name: "file", path: folder.path("out.jsonl"))
+        #expect(await sink.deliver(.sample("ntf_1")) == .ok)
+        #expect(await sink.deliver(.sample("ntf_2")) == .ok)
+        let written = try Data(contentsOf: URL(filePath: folder.path("out.jsonl")))
+        let expected = [OutgoingNotification.sample("ntf_1"), .sample("ntf_2")].flatMap { $0.payload + [10] }
+        #expect(Array(written) == expected)
+    }
+
+    @Test func anIDIsWrittenOnceByOneSinkAndByTheNext() async throws {
+        let folder = try TestFolder()
+        let path = folder.path("out.jsonl")
+        let sink = FileSink(name: "file", path: path)
+        for _ in 0..<3 { #expect(await sink.deliver(.sample("ntf_1")) == .ok) }
+        let next = FileSink(name: "file", path: path)
+        #expect(await next.deliver(.sample("ntf_1")) == .ok)
+        #expect(await next.deliver(.sample("ntf_2")) == .ok)
+        #expect(try lines(path).count == 2)
+    }
+
+    @Test func aLastLineThatACrashToreIsCutAndWrittenAgain() async throws {
+        let folder = try TestFolder()
+        let path = folder.path("out.jsonl")
+        try Data((#"{"id":"ntf_1"}"# + "\n" + #"{"id":"ntf_2","cou"#).utf8).write(to: URL(filePath: path))
+        let sink = FileSink(name: "file", path: path)
+        #expect(await sink.deliver(.sample("ntf_1")) == .ok)
+        #expect(await sink.deliver(.sample("ntf_2")) == .ok)
+        #expect(
+            try lines(path)
+                == [#"{"id":"ntf_1"}"#, String(decoding: OutgoingNotification.sample("ntf_2").payload, as: UTF8.self)]
+        )
+    }
+
+    @Test func aFileThatIsOnlyATornLineIsEmptied() async throws {
+        let folder = try TestFolder()
+        let path = folder.path("out.jsonl")
+        try Data(#"{"id":"ntf_"#.utf8).write(to: URL(filePath: path))
+        #expect(await FileSink(name: "file", path: path).deliver(.sample("ntf_1")) == .ok)
+        #expect(try lines(path).count == 1)
+    }
+
+    @Test func linesOfOthersAreLeftAlone() async throws {
+        let folder = try TestFolder()
+        let path = folder.path("out.jsonl")
+        try Data("not JSON\n{\"other\":1}\n".utf8).write(to: URL(filePath: path))
+        #expect(await FileSink(name: "file", path: path).deliver(.sample("ntf_1")) == .ok)
+        #expect(try lines(path).prefix(2) == ["not JSON", #"{"other":1}"#])
+        #expect(try lines(path).count == 3)
+    }
+
+    @Test func aPathThatCannotBeWrittenIsUnavailableUntilItCan() async throws {
+        let folder = try TestFolder()
+        let sink = FileSink(name: "file", path: folder.path("missing/out.jsonl"))
+        guard case .unavailable = await sink.deliver(.sample()) else {
+            Issue.record("A file in a folder that does not exist was written.")
+            return
+        }
+        try FileManager.default.createDirectory(atPath: folder.path("missing"), withIntermediateDirectories: false)
+        #expect(await sink.deliver(.sample()) == .ok)
+        #expect(try lines(folder.path("missing/out.jsonl")).count == 1)
+    }
+
+    @Test func onlyTheOwnerMayReadTheFile() async throws {
+        let folder = try TestFolder()
+        let path = folder.path("out.jsonl")
+        _ = await FileSink(name: "file", path: path).deliver(.sample())
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Logging
+import StarwatchCore
+import StarwatchTelemetry
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+@Suite struct StdoutSinkTests {
+    @Test func titleAndBodyAreALine() async throws {
+        let folder = try TestFolder()
+        let file = try FileHandle(forUpdating: URL(filePath: folder.write("", to: "terminal")))
+        let sink = StdoutSink(name: "stdout", descriptor: file.fileDescriptor)
+        #expect(await sink.deliver(.sample()) == .ok)
+        let text = try String(contentsOfFile: folder.path("terminal"), encoding: .utf8)
+        #expect(text == "Project Update: Jardin d’Été 🌻 has been updated\n")
+    }
+
+    @Test func controlCharactersDoNotReachTheTerminal() async throws {
+        let folder = try TestFolder()
+        let file = try FileHandle(forUpdating: URL(filePath: folder.write("", to: "terminal")))
+        let sink = StdoutSink(name: "stdout", descriptor: file.fileDescriptor)
+        let name = "a\u{1B}]0;owned\u{07}\u{1B}[2J\r\n\u{9B}31m\u{7F}\u{00}b"
+        #expect(await sink.deliver(.sample(name: name)) == .ok)
+        let text = try String(contentsOfFile: folder.path("terminal"), encoding: .utf8)
+        let controls = text.unicodeScalars.filter { $0.properties.generalCategory == .control }
+        #expect(controls.map(\.value) == [10])
+        #expect(text.unicodeScalars.last == "\n")
+    }
+
+    @Test func aClosedOutputIsUnavailable() async throws {
+        let file = try #require(FileHandle(forReadingAtPath: "/dev/null"))
+        guard case .unavailable = await StdoutSink(name: "stdout", descriptor: file.fileDescriptor).deliver(.sample())
+        else {
+            Issue.record("A write to a descriptor that only reads was taken for one.")
+            return
+        }
+    }
+}
+
+@Suite struct LogEntrySinkTests {
+    private final class Lines: LogSink {
+        private let kept = Mutex<[String]>([])
+
+        func take(_ record: LogRecord) { kept.withLock { $0.append(String(decoding: record.line, as: UTF8.self)) } }
+
+        var all: [String] { kept.withLock { $0 } }
+    }
+
+    @Test func theEntrySaysHowManyAndNamesNobody() async throws {
+        let lines = Lines()
+        let pipeline = LogPipeline(format: .json, level: .notice, sinks: [lines], metrics: nil, nowMilliseconds: { 0 })
+        let logger = Logger(label: "test", factory: { _ in pipeline.handler(label: "test") })
+        let sink = LogEntrySink(name: "log", logger: logger)
+        // Two alike are two: a notification is never folded away.
+        for _ in 0..<2 { #expect(await sink.deliver(.sample("ntf_7")) == .ok) }
+        pipeline.flush()
+
+        #expect(lines.all.count == 2)
+        let line = try #require(lines.all.first)
+        for part in ["ntf_7", "run_1", "starred_projects", "single", #""event":"notification""#] {
+            #expect(line.contains(part))
+        }
+        for part in ["Jardin", "updated", "Project Update"] { #expect(!line.contains(part)) }
+    }
+}

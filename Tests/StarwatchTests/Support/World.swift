@@ -1,0 +1,153 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Synchronization
+
+@testable import Starwatch
+
+/// A server, a clock, a folder, and the agents that are started in it one after the other.
+final class World: Sendable {
+    static let starred = "starred_projects"
+    /// The DID of the key below.
+    static let ethr = DID("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74")!
+    /// did-jwt's published test key.
+    static let ethrKey = "278a5de700e29faae8e40e366ec5012b5ec63d36ec77e8a2417154cc1d25383f"
+    static let key = DID("did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK")!
+    static let other = DID("did:ethr:0x00000000000000000000000000000000000000b0")!
+
+    let folder: TestFolder
+    let clock: ManualClock
+    let mock: MockServer
+    let did: DID
+    private let current = Mutex<Agent?>(nil)
+
+    private init(_ options: MockServerOptions, clock: ManualClock) throws {
+        folder = try TestFolder()
+        self.clock = clock
+        mock = MockServer(options: options)
+        did = options.dialect == .endorser ? Self.ethr : Self.key
+    }
+
+    /// Makes a world, gives it to `body`, and takes it down again.
+    ///
+    /// - Parameter clock: `.jumping` for tests of one cycle at a time, whose waits are only looked at afterwards.
+    static func with(
+        _ dialect: MockDialect,
+        clock mode: ManualClock.Mode = .jumping,
+        plans: Int = 20,
+        mock configure: (inout MockServerOptions) -> Void = { _ in },
+        _ body: (World) async throws -> Void
+    ) async throws {
+        let clock = ManualClock(mode: mode)
+        var options = MockServerOptions()
+        options.dialect = dialect
+        options.planCount = plans
+        options.now = { Date(timeIntervalSince1970: clock.now.seconds) }
+        configure(&options)
+        let world = try World(options, clock: clock)
+        try await world.mock.start()
+        do {
+            try await body(world)
+        } catch {
+            await world.end()
+            throw error
+        }
+        await world.end()
+    }
+
+    private func end() async {
+        await stopAgent()
+        try? await mock.stop()
+    }
+
+    /// The options of an agent that watches all plans of the mock and writes to a file.
+    var options: AgentOptions {
+        var options = AgentOptions()
+        options.server.url = mock.url
+        options.initialIdentity = did
+        options.storage.path = folder.path("starwatch.db")
+        var poll = PollOptions(name: PollName(Self.starred)!, kind: .starredProjects)
+        poll.planIDs = mock.planIDs
+        options.polls = [poll]
+        options.delivery.groupInterval = .zero
+        options.delivery.sinks = [SinkOptions(name: "file", kind: .file(path: folder.path("sink.jsonl")))]
+        options.http.listen = "127.0.0.1:0"
+        options.control.socket = folder.path("control.sock")
+        options.log.level = .critical
+        return options
+    }
+
+    /// Starts an agent; one that runs is closed first, as at a restart.
+    ///
+    /// - Parameter random: What every jitter draws; 0.5 is its middle.
+    @discardableResult
+    func agent(random: Double = 0.5, _ change: (inout AgentOptions) -> Void = { _ in }) async throws -> Agent {
+        await stopAgent()
+        var options = self.options
+        change(&options)
+        let agent = try await Agent(options: options, time: clock, random: { random })
+        current.withLock { $0 = agent }
+        return agent
+    }
+
+    func stopAgent() async {
+        let agent = current.withLock { current in
+            defer { current = nil }
+            return current
+        }
+        await agent?.close()
+    }
+
+    /// What the file sink got.
+    struct Notification: Decodable {
+        struct Change: Decodable {
+            let jwt_id: String
+        }
+        let id: String
+        let count: Int
+        let changes: [Change]
+    }
+
+    var notifications: [Notification] {
+        get throws {
+            guard let data = FileManager.default.contents(atPath: folder.path("sink.jsonl")) else { return [] }
+            return try data.split(separator: UInt8(ascii: "\n")).map {
+                try JSONDecoder().decode(Notification.self, from: Data($0))
+            }
+        }
+    }
+
+    /// The ids of all changes in all notifications, which name at most 100 each, in the order of delivery.
+    var announced: [String] {
+        get throws { try notifications.flatMap { $0.changes.map(\.jwt_id) } }
+    }
+}
+
+extension Agent {
+    var starred: Poll { polls.first { $0.name.rawValue == World.starred }! }
+
+    /// A cycle without delivery.
+    func cycle() async -> PollCycle.Result { await pollService.pass(starred, runID: "run_test") }
+
+    /// What a cycle of `did`'s starred poll would start from.
+    func state(of did: DID) async throws -> PollState {
+        try await store.pollState(
+            StreamKey(account: did, server: caller.gate.server, poll: starred.name),
+            maxUndelivered: options.outbox.maxUndelivered
+        )
+    }
+
+    /// The ids of the outbox's rows in these states, in their order.
+    func rows(_ states: Set<OutboxState>) async throws -> [String] {
+        var filter = OutboxFilter()
+        filter.states = states
+        filter.limit = 100_000
+        return try await store.outbox(filter).map(\.change.id.rawValue)
+    }
+
+    /// The page of metrics as a scrape gets it.
+    func page() async -> MetricsPage {
+        MetricsPage(await metrics(MetricsQuery()).body)
+    }
+}
