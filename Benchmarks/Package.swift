@@ -15,6 +15,7 @@ let package = Package(
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ]),
+            ]
+        )
     ]
 )

@@ -24,6 +24,7 @@ package actor ServerGate {
     private var account: DID?
     private var requests: SlidingWindow
     private var acknowledgements: SlidingWindow
+    private var stored = (requests: StoredWindow(), acknowledgements: StoredWindow())
     private var isWindowDirty = false
     private var serverRemaining: Int?
 
@@ -89,6 +90,8 @@ package actor ServerGate {
             return .wait(until: until, source: .client)
         }
         if case .wait(let until) = requests.admit(at: now) { return .wait(until: until, source: .client) }
+        stored.requests.spend(1, at: now)
+        if identifiers > 0 { stored.acknowledgements.spend(identifiers, at: now) }
         isWindowDirty = true
         return .go
     }
@@ -108,11 +111,11 @@ package actor ServerGate {
         try? await store.setNotBefore(until, server: server)
     }
 
-    /// The account's request window as the store keeps it; `nil` when nothing was sent since the last call.
+    /// The account's windows as the store keeps them; `nil` when nothing was sent since the last call.
     package func takeWindow() -> [UInt8]? {
         guard isWindowDirty else { return nil }
         isWindowDirty = false
-        return Self.bytes(of: requests.state)
+        return StoredWindow.bytes(requests: stored.requests, acknowledgements: stored.acknowledgements)
     }
 
     /// Refreshes the gauges before a scrape.
@@ -128,6 +131,8 @@ package actor ServerGate {
     package func shiftWindows(by jump: Duration) {
         requests.shift(by: jump)
         acknowledgements.shift(by: jump)
+        stored.requests.shift(by: jump)
+        stored.acknowledgements.shift(by: jump)
     }
 
     // MARK: - Cycles
@@ -158,25 +163,12 @@ package actor ServerGate {
 
     private func load(_ account: DID, now: Timestamp) async {
         self.account = account
-        let stored = (try? await store.requestWindow(of: account)) ?? nil
-        requests = SlidingWindow(
-            limit: limits.requestsPerMinute,
-            state: stored.map(Self.times) ?? [],
+        stored = StoredWindow.read((try? await store.requestWindow(of: account)) ?? [])
+        requests = SlidingWindow(limit: limits.requestsPerMinute, state: stored.requests.times, now: now)
+        acknowledgements = SlidingWindow(
+            limit: limits.acknowledgementsPerMinute,
+            state: stored.acknowledgements.times,
             now: now
         )
-        acknowledgements = .acknowledgements(limit: limits.acknowledgementsPerMinute)
-    }
-
-    private static func bytes(of times: [Int64]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(times.count * 8)
-        for time in times { withUnsafeBytes(of: time.littleEndian) { bytes.append(contentsOf: $0) } }
-        return bytes
-    }
-
-    private static func times(_ bytes: [UInt8]) -> [Int64] {
-        stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
-            bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | Int64($1) }
-        }
     }
 }

@@ -1,0 +1,63 @@
+import StarwatchCore
+
+/// What the rate limits have let through in the last minute, by the second: small enough to store with every cycle.
+///
+/// A request counts at the end of its second, so that a window restored from it never lets one through too early.
+struct StoredWindow: Sendable, Hashable {
+    /// Whole seconds, rounded up, and what was spent in each; the oldest first.
+    private var spent: [(second: Int64, cost: Int64)] = []
+
+    static func == (a: StoredWindow, b: StoredWindow) -> Bool { a.times == b.times }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(times) }
+
+    init() {}
+
+    /// - Parameter times: Milliseconds and costs in turn, as ``SlidingWindow/state`` has them.
+    init(times: [Int64]) {
+        for index in stride(from: 0, to: times.count - 1, by: 2) {
+            spend(Int(clamping: times[index + 1]), at: Timestamp(milliseconds: times[index]))
+        }
+    }
+
+    /// Milliseconds and costs in turn.
+    var times: [Int64] { spent.flatMap { [$0.second * 1000, $0.cost] } }
+
+    /// Adds what was spent at `now`, and forgets what is older than a minute.
+    mutating func spend(_ cost: Int, at now: Timestamp) {
+        let second = (now.milliseconds + 999) / 1000
+        if spent.last?.second == second {
+            spent[spent.count - 1].cost += Int64(cost)
+        } else {
+            spent.removeAll { $0.second < second - 61 }
+            spent.append((second, Int64(cost)))
+        }
+    }
+
+    /// Moves everything along with a clock that was set.
+    mutating func shift(by jump: Duration) {
+        let seconds = jump.wholeMilliseconds / 1000
+        spent = spent.map { ($0.second + seconds, $0.cost) }
+    }
+
+    /// Little-endian numbers: how many entries `requests` has, its entries, then those of `acknowledgements`.
+    static func bytes(requests: StoredWindow, acknowledgements: StoredWindow) -> [UInt8] {
+        let numbers = [Int64(requests.spent.count)] + requests.times + acknowledgements.times
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(numbers.count * 8)
+        for number in numbers { withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) } }
+        return bytes
+    }
+
+    /// Reads ``bytes(requests:acknowledgements:)``; what is malformed is left out.
+    static func read(_ bytes: [UInt8]) -> (requests: StoredWindow, acknowledgements: StoredWindow) {
+        let numbers = stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
+            bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | Int64($1) }
+        }
+        guard let count = numbers.first, count >= 0, count <= (numbers.count - 1) / 2 else {
+            return (StoredWindow(), StoredWindow())
+        }
+        let border = 1 + Int(count) * 2
+        return (StoredWindow(times: Array(numbers[1..<border])), StoredWindow(times: Array(numbers[border...])))
+    }
+}
