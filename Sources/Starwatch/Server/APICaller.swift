@@ -173,8 +173,9 @@ package struct APICaller: Sendable {
     private func observe(_ exchange: Exchange, call: Call) async {
         let report = exchange.report
         let api = metrics.api
-        api.requests[report.endpoint, report.result].increment(exemplar: exemplar(call))
-        api.latency[report.endpoint].observe(report.duration, exemplar: exemplar(call))
+        let exemplar = exemplar(call)
+        api.requests[report.endpoint, report.result].increment(exemplar: exemplar)
+        api.latency[report.endpoint].observe(report.duration, exemplar: exemplar)
         api.sentBytes[report.endpoint].increment(by: UInt64(report.sentBytes))
         api.receivedBytes[report.endpoint].increment(by: UInt64(report.receivedBytes))
         api.rate.record(atMilliseconds: time.now.milliseconds)
@@ -191,7 +192,9 @@ package struct APICaller: Sendable {
             roundTrip: report.receivedAt.monotonic - report.sentAt.monotonic
         )
         // A refusal says itself how long to wait; its budget would only guess.
-        guard case .success = exchange.outcome else { return }
+        guard case .success = exchange.outcome, report.rateLimitRemaining != nil || report.rateLimit != nil else {
+            return
+        }
         if let budget = ServerBudget.read(
             remaining: report.rateLimitRemaining,
             reset: report.rateLimitReset,

@@ -23,7 +23,11 @@ package enum RandomID {
 
     /// `count` random bytes.
     package static func bytes(_ count: Int) -> [UInt8] {
+        // A word at a time: each call to the generator is a system call.
         var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + 7)
+        while bytes.count < count { withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) } }
+        return Array(bytes.prefix(count))
     }
 }
