@@ -12,6 +12,7 @@ import Testing
         try await world.deliverAll(store!)
         let first = try #require(try await store!.nextAckBatch(world.stream, limit: 3, now: world.now) { "key-1" })
         #expect(first.ids == world.changes(1...3).map(\.id))
+        await store?.close()
         store = nil
         store = try await world.open()
         let again = try await store!.nextAckBatch(world.stream, limit: 100, now: world.now) { "key-2" }

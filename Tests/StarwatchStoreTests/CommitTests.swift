@@ -12,6 +12,7 @@ import Testing
             $0.cursor = .unchanged
             $0.walk = .save(walk)
         }
+        await store?.close()
         store = nil
         store = try await world.open()
         let state = try await store!.pollState(world.stream, maxUndelivered: 100)

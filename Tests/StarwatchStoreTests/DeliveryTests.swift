@@ -24,6 +24,7 @@ import Testing
         let notification = try #require(try await world.claim(store!, sinks: ["a", "b"]))
         _ = try await record(store!, notification.tickets[0], .ok)
         #expect(try await store!.openNotifications(now: world.now, leaseUntil: world.now).isEmpty)
+        await store?.close()
         store = nil
         store = try await world.open()
         let open = try await store!.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))

@@ -76,6 +76,7 @@ import Testing
     @Test func signedOutStaysSignedOutOverAReopen() async throws {
         var store: Store? = try await world.open()
         _ = try await store!.setIdentity(nil, server: World.server, now: world.now)
+        await store?.close()
         store = nil
         store = try await world.open()
         let identity = try await store!.activeIdentity()

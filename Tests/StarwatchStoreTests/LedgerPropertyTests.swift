@@ -43,6 +43,7 @@ private struct RandomRun {
         for step in 0..<steps {
             world.now = world.now + .milliseconds(Int.random(in: 1...3000, using: &random))
             if Int.random(in: 0..<100, using: &random) == 0 {
+                await store?.close()
                 store = nil
                 store = try await world.open()
             }

@@ -23,12 +23,36 @@ import Testing
         var store: Store? = try await world.open()
         #expect(throws: StoreError.alreadyOpen) { try Store(world.options()) }
         _ = try await store?.activeIdentity()
+        await store?.close()
         store = nil
-        _ = try await world.open()
+        try await world.open().close()
+    }
+
+    @Test func aChildThatSharesTheLockForAMomentDoesNotKeepIt() async throws {
+        let store = try await world.open()
+        let lock = world.path + ".lock"
+        let descriptor = try #require(try openDescriptors().first { $0.path == lock }?.number)
+        // Between fork and exec a child holds every open file of its parent, as a duplicate does.
+        let childs = dup(descriptor)
+        defer { Glibc.close(childs) }
+        await store.close()
+        try await world.open().close()
+    }
+
+    /// This process's open files.
+    private func openDescriptors() throws -> [(number: Int32, path: String)] {
+        let folder = "/proc/self/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
+            guard let number = Int32(name) else { return nil }
+            var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let length = readlink("\(folder)/\(name)", &buffer, buffer.count)
+            guard length > 0 else { return nil }
+            return (number, String(decoding: buffer[..<length], as: UTF8.self))
+        }
     }
 
     @Test func newerVersionIsRefusedAndUntouched() async throws {
-        _ = try await world.open()
+        try await world.open().close()
         try raw { db in try db.execute(sql: "PRAGMA user_version = 99") }
         let error = #expect(throws: StoreError.version(found: 99, supported: 1...1)) { try Store(world.options()) }
         #expect(error?.kind == .version)
@@ -51,7 +75,7 @@ import Testing
     }
 
     @Test func hostOwnedDatabaseOfAKnownVersionOpens() async throws {
-        _ = try await world.open()
+        try await world.open().close()
         let store = try await world.open { $0.owner = .host }
         #expect(try await store.activeIdentity().did == World.alice)
     }
@@ -70,7 +94,7 @@ import Testing
     }
 
     @Test func fileThatOthersMayReadIsRefused() async throws {
-        _ = try await world.open()
+        try await world.open().close()
         #expect(chmod(world.path, 0o644) == 0)
         let error = #expect(throws: StoreError.self) { try Store(world.options()) }
         #expect(error?.kind == .io)
@@ -96,6 +120,7 @@ import Testing
     @Test func installationIsStableOverReopening() async throws {
         var store: Store? = try await world.open()
         let first = try await store?.installation()
+        await store?.close()
         store = nil
         store = try await world.open()
         let second = try await store?.installation()
@@ -149,6 +174,7 @@ import Testing
     @Test func fullDiskIsReportedAndLosesNothing() async throws {
         var store: Store? = try await world.open()
         try await world.commit(store!, world.changes(1...10))
+        await store?.close()
         store = nil
         let pages = try raw { db in try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0 }
         store = try await world.open { $0.maxPages = pages + 2 }
@@ -160,6 +186,7 @@ import Testing
         #expect(error?.description.contains("free space") == true)
         #expect(try await store!.ledger(world.stream) == before)
         #expect(try await store!.outboxCounts()[.pending] == 10)
+        await store?.close()
         store = nil
         store = try await world.open()
         #expect(try await world.commit(store!, world.changes(11...2000), room: 5000)?.inserted == 1990)

@@ -23,6 +23,8 @@ final class FileLock {
     /// Lets the next agent have the database.
     func release() {
         guard descriptor >= 0 else { return }
+        // A child between fork and exec shares the lock, so closing alone would leave it held for that moment.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
         descriptor = -1
     }
