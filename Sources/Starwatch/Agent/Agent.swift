@@ -85,7 +85,7 @@ public final class Agent: Sendable {
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
 
-        store = try Self.open(options, metrics: metrics)
+        store = try Self.open(options, metrics: metrics, logger: logger)
         let installation: Installation
         do {
             installation = try await store.installation()
@@ -337,13 +337,15 @@ public final class Agent: Sendable {
 
     private static func open(
         _ options: AgentOptions,
-        metrics: AgentMetrics
+        metrics: AgentMetrics,
+        logger: Logger
     ) throws(AgentError) -> Store {
         var store = StoreOptions(path: options.storage.path)
         store.owner = options.storage.owner == .agent ? .agent : .host
         store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
         store.onTransaction = { metrics.transactions[$0].observe($1) }
         store.onError = { metrics.storeErrors[$0].increment() }
+        store.onUnrecorded = { logger.error("poll.store_failed", metadata: ["error": "\($0.description)"]) }
         store.onChanges = { changes in
             for (change, count) in changes { metrics.outbox.changes[change].increment(by: UInt64(count)) }
         }

@@ -6,7 +6,7 @@ extension StoreOperation: MetricLabel {}
 extension StoreErrorKind: MetricLabel {}
 
 /// The metric catalogue: every family the agent exposes, registered once, all at zero.
-package struct AgentMetrics: Sendable {
+package final class AgentMetrics: Sendable {
     package let registry: MetricRegistry
     package let pollNames: ConfiguredNames
     package let sinkNames: ConfiguredNames

@@ -5,7 +5,7 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 /// One cycle of one poll: gate, bootstrap, fetch, check, commit.
-package struct PollCycle: Sendable {
+package final class PollCycle: Sendable {
     /// How a cycle ended.
     package struct Result: Sendable, Hashable {
         /// `nil` when it was skipped.
@@ -32,6 +32,26 @@ package struct PollCycle: Sendable {
     let logger: Logger
     /// When the schedule fires next, to be stored with the cycle.
     package let nextRun: Timestamp?
+
+    init(
+        poll: Poll,
+        store: Store,
+        caller: APICaller,
+        identity: IdentityContext,
+        outbox: OutboxOptions,
+        runID: String,
+        logger: Logger,
+        nextRun: Timestamp?
+    ) {
+        self.poll = poll
+        self.store = store
+        self.caller = caller
+        self.identity = identity
+        self.outbox = outbox
+        self.runID = runID
+        self.logger = logger
+        self.nextRun = nextRun
+    }
 
     private var metrics: AgentMetrics { caller.metrics }
     private var clock: ServerClock { caller.clock }
@@ -91,6 +111,8 @@ package struct PollCycle: Sendable {
 
     /// What the cycle has to know. An outbox over its limit, which a smaller limit can make, is brought below it first.
     private func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
+        // Nothing was written since the last cycle of most polls: then there is nothing to read.
+        if let state = store.rememberedPollState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
         let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
         guard state.openRows > outbox.maxUndelivered else { return state }
         let evicted = try await store.evict(outbox.eviction, maxUndelivered: outbox.maxUndelivered, now: clock.now)
@@ -413,15 +435,20 @@ package struct PollCycle: Sendable {
         record.notBefore = result.resumeAt
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue
-        do {
-            try await store.finishCycle(record)
-        } catch {
-            logger.error("poll.store_failed", metadata: metadata(["error": "\(error.description)"]))
+        if outcome == .unchanged {
+            store.noteUnchanged(record)
+        } else {
+            do {
+                try await store.finishCycle(record)
+            } catch {
+                logger.error("poll.store_failed", metadata: metadata(["error": "\(error.description)"]))
+            }
         }
         log(result, outcome: outcome, duration: duration)
     }
 
     private func log(_ result: Result, outcome: PollOutcome, duration: Duration) {
+        if outcome == .unchanged, logger.logLevel > .debug { return }
         var fields: Logger.Metadata = [
             "outcome": "\(outcome.rawValue)", "change_count": "\(result.new)",
             "duration_ms": "\(duration.wholeMilliseconds)",

@@ -1,10 +1,10 @@
-import Logging
+package import Logging
 package import StarwatchCore
 import StarwatchTelemetry
 package import StarwatchTransport
 
 /// Sends one logical request: waits its turn, gets a token, tries again as the policy says, and counts all of it.
-package struct APICaller: Sendable {
+package final class APICaller: Sendable {
     /// How a logical request ended.
     package enum Outcome: Sendable {
         /// - Parameter serverTime: The server's time of the answer, as well as it is known.
@@ -47,6 +47,30 @@ package struct APICaller: Sendable {
     package let metrics: AgentMetrics
     let logger: Logger
     package let random: @Sendable () -> Double
+
+    package init(
+        client: EndorserClient,
+        gate: ServerGate,
+        tokens: any TokenProvider,
+        assumedDialect: Dialect,
+        acknowledgementLimit: Int,
+        clock: ServerClock,
+        time: any TimeSource,
+        metrics: AgentMetrics,
+        logger: Logger,
+        random: @escaping @Sendable () -> Double
+    ) {
+        self.client = client
+        self.gate = gate
+        self.tokens = tokens
+        self.assumedDialect = assumedDialect
+        self.acknowledgementLimit = acknowledgementLimit
+        self.clock = clock
+        self.time = time
+        self.metrics = metrics
+        self.logger = logger
+        self.random = random
+    }
 
     package func send(_ call: Call, dialect: Dialect) async -> Outcome {
         var attempt = 0
@@ -172,16 +196,15 @@ package struct APICaller: Sendable {
 
     private func observe(_ exchange: Exchange, call: Call) async {
         let report = exchange.report
-        let api = metrics.api
         let exemplar = exemplar(call)
-        api.requests[report.endpoint, report.result].increment(exemplar: exemplar)
-        api.latency[report.endpoint].observe(report.duration, exemplar: exemplar)
-        api.sentBytes[report.endpoint].increment(by: UInt64(report.sentBytes))
-        api.receivedBytes[report.endpoint].increment(by: UInt64(report.receivedBytes))
-        api.rate.record(atMilliseconds: time.now.milliseconds)
+        metrics.api.requests[report.endpoint, report.result].increment(exemplar: exemplar)
+        metrics.api.latency[report.endpoint].observe(report.duration, exemplar: exemplar)
+        metrics.api.sentBytes[report.endpoint].increment(by: UInt64(report.sentBytes))
+        metrics.api.receivedBytes[report.endpoint].increment(by: UInt64(report.receivedBytes))
+        metrics.api.rate.record(atMilliseconds: time.now.milliseconds)
         for phase in RequestPhase.allCases {
             let duration = report.measurements[phase]
-            if duration > .zero { api.phases[phase].observe(duration) }
+            if duration > .zero { metrics.api.phases[phase].observe(duration) }
         }
         guard report.status != nil else { return }
         clock.observe(

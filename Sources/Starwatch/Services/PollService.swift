@@ -23,8 +23,8 @@ package final class PollService: Service {
     private let progress: ProgressMark
 
     private struct State {
-        /// Polls with a cycle under way, and how to give it up.
-        var running: [PollName: Signal] = [:]
+        /// Polls with a cycle under way.
+        var running: [PollName: Task<PollCycle.Result?, Never>] = [:]
         var lastSkip: [PollName: SkipReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
     }
@@ -67,14 +67,6 @@ package final class PollService: Service {
     ///
     /// - Parameter nextRun: When the schedule fires next, stored with the cycle; `nil` for a run by hand.
     package func pass(_ poll: Poll, runID: String, nextRun: Timestamp? = nil) async -> PollCycle.Result {
-        let stop = Signal()
-        let isFree = state.withLock { state in
-            guard state.running[poll.name] == nil else { return false }
-            state.running[poll.name] = stop
-            return true
-        }
-        guard isFree else { return skipped(poll, .overlap, runID: runID) }
-        defer { state.withLock { $0.running[poll.name] = nil } }
         let cycle = PollCycle(
             poll: poll,
             store: store,
@@ -85,7 +77,20 @@ package final class PollService: Service {
             logger: logger,
             nextRun: nextRun
         )
-        let result = await limit.run { await Self.run(cycle, until: stop) }
+        // A task of its own, so that a change of identity can cancel it and leave the caller be.
+        let task: Task<PollCycle.Result?, Never>? = state.withLock { state in
+            guard state.running[poll.name] == nil else { return nil }
+            let task = Task { [limit] in await limit.run { await cycle.run() } }
+            state.running[poll.name] = task
+            return task
+        }
+        guard let task else { return skipped(poll, .overlap, runID: runID) }
+        defer { state.withLock { $0.running[poll.name] = nil } }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
         if let skip = result.skip { return skipped(poll, skip, runID: runID) }
         state.withLock { $0.lastSkip[poll.name] = nil }
@@ -97,7 +102,7 @@ package final class PollService: Service {
 
     /// Gives up every cycle under way: the identity changed.
     package func abortCycles() {
-        for stop in state.withLock({ Array($0.running.values) }) { stop.raise() }
+        for task in state.withLock({ Array($0.running.values) }) { task.cancel() }
     }
 
     /// Why the poll's last cycle was skipped; `nil` when it was not.
@@ -225,22 +230,5 @@ package final class PollService: Service {
             metadata: ["run_id": "\(runID)", "poll": "\(poll.name.rawValue)", "reason": "\(reason.rawValue)"]
         )
         return PollCycle.Result(skip: reason)
-    }
-
-    /// Runs the cycle, and cancels it when `stop` is raised.
-    private static func run(_ cycle: PollCycle, until stop: Signal) async -> PollCycle.Result {
-        await withTaskGroup(of: PollCycle.Result?.self) { group in
-            group.addTask { await cycle.run() }
-            group.addTask {
-                await stop.wait()
-                return nil
-            }
-            var result: PollCycle.Result?
-            while result == nil, let next = await group.next() {
-                result = next
-                group.cancelAll()
-            }
-            return result ?? PollCycle.Result(skip: .overlap)
-        }
     }
 }

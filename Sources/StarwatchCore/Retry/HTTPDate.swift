@@ -13,11 +13,10 @@ public enum HTTPDate {
     /// - Parameter now: Decides the century of a two-digit year: never more than 50 years ahead.
     /// - Returns: `nil` for anything else, impossible dates included.
     public static func parse(_ text: some StringProtocol, now: Timestamp) -> Timestamp? {
+        // Every answer of every server today has the first form.
+        if let time = preferred(Array(text.utf8)) { return time }
         let parts = text.split { $0 == " " }.map { String($0) }
         guard let first = parts.first else { return nil }
-        if parts.count == 6, first.last == ",", days.contains(String(first.dropLast())), parts[5] == "GMT" {
-            return time(year: number(parts[3], 4), month: parts[2], day: number(parts[1], 2), clock: parts[4])
-        }
         if parts.count == 4, first.last == ",", longDays.contains(String(first.dropLast())), parts[3] == "GMT" {
             let date = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
             guard date.count == 3, let short = number(date[2], 2) else { return nil }
@@ -31,6 +30,28 @@ public enum HTTPDate {
             return time(year: number(parts[4], 4), month: parts[1], day: day, clock: parts[3])
         }
         return nil
+    }
+
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` without making a string of every part.
+    private static func preferred(_ text: [UInt8]) -> Timestamp? {
+        guard text.count == 29, text[3] == UInt8(ascii: ","), text[19] == UInt8(ascii: ":"),
+            text[22] == UInt8(ascii: ":"), text[25...].elementsEqual(" GMT".utf8),
+            [4, 7, 11, 16].allSatisfy({ text[$0] == UInt8(ascii: " ") }),
+            days.contains(where: { text[..<3].elementsEqual($0.utf8) }),
+            let month = months.firstIndex(where: { text[8..<11].elementsEqual($0.utf8) })
+        else { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            var value = 0
+            for byte in text[range] {
+                guard (48...57).contains(byte) else { return nil }
+                value = value * 10 + Int(byte - 48)
+            }
+            return value
+        }
+        guard let day = number(5..<7), let year = number(12..<16), let hour = number(17..<19),
+            let minute = number(20..<22), let second = number(23..<25)
+        else { return nil }
+        return time(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
     }
 
     /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`. Parts of a second are dropped.
@@ -49,10 +70,14 @@ public enum HTTPDate {
 
     private static func time(year: Int?, month: String, day: Int?, clock: String) -> Timestamp? {
         let parts = clock.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard let year, let day, let month = months.firstIndex(of: month).map({ $0 + 1 }), parts.count == 3,
-            let hour = number(parts[0], 2), let minute = number(parts[1], 2), let second = number(parts[2], 2),
-            day >= 1, day <= CivilTime.daysInMonth(year: year, month: month),
-            hour < 24, minute < 60, second <= 60
+        guard let year, let day, let month = months.firstIndex(of: month), parts.count == 3,
+            let hour = number(parts[0], 2), let minute = number(parts[1], 2), let second = number(parts[2], 2)
+        else { return nil }
+        return time(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    }
+
+    private static func time(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Timestamp? {
+        guard day >= 1, day <= CivilTime.daysInMonth(year: year, month: month), hour < 24, minute < 60, second <= 60
         else { return nil }
         return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second).timestamp()
     }

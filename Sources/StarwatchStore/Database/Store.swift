@@ -7,7 +7,7 @@ package import StarwatchCore
 /// throws ``StoreError``; a call that threw changed nothing. Cancellation is not looked at: a transaction that has
 /// begun is finished. Times are arguments. Callers see no SQL.
 package actor Store {
-    private nonisolated let executor = StoreExecutor()
+    nonisolated let executor = StoreExecutor()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     let options: StoreOptions
@@ -17,6 +17,8 @@ package actor Store {
     var streamIDs: [StreamKey: Int64] = [:]
     var starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]
+    nonisolated let pollMemory = PollMemory()
+    nonisolated let unchanged = UnchangedCycles()
 
     /// Opens the database, creating and migrating it where the agent owns it.
     ///
@@ -84,6 +86,8 @@ package actor Store {
 
     private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
         let start = ContinuousClock.now
+        // After an error too: a commit may have reached the disk before it failed.
+        defer { if operation.changesPollState { pollMemory.forget() } }
         let result: T
         do {
             result = try body()

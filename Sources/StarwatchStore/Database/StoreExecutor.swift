@@ -9,6 +9,11 @@ final class StoreExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
+    /// Runs `work` on the queue, after what was put there before.
+    func run(_ work: @escaping @Sendable () -> Void) {
+        queue.async(execute: work)
+    }
+
     func checkIsolated() {
         dispatchPrecondition(condition: .onQueue(queue))
     }

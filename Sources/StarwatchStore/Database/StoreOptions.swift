@@ -31,6 +31,8 @@ package struct StoreOptions: Sendable {
     package var onTransaction: @Sendable (StoreOperation, Duration) -> Void = { _, _ in }
     /// Called for every failed transaction, on the store's queue, before the error is thrown.
     package var onError: @Sendable (StoreErrorKind) -> Void = { _ in }
+    /// Called on the store's queue when the end of an unchanged cycle could not be stored.
+    package var onUnrecorded: @Sendable (StoreError) -> Void = { _ in }
     /// Called after a transaction that changed outbox rows, with how many of each change. Never for a rollback.
     package var onChanges: @Sendable ([OutboxChange: Int]) -> Void = { _ in }
 

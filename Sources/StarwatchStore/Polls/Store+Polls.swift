@@ -26,7 +26,7 @@ extension Store {
                 walk = OpenWalk(top: top, before: before, after: try row.optionalJWTID(6))
             }
             let open: Int = row[11]
-            return PollState(
+            let state = PollState(
                 generation: row[0],
                 isActive: row[1],
                 fetchCursor: try row.optionalJWTID(2),
@@ -39,7 +39,19 @@ extension Store {
                 openRows: open,
                 room: max(0, maxUndelivered - open)
             )
+            // What a host owns may change behind our back.
+            if options.owner == .agent { pollMemory.remember(state, of: stream, maxUndelivered: maxUndelivered) }
+            return state
         }
+    }
+
+    /// What ``pollState(_:maxUndelivered:)`` would answer, from memory and without waiting for the store's queue.
+    ///
+    /// The times of the last cycle may be those of an earlier one.
+    ///
+    /// - Returns: `nil` when it was not asked since something was written.
+    package nonisolated func rememberedPollState(_ stream: StreamKey, maxUndelivered: Int) -> PollState? {
+        pollMemory.state(of: stream, maxUndelivered: maxUndelivered)
     }
 
     /// Ends a stream's first run: from here on, what is found is new (C-003).
@@ -75,22 +87,12 @@ extension Store {
     /// Stores how a cycle ended. A history row is written only for cycles that changed something or failed.
     package func finishCycle(_ cycle: CycleRecord) throws(StoreError) {
         let id = try streamID(cycle.stream)
-        let update = """
-            UPDATE streams SET last_attempt = coalesce(?1, last_attempt), last_success = coalesce(?2, last_success),
-                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run),
-                request_window = coalesce(?5, request_window), window_at = iif(?5 IS NULL, window_at, ?6)
-            WHERE id = ?7
-            """
-        let arguments: StatementArguments = [
-            cycle.startedAt?.milliseconds, cycle.successAt?.milliseconds, cycle.outcome?.rawValue,
-            cycle.nextRun?.milliseconds, cycle.requestWindow?.blob, cycle.finishedAt.milliseconds, id,
-        ]
         let noteworthy: PollOutcome? = cycle.outcome == .unchanged ? nil : cycle.outcome
         if noteworthy == nil, cycle.notBefore == nil {
-            return try direct(.finishCycle) { db in try db.run(update, arguments) }
+            return try direct(.finishCycle) { db in try db.finish(cycle, of: id) }
         }
         try write(.finishCycle) { db in
-            try db.run(update, arguments)
+            try db.finish(cycle, of: id)
             if let notBefore = cycle.notBefore {
                 try db.setNotBefore(notBefore, server: cycle.stream.server)
             }
@@ -106,6 +108,29 @@ extension Store {
                     ]
                 )
             }
+        }
+    }
+
+    /// Stores the end of a cycle that found nothing, without making the caller wait for it.
+    ///
+    /// It waits in the store's queue like any call; cycles that end together share a transaction. A failure goes to
+    /// ``StoreOptions/onUnrecorded``.
+    package nonisolated func noteUnchanged(_ cycle: CycleRecord) {
+        guard unchanged.add(cycle) else { return }
+        executor.run { self.assumeIsolated { $0.storeUnchanged() } }
+    }
+
+    private func storeUnchanged() {
+        let cycles = unchanged.take()
+        do throws(StoreError) {
+            if cycles.count == 1 { return try finishCycle(cycles[0]) }
+            var ids: [Int64] = []
+            for cycle in cycles { ids.append(try streamID(cycle.stream)) }
+            try write(.finishCycle) { db in
+                for (cycle, id) in zip(cycles, ids) { try db.finish(cycle, of: id) }
+            }
+        } catch {
+            options.onUnrecorded(error)
         }
     }
 
@@ -148,5 +173,22 @@ extension Store {
             }
             return found
         }
+    }
+}
+
+extension Database {
+    fileprivate func finish(_ cycle: CycleRecord, of id: Int64) throws {
+        try run(
+            """
+            UPDATE streams SET last_attempt = coalesce(?1, last_attempt), last_success = coalesce(?2, last_success),
+                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run),
+                request_window = coalesce(?5, request_window), window_at = iif(?5 IS NULL, window_at, ?6)
+            WHERE id = ?7
+            """,
+            [
+                cycle.startedAt?.milliseconds, cycle.successAt?.milliseconds, cycle.outcome?.rawValue,
+                cycle.nextRun?.milliseconds, cycle.requestWindow?.blob, cycle.finishedAt.milliseconds, id,
+            ]
+        )
     }
 }
