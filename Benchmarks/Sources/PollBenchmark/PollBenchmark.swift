@@ -71,11 +71,12 @@ struct InFlight: AsyncParsableCommand {
     @Argument(help: "The mock server's URL.") var server: String
     @Option(help: "The server's latency in milliseconds.") var latency = 20.0
     @Option(help: "How many polls at once.") var polls = 100
-    @Option(help: "How many cycles each.") var cycles = 50
+    @Option(help: "How many polls each agent has.") var perAgent = 10
+    @Option(help: "How many cycles each.") var cycles = 500
 
     func run() async throws {
         let folder = try Folder()
-        let each = 10
+        let each = perAgent
         var agents: [Agent] = []
         for number in 0..<polls / each {
             agents.append(
