@@ -56,6 +56,7 @@ let package = Package(
             name: "Starwatch",
             dependencies: [
                 "CZlib", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -73,6 +74,7 @@ let package = Package(
             dependencies: [
                 "Starwatch", "StarwatchCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Yams", package: "Yams"),
             ]
         ),

@@ -15,10 +15,11 @@ import Testing
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
         "StarwatchStore": ["GRDB", "StarwatchCore"],
         "Starwatch": [
-            "CZlib", "Hummingbird", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
+            "CZlib", "CoreMetrics", "Hummingbird", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "ServiceLifecycle",
             "StarwatchCore", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "UnixSignals",
         ],
-        "StarwatchCommand": ["ArgumentParser", "Starwatch", "StarwatchCore", "Yams"],
+        "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.
         "MockEndorser": [
             "CSecp256k1", "CZlib", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOFoundationCompat", "NIOHTTP1",

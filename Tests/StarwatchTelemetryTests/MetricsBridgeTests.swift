@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct MetricsBridgeTests {
     private func makeBridge(budget: Int = 200) -> (MetricRegistry, MetricsBridge) {
-        let registry = MetricRegistry()
-        return (registry, MetricsBridge(registry: registry, seriesBudget: budget))
+        let bridge = MetricsBridge(seriesBudget: budget)
+        return (MetricRegistry(dependencies: bridge), bridge)
     }
 
     @Test func whatDependenciesReportIsOnThePage() throws {
@@ -33,14 +33,14 @@ import Testing
         bridge.makeCounter(label: "x", dimensions: [("a", "1"), ("b", "2")]).increment(by: 1)
         bridge.makeCounter(label: "x", dimensions: [("b", "2"), ("a", "1")]).increment(by: 1)
         #expect(text(registry.page(.text)).contains("x_total{a=\"1\",b=\"2\"} 2\n"))
-        #expect(registry.foreignSeriesCount == 1)
+        #expect(bridge.seriesCount == 1)
     }
 
     @Test func whatIsOverTheBudgetIsDroppedAndCounted() {
         let (registry, bridge) = makeBridge(budget: 10)
         for index in 0..<15 { bridge.makeCounter(label: "x", dimensions: [("i", "\(index)")]).increment(by: 1) }
         bridge.makeTimer(label: "t", dimensions: []).recordNanoseconds(1)
-        #expect(registry.foreignSeriesCount == 10)
+        #expect(bridge.seriesCount == 10)
         #expect(text(registry.page(.text)).contains("starwatch_metrics_series_overflow_total 6\n"))
     }
 
@@ -55,6 +55,18 @@ import Testing
         #expect(page.contains("\ny_total 7\n"))
         #expect(!page.contains("\ny 8"))
         #expect(page.contains("starwatch_metrics_series_overflow_total 2\n"))
+    }
+
+    @Test func theSeriesOutliveTheRegistry() {
+        let (first, bridge) = makeBridge(budget: 1)
+        let counter = bridge.makeCounter(label: "x", dimensions: [])
+        counter.increment(by: 1)
+        bridge.makeCounter(label: "y", dimensions: []).increment(by: 1)
+        let second = MetricRegistry(dependencies: bridge)
+        counter.increment(by: 1)
+        #expect(text(second.page(.text)).contains("x_total 2\n"))
+        #expect(text(second.page(.text)).contains("starwatch_metrics_series_overflow_total 1\n"))
+        #expect(second.catalogue.map(\.descriptor.name) == first.catalogue.map(\.descriptor.name))
     }
 
     @Test func labelValuesAreRedactedShortAndEscaped() throws {

@@ -6,6 +6,8 @@ import StarwatchTransport
 extension Agent {
     /// Scrapes under way at once; more are refused.
     static let scrapeLimit = 8.0
+    /// Bytes below which compressing costs more than it saves.
+    static let gzipMinimum = 4096
 
     /// The page of metrics, in the form and compression that was asked for.
     ///
@@ -29,7 +31,9 @@ extension Agent {
         }
         metrics.scrapes[.ok].increment()
         var encoding: String?
-        if body.count > 1024, ContentNegotiation.acceptsGzip(query.acceptEncoding), let small = Gzip.compress(body) {
+        if body.count >= Self.gzipMinimum, ContentNegotiation.acceptsGzip(query.acceptEncoding),
+            let small = Gzip.compress(body)
+        {
             body = small
             encoding = "gzip"
         }
@@ -41,6 +45,7 @@ extension Agent {
         await caller.gate.publish(now: time.now)
         metrics.clock.tokenExpiry.set(await caller.tokens.expiry?.seconds ?? 0)
         metrics.clock.poolRemaining.set(Double(await caller.tokens.poolRemaining ?? 0))
+        for sink in sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
         guard let snapshot = try? await snapshot() else { return }
         publish(snapshot)
         metrics.outbox.oldestDue.set((try? await dispatcher.oldestDue()).map(exported) ?? 0)

@@ -41,18 +41,23 @@ public final class Agent: Sendable {
     ///
     /// - Throws: ``AgentError`` of kind `configuration` when an option, a secret or the database cannot be used.
     ///
-    /// - Parameter reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
+    /// - Parameters:
+    ///   - options: What to do.
+    ///   - dependencies: What else is on the `/metrics` page; by default nothing.
+    ///   - reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
     public convenience init(
         options: AgentOptions,
+        dependencies: DependencyMetrics = DependencyMetrics(),
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
     ) async throws(AgentError) {
-        try await self.init(options: options, time: SystemClock(), reload: reload)
+        try await self.init(options: options, time: SystemClock(), dependencies: dependencies, reload: reload)
     }
 
     /// As the public initialiser, with a clock and randomness of one's own.
     package init(
         options: AgentOptions,
         time: any TimeSource,
+        dependencies: DependencyMetrics = DependencyMetrics(),
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
@@ -70,7 +75,8 @@ public final class Agent: Sendable {
             metrics = try AgentMetrics(
                 polls: options.polls.map(\.name.rawValue),
                 sinks: options.delivery.sinks.map(\.name),
-                now: { time.now }
+                now: { time.now },
+                dependencies: dependencies.bridge
             )
         } catch {
             throw AgentError(.configuration, "\(error)")
@@ -358,6 +364,7 @@ public final class Agent: Sendable {
 
     private func publishConfiguration() {
         metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
+        metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
         if let file = options.auth.keyFile ?? options.auth.secretFile,
             let written = try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
         {

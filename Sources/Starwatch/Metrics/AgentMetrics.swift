@@ -33,13 +33,15 @@ package final class AgentMetrics: Sendable {
     ///   - polls: The configured names; at most 16.
     ///   - sinks: As `polls`.
     ///   - now: Reads the clock for the one gauge that is a rate.
+    ///   - dependencies: What they report through swift-metrics, for the same page.
     /// - Throws: ``TelemetryError`` for names that cannot be label values.
     package init(
         polls: [String],
         sinks: [String],
-        now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp,
+        dependencies: MetricsBridge = MetricsBridge()
     ) throws(TelemetryError) {
-        registry = MetricRegistry()
+        registry = MetricRegistry(dependencies: dependencies)
         pollNames = try ConfiguredNames(polls)
         sinkNames = try ConfiguredNames(sinks)
         circuitNames = try ConfiguredNames(sinks, after: ["server"])
@@ -93,7 +95,7 @@ package final class AgentMetrics: Sendable {
             ]
         )
         registry.gaugeView(.gauge("starwatch_metrics_series", "Series on this page, those of dependencies included.")) {
-            [registry] in Double(registry.seriesCount + registry.foreignSeriesCount)
+            [registry] in Double(registry.seriesCount + dependencies.seriesCount)
         }
         ProcessMetrics.register(in: registry)
         registerContractSet(now: now)

@@ -5,6 +5,7 @@ package import StarwatchTelemetry
 package struct ClockMetrics: Sendable {
     package let skew: Gauge
     package let uncertainty: Gauge
+    package let maxSkew: Gauge
     package let samples: MetricVector2<ClockSource, ClockSampleResult, Counter>
     package let lastSync: Gauge
     package let jumps: MetricVector1<ClockJump, Counter>
@@ -27,6 +28,13 @@ package struct ClockMetrics: Sendable {
                 "starwatch_clock_skew_uncertainty_seconds",
                 unit: .seconds,
                 "How far the skew may be off, either way."
+            )
+        )
+        maxSkew = registry.gauge(
+            .gauge(
+                "starwatch_clock_max_skew_seconds",
+                unit: .seconds,
+                "The skew from which on the clock counts as wrong, as configured."
             )
         )
         samples = registry.counters(

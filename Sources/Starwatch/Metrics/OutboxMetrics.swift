@@ -13,6 +13,7 @@ package struct OutboxMetrics: Sendable {
     package let imbalance: MetricVector1<LedgerLaw, Gauge>
     package let notifications: MetricVector2<ConfiguredName, NotificationGroup, Counter>
     package let deliveryAttempts: MetricVector2<ConfiguredName, SinkAttemptResult, Counter>
+    package let sinkDisabled: MetricVector1<ConfiguredName, Gauge>
     package let deliveryDuration: MetricVector1<ConfiguredName, Histogram>
     package let freshness: MetricVector1<ConfiguredName, Histogram>
     package let acknowledgements: MetricVector1<AcknowledgementResult, Counter>
@@ -76,6 +77,10 @@ package struct OutboxMetrics: Sendable {
             .counter("starwatch_delivery_attempts_total", "Attempts to hand a notification to a sink."),
             by: sink,
             LabelDimension("result")
+        )
+        sinkDisabled = registry.gauges(
+            .gauge("starwatch_sink_disabled", "Whether a sink said that it is gone and gets nothing until a reload."),
+            by: sink
         )
         deliveryDuration = registry.histograms(
             .histogram("starwatch_delivery_seconds", "Duration of attempts to hand a notification to a sink."),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreMetrics
 import Foundation
 import Starwatch
 
@@ -24,10 +25,14 @@ struct RunCommand: AsyncParsableCommand {
         let configuration = try access.configuration()
         // A reload reads this file, also when a file that would be found earlier has appeared.
         access.config = configuration.file
+        // Once a process: a reload makes a new agent, and what dependencies report goes on.
+        let dependencies = DependencyMetrics()
+        MetricsSystem.bootstrap(dependencies.factory)
         do throws(AgentError) {
             var next: AgentOptions? = configuration.options
             while let options = next {
-                let agent = try await Agent(options: options) { [access] () throws(AgentError) in
+                let agent = try await Agent(options: options, dependencies: dependencies) {
+                    [access] () throws(AgentError) in
                     try access.reloadedOptions()
                 }
                 next = try await agent.run()

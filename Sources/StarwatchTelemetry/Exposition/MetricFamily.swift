@@ -29,6 +29,12 @@ final class MetricFamily: Sendable {
         series.withLock { $0.append(added) }
     }
 
+    /// Puts a family at its place in a list that is sorted by name.
+    static func insert(_ family: MetricFamily, into families: inout [MetricFamily]) {
+        let index = families.firstIndex { $0.descriptor.name > family.descriptor.name }
+        families.insert(family, at: index ?? families.endIndex)
+    }
+
     /// Whether a `name[]` filter asks for the family, by its name or by that of one of its samples.
     func matches(anyOf names: Set<String>) -> Bool {
         names.contains(descriptor.name) || names.contains(descriptor.openMetricsName)

@@ -3,6 +3,7 @@ import Synchronization
 
 /// Puts what dependencies report through swift-metrics on the same page, as `MetricsFactory`.
 ///
+/// A process installs one factory and keeps it, so the bridge outlives an agent: each new ``MetricRegistry`` is given it.
 /// Their names and labels are not ours to choose, so they are sanitised, and the number of series they may add is
 /// bounded; what comes after that is dropped and counted. A series stays once it exists, also when destroyed, because
 /// series that vanish break rates.
@@ -18,31 +19,29 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     }
 
     private struct State {
-        var families: [String: MetricFamily] = [:]
+        /// In the order of the page.
+        var families: [MetricFamily] = []
         var handles: [Key: any AnyObject & Sendable] = [:]
         var seriesCount = 0
     }
 
-    private let registry: MetricRegistry
+    /// What families of our own begin with, now and in later versions.
+    private static let ownPrefixes = ["starwatch_", "starred_projects_", "process_"]
+
     private let budget: Int
-    private let overflow: StarwatchCounter
+    let overflow = StarwatchCounter()
     private let state = Mutex(State())
 
-    /// Registers the overflow counter.
-    ///
-    /// - Parameters:
-    ///   - registry: Where the series go.
-    ///   - seriesBudget: How many series dependencies may add, each bucket counted.
-    package init(registry: MetricRegistry, seriesBudget: Int = 200) {
-        self.registry = registry
+    /// - Parameter seriesBudget: How many series dependencies may add, each bucket counted.
+    package init(seriesBudget: Int = 200) {
         budget = seriesBudget
-        overflow = registry.counter(
-            .counter(
-                "starwatch_metrics_series_overflow_total",
-                "Metrics of dependencies that were dropped: over the budget, or under a name that is taken."
-            )
-        )
     }
+
+    /// The families of dependencies, by name.
+    var families: [MetricFamily] { state.withLock { $0.families } }
+
+    /// How many series dependencies have added.
+    package var seriesCount: Int { state.withLock { $0.seriesCount } }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let name = ForeignName.counter(label)
@@ -121,7 +120,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
             if let known = state.handles[key] { return known as? Handle }
             guard state.seriesCount + samples <= budget else { return nil }
             let family: MetricFamily
-            if let known = state.families[name] {
+            if let known = state.families.first(where: { $0.descriptor.name == name }) {
                 guard known.descriptor.kind == kind else { return nil }
                 family = known
             } else {
@@ -133,9 +132,11 @@ package final class MetricsBridge: MetricsFactory, Sendable {
                     stability: .detail,
                     carriesExemplars: false
                 )
+                guard !Self.ownPrefixes.contains(where: name.hasPrefix),
+                    MetricLint.clashes(of: descriptor, with: state.families.map(\.descriptor)).isEmpty
+                else { return nil }
                 family = MetricFamily(descriptor: descriptor)
-                guard registry.registerForeign(family) else { return nil }
-                state.families[name] = family
+                MetricFamily.insert(family, into: &state.families)
             }
             let (handle, series) = make(labels)
             family.add(series)

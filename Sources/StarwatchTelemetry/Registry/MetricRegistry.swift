@@ -8,15 +8,24 @@ package final class MetricRegistry: Sendable {
     private struct State {
         /// In the order of the page.
         var families: [MetricFamily] = []
-        /// Those whose names came from dependencies.
-        var foreign: [MetricFamily] = []
         var collectors: [@Sendable () async -> Void] = []
     }
 
     private let state = Mutex(State())
     private let lastSize = Atomic<Int>(4096)
+    private let dependencies: MetricsBridge?
 
-    package init() {}
+    /// - Parameter dependencies: What dependencies report, for the same page; `nil`: nothing of theirs.
+    package init(dependencies: MetricsBridge? = nil) {
+        self.dependencies = dependencies
+        guard let dependencies else { return }
+        let overflow = MetricDescriptor.counter(
+            "starwatch_metrics_series_overflow_total",
+            "Metrics of dependencies that were dropped: over the budget, or under a name that is taken."
+        )
+        let series = CounterSeries(name: overflow.name, labels: [], counter: dependencies.overflow)
+        register(MetricFamily(descriptor: overflow, series: [series]))
+    }
 
     // MARK: - Counters
 
@@ -149,7 +158,7 @@ package final class MetricRegistry: Sendable {
         let filter = Set(names)
         var page: [UInt8] = []
         page.reserveCapacity(lastSize.load(ordering: .relaxed) + 512)
-        for family in state.withLock({ $0.families }) where filter.isEmpty || family.matches(anyOf: filter) {
+        for family in families where filter.isEmpty || family.matches(anyOf: filter) {
             family.write(to: &page, format: format)
         }
         if filter.isEmpty { lastSize.store(page.count, ordering: .relaxed) }
@@ -157,24 +166,21 @@ package final class MetricRegistry: Sendable {
         return page
     }
 
-    /// How many series the page has, those of dependencies not counted: a function of the configuration alone.
-    package var seriesCount: Int {
-        state.withLock { state in
-            state.families.reduce(0) { $0 + $1.seriesCount } - state.foreign.reduce(0) { $0 + $1.seriesCount }
-        }
+    /// Our own families and those of dependencies, in the order of the page.
+    private var families: [MetricFamily] {
+        var families = state.withLock { $0.families }
+        for family in dependencies?.families ?? [] { MetricFamily.insert(family, into: &families) }
+        return families
     }
 
-    /// How many series dependencies have added through ``MetricsBridge``.
-    package var foreignSeriesCount: Int {
-        state.withLock { $0.foreign.reduce(0) { $0 + $1.seriesCount } }
+    /// How many series the page has, those of dependencies not counted: a function of the configuration alone.
+    package var seriesCount: Int {
+        state.withLock { $0.families.reduce(0) { $0 + $1.seriesCount } }
     }
 
     /// Every registered family, by name; those of dependencies are not among them.
     package var catalogue: [CatalogueEntry] {
-        state.withLock { state in
-            let foreign = Set(state.foreign.map(\.descriptor.name))
-            return state.families.filter { !foreign.contains($0.descriptor.name) }.map(CatalogueEntry.init)
-        }
+        state.withLock { $0.families.map(CatalogueEntry.init) }
     }
 
     // MARK: - Registration
@@ -186,27 +192,8 @@ package final class MetricRegistry: Sendable {
                 MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name))
                 + MetricLint.clashes(of: family.descriptor, with: state.families.map(\.descriptor))
             precondition(problems.isEmpty, problems.joined(separator: "; "))
-            Self.insert(family, into: &state)
+            MetricFamily.insert(family, into: &state.families)
         }
-    }
-
-    /// Adds a family that a dependency reports, unless a registered one has its name.
-    ///
-    /// - Returns: Whether it was added.
-    func registerForeign(_ family: MetricFamily) -> Bool {
-        state.withLock { state in
-            guard MetricLint.clashes(of: family.descriptor, with: state.families.map(\.descriptor)).isEmpty else {
-                return false
-            }
-            Self.insert(family, into: &state)
-            state.foreign.append(family)
-            return true
-        }
-    }
-
-    private static func insert(_ family: MetricFamily, into state: inout State) {
-        let index = state.families.firstIndex { $0.descriptor.name > family.descriptor.name }
-        state.families.insert(family, at: index ?? state.families.endIndex)
     }
 
     private typealias Made<Handle> = (handle: Handle, series: any MetricSeries)

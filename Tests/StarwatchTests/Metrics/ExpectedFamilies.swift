@@ -147,6 +147,7 @@ enum ExpectedFamilies {
             ("result", ["ok", "rejected", "unavailable", "timeout"])
         ),
         family("starwatch_delivery_seconds", "histogram", sink),
+        family("starwatch_sink_disabled", "gauge", sink),
         family("starwatch_freshness_seconds", "histogram", poll),
         family(
             "starwatch_acknowledgements_total",
@@ -162,6 +163,7 @@ enum ExpectedFamilies {
     static let agent: [Family] = [
         family("starwatch_clock_skew_seconds", "gauge"),
         family("starwatch_clock_skew_uncertainty_seconds", "gauge"),
+        family("starwatch_clock_max_skew_seconds", "gauge"),
         family(
             "starwatch_clock_samples_total",
             "counter",
