@@ -39,7 +39,9 @@ struct Factories {
                 argv: argv,
                 lifetime: auth.lifetime ?? .seconds(3600),
                 refreshBefore: auth.refreshBefore,
-                runCommand: Self.output(of:)
+                runCommand: { [timeout = options.server.timeout, time] argv in
+                    try await Self.output(of: argv, within: timeout, time: time)
+                }
             )
         }
     }
@@ -109,15 +111,30 @@ struct Factories {
         return file
     }
 
-    private static func output(of argv: [String]) async throws -> String {
-        let program = argv[0]
-        let result = try await Subprocess.run(
-            .program(program),
-            arguments: Arguments(Array(argv.dropFirst())),
-            output: .string(limit: 65_536),
-            error: .discarded
-        )
-        guard result.terminationStatus.isSuccess else { throw TokenError.commandFailed }
-        return result.standardOutput
+    /// What the program prints. One that takes longer than `timeout` is ended: a poll is waiting for it.
+    private static func output(
+        of argv: [String],
+        within timeout: Duration,
+        time: any TimeSource
+    ) async throws -> String {
+        try await withThrowingTaskGroup(of: String.self) { group in
+            group.addTask {
+                let result = try await Subprocess.run(
+                    .program(argv[0]),
+                    arguments: Arguments(Array(argv.dropFirst())),
+                    platformOptions: .ownGroup,
+                    output: .string(limit: 65_536),
+                    error: .discarded
+                )
+                guard result.terminationStatus.isSuccess else { throw TokenError.commandFailed }
+                return result.standardOutput
+            }
+            group.addTask {
+                try await time.sleep(for: timeout)
+                throw TokenError.commandFailed
+            }
+            defer { group.cancelAll() }
+            return try await group.next()!
+        }
     }
 }

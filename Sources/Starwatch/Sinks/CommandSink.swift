@@ -31,15 +31,11 @@ package struct CommandSink: NotificationSink {
         guard let input = MemoryFile(payload) else {
             return .unavailable("The command cannot be started.", retryAfter: nil)
         }
-        // A group of its own, so that what the program started ends with it.
-        var platform = PlatformOptions()
-        platform.processGroupID = 0
-        platform.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
         do {
             let result = try await Subprocess.run(
                 .program(program),
                 arguments: Arguments(Array(argv.dropFirst())),
-                platformOptions: platform,
+                platformOptions: .ownGroup,
                 input: .open(input.descriptor),
                 output: .discarded,
                 error: .discarded

@@ -4,17 +4,20 @@ import Glibc
 package struct StdoutSink: NotificationSink {
     package let name: String
     private let descriptor: Int32
+    private let patience: Int32
     private let queue = BlockingQueue(label: "starwatch.sink.stdout")
 
-    package init(name: String, descriptor: Int32 = 1) {
+    /// - Parameter patience: Milliseconds that a reader may take nothing; meanwhile every other sink waits.
+    package init(name: String, descriptor: Int32 = 1, patience: Int32 = 5_000) {
         self.name = name
         self.descriptor = descriptor
+        self.patience = patience
     }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let text = Array("\(Self.printable(notification.title)): \(Self.printable(notification.body))\n".utf8)
-        return await queue.run { [descriptor] in
-            FileWriting.writeAll(text, to: descriptor)
+        return await queue.run { [descriptor, patience] in
+            FileWriting.writeAll(text, to: descriptor, patience: patience)
                 ? .ok : .unavailable("Standard output cannot be written to.", retryAfter: nil)
         }
     }
@@ -28,11 +31,23 @@ package struct StdoutSink: NotificationSink {
 }
 
 enum FileWriting {
-    /// Writes all bytes, however many calls it takes. `false` on an error.
-    static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// Writes all bytes, however many calls it takes.
+    ///
+    /// - Parameter patience: Milliseconds that a reader may take nothing; `nil`: any time, for files.
+    /// - Returns: `false` on an error, or when the patience is at its end.
+    static func writeAll(_ bytes: [UInt8], to descriptor: Int32, patience: Int32? = nil) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            var most = rest.count
+            if let patience {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                let answer = poll(&ready, 1, patience)
+                if answer < 0, errno == EINTR { continue }
+                guard answer > 0 else { return false }
+                // A pipe that is ready takes this much without blocking.
+                most = min(most, Int(PIPE_BUF))
+            }
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, most) }
             if written < 0 {
                 if errno == EINTR { continue }
                 return false

@@ -15,6 +15,16 @@ extension Executable {
     }
 }
 
+extension PlatformOptions {
+    /// A process group of its own, so that what the program started ends with it.
+    static var ownGroup: PlatformOptions {
+        var platform = PlatformOptions()
+        platform.processGroupID = 0
+        platform.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(1))]
+        return platform
+    }
+}
+
 extension InputProtocol where Self == FileDescriptorInput {
     /// An open file as standard input. It is not closed.
     static func open(_ descriptor: CInt) -> Self {

@@ -182,6 +182,18 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func aTokenCommandThatHangsIsEndedAndTheCycleSkipped() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent {
+                $0.server.dialect = .canonical
+                $0.auth.kind = .command
+                $0.auth.argv = ["sleep", "600"]
+            }
+            #expect(await agent.cycle().skip == .noToken)
+            #expect(world.mock.requestCount(of: .plansChanged) == 0)
+        }
+    }
+
     @Test func theKeyOfAnotherIdentityIsRefusedAtStart() async throws {
         try await withKey { world, file in
             await #expect(throws: AgentError.self) {

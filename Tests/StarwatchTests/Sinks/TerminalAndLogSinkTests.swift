@@ -29,6 +29,18 @@ import Testing
         #expect(text.unicodeScalars.last == "\n")
     }
 
+    @Test func aReaderThatTakesNothingHoldsNobodyUp() async throws {
+        let pipe = Pipe()
+        let output = pipe.fileHandleForWriting.fileDescriptor
+        _ = fcntl(output, F_SETFL, O_NONBLOCK)
+        while write(output, String(repeating: "x", count: 4096), 4096) > 0 {}
+        _ = fcntl(output, F_SETFL, 0)
+        let sink = StdoutSink(name: "stdout", descriptor: output, patience: 0)
+        #expect(await sink.deliver(.sample()) == .unavailable("Standard output cannot be written to.", retryAfter: nil))
+        _ = pipe.fileHandleForReading.availableData
+        #expect(await sink.deliver(.sample()) == .ok)
+    }
+
     @Test func aClosedOutputIsUnavailable() async throws {
         let file = try #require(FileHandle(forReadingAtPath: "/dev/null"))
         guard case .unavailable = await StdoutSink(name: "stdout", descriptor: file.fileDescriptor).deliver(.sample())
