@@ -141,13 +141,18 @@ package final class AcknowledgeService: Service {
         let count = UInt64(batch.ids.count)
         let results = caller.metrics.outbox.acknowledgements
         var resume = caller.clock.now
+        var newKey: String?
+        let hasAcknowledged = await caller.gate.acknowledges ?? false
         switch await caller.send(call, dialect: dialect) {
         case .answer(let response, _):
             if let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body)), answer.failed == 0 {
                 let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
                 let completion = try await store.completeAck(batch, now: caller.clock.now)
-                results[.already].increment(by: already)
-                results[.ok].increment(by: count - already)
+                if completion.acknowledged > 0 {
+                    results[.already].increment(by: already)
+                    results[.ok].increment(by: count - already)
+                }
+                if options.mode == .auto { try await caller.gate.learn(acknowledges: true) }
                 pass.acknowledged += completion.acknowledged
                 note(completion.watermark, poll, &pass)
                 return true
@@ -155,13 +160,17 @@ package final class AcknowledgeService: Service {
             // All or nothing: a part that failed is the whole that failed (C-044).
             results[.failed].increment(by: count)
             logger.warning("acknowledge.failed", metadata: ["error": "The server did not take the whole batch."])
-        case .failed(let failure) where failure.result == .notFound && options.mode == .auto:
+        // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
+        case .failed(let failure)
+        where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
             logger.notice("acknowledge.local", metadata: ["reason": "not_found"])
             try await caller.gate.learn(acknowledges: false)
             return true
         case .failed(let failure):
             guard failure.failureClass != .cancelled else { return false }
             results[failure.failureClass == .refused ? .failed : .retried].increment(by: count)
+            // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
+            if failure.status == 409 { newKey = RandomID.uuid() }
             logger.warning(
                 "acknowledge.failed",
                 metadata: ["error": "\(failure.reason)", "change_count": .number(count)]
@@ -173,7 +182,7 @@ package final class AcknowledgeService: Service {
         }
         let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: caller.random())
         let next = max(resume, caller.clock.now + delay)
-        try await store.deferAck(batch, until: next)
+        try await store.deferAck(batch, until: next, newKey: newKey)
         pass.next = min(pass.next ?? next, next)
         return false
     }

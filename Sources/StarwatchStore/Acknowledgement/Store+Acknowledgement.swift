@@ -104,12 +104,17 @@ extension Store {
         }
     }
 
-    /// Puts a batch off after a failed request; it keeps its key and ids.
-    package func deferAck(_ batch: AckBatch, until: Timestamp) throws(StoreError) {
+    /// Puts a batch off after a failed request; it keeps its ids, and its key.
+    ///
+    /// - Parameter newKey: Replaces the key when the server knows it with another body; `nil` keeps it.
+    package func deferAck(_ batch: AckBatch, until: Timestamp, newKey: String? = nil) throws(StoreError) {
         try direct(.acknowledge) { db in
             try db.run(
-                "UPDATE ack_batches SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?",
-                [until.milliseconds, batch.id]
+                """
+                UPDATE ack_batches SET attempts = attempts + 1, next_attempt_at = ?,
+                    idempotency_key = coalesce(?, idempotency_key) WHERE id = ?
+                """,
+                [until.milliseconds, newKey, batch.id]
             )
         }
     }

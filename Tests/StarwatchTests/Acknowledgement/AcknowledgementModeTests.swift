@@ -24,6 +24,20 @@ import Testing
         }
     }
 
+    @Test func aServerThatHasAcknowledgedKeepsItsEndpointOverOneNotFound() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(2)
+            #expect(await bench.acknowledge().acknowledged == 2)
+            let ids = await bench.deliver(3)
+            bench.mock.script(.status(404), at: .acknowledge)
+            let pass = await bench.acknowledge()
+            #expect(pass.acknowledged == 0)
+            bench.clock.advance(by: try #require(pass.next) - bench.clock.now)
+            #expect(await bench.acknowledge().acknowledged == 3)
+            #expect(bench.mock.acknowledgedIDs.suffix(3) == ids[...])
+        }
+    }
+
     @Test func theEndorserDialectAcknowledgesLocally() async throws {
         try await Bench.run(
             sinks: ["first"],

@@ -109,6 +109,20 @@ import Testing
         }
     }
 
+    /// A former version said another `clientVersion` under the key that is stored.
+    @Test func aKeyThatTheServerKnowsWithAnotherBodyIsReplaced() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.deliver(3)
+            bench.mock.script(.status(409), at: .acknowledge)
+            let next = try #require(await bench.acknowledge().next)
+            bench.clock.advance(by: next - bench.clock.now)
+            #expect(await bench.acknowledge().acknowledged == 3)
+            let requests = try bench.mock.acknowledgements()
+            #expect(requests.map(\.ids) == [ids, ids])
+            #expect(requests[0].key != requests[1].key)
+        }
+    }
+
     @Test func theServersRetryAfterIsWaitedForAndHoldsEveryRequest() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.deliver(2)
