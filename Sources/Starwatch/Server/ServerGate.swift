@@ -127,12 +127,17 @@ package actor ServerGate {
         metrics.api.circuitState[metrics.circuitNames.all[0]].set(circuit.state.metricValue)
     }
 
-    /// Moves what was spent along with a wall clock that was set by `jump`, positive for forward.
-    package func shiftWindows(by jump: Duration) {
+    /// Moves what was spent, and every wait, along with a wall clock that was set by `jump`, positive for forward.
+    package func shift(by jump: Duration) async {
+        notBefore.shift(by: jump)
+        circuit.shift(by: jump)
         requests.shift(by: jump)
         acknowledgements.shift(by: jump)
         stored.requests.shift(by: jump)
         stored.acknowledgements.shift(by: jump)
+        guard let until = notBefore.until else { return }
+        // As in hold(until:now:).
+        try? await store.replaceNotBefore(until, server: server)
     }
 
     // MARK: - Cycles

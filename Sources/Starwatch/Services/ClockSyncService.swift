@@ -81,7 +81,7 @@ package final class ClockSyncService: Service {
             )
             guard event.jump != .suspend else { continue }
             caller.clock.reset()
-            await caller.gate.shiftWindows(by: event.jump == .forward ? event.size : .zero - event.size)
+            await caller.gate.shift(by: event.jump == .forward ? event.size : .zero - event.size)
         }
     }
 }

@@ -89,6 +89,11 @@ public struct CircuitBreaker: Sendable, Hashable {
         return .open
     }
 
+    /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.
+    public mutating func shift(by jump: Duration) {
+        nextTry = nextTry.map { $0 + jump }
+    }
+
     private mutating func failedCounting(isNetwork: Bool, at now: Timestamp) -> CircuitState? {
         consecutiveFailures += 1
         let before = state

@@ -27,6 +27,11 @@ public struct NotBefore: Sendable, Hashable, Codable {
         self.source = source
     }
 
+    /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.
+    public mutating func shift(by jump: Duration) {
+        until = until.map { $0 + jump }
+    }
+
     /// Adds the other's reason to wait.
     public mutating func merge(_ other: NotBefore) {
         if let until = other.until, let source = other.source { extend(to: until, source: source) }

@@ -87,6 +87,13 @@ extension Store {
     package func setNotBefore(_ time: Timestamp, server: String) throws(StoreError) {
         try direct(.server) { db in try db.setNotBefore(time, server: server) }
     }
+
+    /// Stores the wait for a server anew, after a step of the clock; it may be an earlier time.
+    package func replaceNotBefore(_ time: Timestamp, server: String) throws(StoreError) {
+        try direct(.server) { db in
+            try db.run("UPDATE servers SET not_before = ? WHERE server = ?", [time.milliseconds, server])
+        }
+    }
 }
 
 extension Database {

@@ -127,11 +127,28 @@ import Testing
         #expect(await gate.admit(account: World.key, now: start) == .go)
         #expect(await gate.admit(account: World.key, now: start) == .go)
         // Without the shift, an hour would seem to have passed.
-        await gate.shiftWindows(by: .seconds(3600))
+        await gate.shift(by: .seconds(3600))
         guard case .wait = await gate.admit(account: World.key, now: start + .seconds(3601)) else {
             Issue.record("The window was forgotten.")
             return
         }
+        await store.close()
+    }
+
+    @Test func aClockThatIsSetBackDoesNotProlongAWait() async throws {
+        let start = ManualClock.start
+        let gate = makeGate()
+        await gate.hold(until: start + .seconds(60), now: start)
+        for _ in 0..<5 { await gate.endCycle(.network, now: start) }
+        #expect(await !gate.isReady(now: start))
+        await gate.shift(by: .seconds(-7200))
+        let now = start + .seconds(-7200 + 60)
+        #expect(await gate.admit(account: World.key, now: now) == .go)
+        #expect(await gate.isReady(now: now))
+        // Nor after a restart.
+        let next = makeGate()
+        try await next.restore(now: now)
+        #expect(await next.admit(account: World.key, now: now) == .go)
         await store.close()
     }
 }
