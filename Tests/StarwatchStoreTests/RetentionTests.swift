@@ -21,10 +21,21 @@ import Testing
         #expect(try await store.integrityCheck().isEmpty)
     }
 
-    @Test func lastChangeOfAQuietStreamIsNotAnnouncedAgain() async throws {
+    @Test func whatOneSinkTookIsKnownForAsLongAsAnotherIsWaitedFor() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        let notification = try #require(try await world.claim(store, sinks: ["first", "second"]))
+        _ = try await store.recordDelivery(notification.tickets[0], .ok, now: world.now, maxRetries: 3)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(20)).deliveries == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func lastChangeOfAQuietStreamIsNotAnnouncedAgain(afterBootstrap: Bool) async throws {
         let store = try await world.open()
         let generation = try await store.activeIdentity().generation
-        _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
+        if afterBootstrap {
+            _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
+        }
         try await world.commit(store, world.changes(1...5))
         try await world.deliverAll(store)
         _ = try await store.acknowledgeLocally(world.stream, now: world.now)

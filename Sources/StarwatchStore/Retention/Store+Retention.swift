@@ -46,7 +46,13 @@ extension Store {
         }
         func before(_ age: Duration) -> Int64 { (now - age).milliseconds }
         let timed: [(String, Duration, WritableKeyPath<RetentionCounts, Int>)] = [
-            ("DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?", policy.deliveries, \.deliveries),
+            (
+                // What one sink has taken must be known for as long as another is waited for.
+                """
+                DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?
+                    AND notification_id NOT IN (SELECT id FROM notifications WHERE state = 'open')
+                """, policy.deliveries, \.deliveries
+            ),
             ("DELETE FROM notifications WHERE state <> 'open' AND finished_at < ?", policy.history, \.notifications),
             ("DELETE FROM history WHERE finished_at < ?", policy.history, \.history),
             ("DELETE FROM notif_contents WHERE fetched_at < ?", policy.deliveries, \.slots),
