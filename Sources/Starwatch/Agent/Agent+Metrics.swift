@@ -85,7 +85,10 @@ extension Agent {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
             outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
-            metrics.polls.lastAttempt[poll.label].set(exported(stream?.lastAttempt))
+            // The cycle under way is a later attempt than the one that is stored.
+            if metrics.polls.inFlight[poll.label].value == 0 {
+                metrics.polls.lastAttempt[poll.label].set(exported(stream?.lastAttempt))
+            }
             metrics.polls.lastSuccess[poll.label].set(exported(stream?.lastSuccess))
         }
     }

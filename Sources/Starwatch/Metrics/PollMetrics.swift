@@ -97,7 +97,10 @@ package struct PollMetrics: Sendable {
             bounds: Buckets.lateness,
             by: poll
         )
-        pages = registry.counters(.counter("starwatch_poll_pages_total", "Pages that were stored."), by: poll)
+        pages = registry.counters(
+            .counter("starwatch_poll_pages_total", "Pages that were read and found good."),
+            by: poll
+        )
         changesFound = registry.counters(
             .counter("starwatch_poll_changes_found_total", "Changes that were new to the outbox."),
             by: poll

@@ -164,7 +164,7 @@ package final class PollCycle: Sendable {
             if probe.chunk == identity.chunks(of: snapshot, dialect: probe.dialect).first
                 || poll.kind != .starredProjects
             {
-                first = (probe.response, probe.serverTime)
+                first = (probe.response, probe.askedAt)
             }
         }
         guard let dialect else { return }
@@ -172,6 +172,7 @@ package final class PollCycle: Sendable {
         var cursor = state.fetchCursor
         var resume = isBootstrap ? nil : state.walk
         var room = state.room
+        var isWalkStored = state.walk != nil
         while true {
             let chunks = poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: dialect) : []
             var walk = PageWalk(
@@ -184,13 +185,13 @@ package final class PollCycle: Sendable {
             let startedAt = clock.now
             while let step = walk.next(limit: isBootstrap ? nil : max(room, 1)) {
                 let response: HTTPResponse
-                let serverTime: Timestamp
+                let askedAt: Timestamp
                 if let answer = first {
-                    (response, serverTime) = answer
+                    (response, askedAt) = answer
                     first = nil
                 } else {
                     let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
-                    (response, serverTime) = try await request(
+                    (response, askedAt) = try await request(
                         step.query,
                         chunk: chunk,
                         account: stream.account,
@@ -200,7 +201,7 @@ package final class PollCycle: Sendable {
                 let page = try decode(response, dialect: dialect)
                 result.fetched += page.fetched
                 let plan: PageWalk.Plan
-                do { plan = try walk.receive(page, serverTime: serverTime) } catch { throw .page(error) }
+                do { plan = try walk.receive(page, askedAt: askedAt) } catch { throw .page(error) }
                 let counts = try await commit(
                     page,
                     plan: plan,
@@ -209,9 +210,11 @@ package final class PollCycle: Sendable {
                     walk: &walk,
                     startedAt: startedAt,
                     isBootstrap: isBootstrap,
+                    isWalkStored: isWalkStored,
                     room: room
                 )
                 guard let counts else { continue }
+                if !isBootstrap { isWalkStored = plan.walk != nil }
                 // What bootstrapping stores is not news.
                 result.new += isBootstrap ? 0 : counts.inserted
                 room -= counts.inserted + counts.refetched
@@ -226,7 +229,7 @@ package final class PollCycle: Sendable {
                         try await store.finishBootstrap(
                             stream,
                             generation: state.generation,
-                            top: walk.top,
+                            top: walk.settled,
                             now: clock.now
                         )
                     else { throw StoreError.busy }
@@ -260,7 +263,7 @@ package final class PollCycle: Sendable {
             call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
         }
         switch await caller.send(call, dialect: dialect) {
-        case .answer(let response, let serverTime): return (response, serverTime)
+        case .answer(let response, let askedAt): return (response, askedAt)
         case let outcome: throw .request(outcome)
         }
     }
@@ -269,25 +272,30 @@ package final class PollCycle: Sendable {
     private func probe(
         _ stream: StreamKey,
         snapshot: IdentityContext.Snapshot
-    ) async throws(Stop) -> (dialect: Dialect, chunk: PlanChunk?, response: HTTPResponse, serverTime: Timestamp) {
+    ) async throws(Stop) -> (dialect: Dialect, chunk: PlanChunk?, response: HTTPResponse, askedAt: Timestamp) {
         // A canonical cursor is a valid "from the beginning" for both; so is a body within the smaller bound.
         let chunk =
             poll.kind == .starredProjects
             ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
                 .min { $0.count < $1.count } : nil
-        let (response, serverTime) = try await request(
+        let (response, askedAt) = try await request(
             PageQuery(after: nil),
             chunk: chunk,
             account: stream.account,
             dialect: caller.assumedDialect,
             startCursor: Dialect.canonical.startCursor
         )
-        guard let dialect = PageDecoder.detect(response.body) else {
+        switch PageDecoder.detect(response.body, of: poll.kind) {
+        case .dialect(let dialect):
+            do { try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
+            logger.notice("server.dialect", metadata: metadata(["dialect": "\(dialect.rawValue)"]))
+            return (dialect, chunk, response, askedAt)
+        case .undecided:
+            // Nothing to read in it, so this cycle can end either way; the next one asks again.
+            return (caller.assumedDialect, chunk, response, askedAt)
+        case .noPage:
             throw .page(PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)]))
         }
-        do { try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
-        logger.notice("server.dialect", metadata: metadata(["dialect": "\(dialect.rawValue)"]))
-        return (dialect, chunk, response, serverTime)
     }
 
     private func decode(_ response: HTTPResponse, dialect: Dialect) throws(Stop) -> Page {
@@ -295,6 +303,7 @@ package final class PollCycle: Sendable {
             let page = try PageDecoder.decode(
                 response.body,
                 dialect: dialect,
+                kind: poll.kind,
                 validation: poll.options.validation,
                 quarantine: poll.options.quarantineInvalid
             )
@@ -310,7 +319,9 @@ package final class PollCycle: Sendable {
 
     // MARK: - Committing
 
-    /// Stores a page; `nil` when it holds nothing to store.
+    /// Stores a page; `nil` when there is nothing to store.
+    ///
+    /// - Parameter isWalkStored: Whether an interrupted walk is stored, of an earlier cycle or a page before.
     private func commit(
         _ page: Page,
         plan: PageWalk.Plan,
@@ -319,11 +330,14 @@ package final class PollCycle: Sendable {
         walk: inout PageWalk,
         startedAt: Timestamp,
         isBootstrap: Bool,
+        isWalkStored: Bool,
         room: Int
     ) async throws(Stop) -> PageCommitCounts? {
         metrics.polls.pages[poll.label].increment()
-        // An unchanged poll writes nothing here: there is no row, no walk to end, and the cursor stays.
-        if page.changes.isEmpty && page.rejected == 0 && plan.walk == nil && state.walk == nil { return nil }
+        // An unchanged poll writes nothing: every row is known, there is no walk to end, and the cursor stays.
+        if page.rejected == 0, plan.walk == nil, !isWalkStored, state.knows(page.changes, upTo: plan.cursor) {
+            return nil
+        }
         var commit = PageCommit(
             stream: stream,
             expectedGeneration: state.generation,
@@ -337,10 +351,11 @@ package final class PollCycle: Sendable {
         commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
         commit.interrupted = plan.interrupted
         commit.disposition = isBootstrap ? .bootstrap : .announce
-        if walk.isComplete, !isBootstrap, let top = walk.top {
+        // A walk that was taken up again has not seen its first pages since, so it does not say what is gone of them.
+        if walk.isComplete, !walk.wasResumed, !isBootstrap, let top = walk.top {
             commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: startedAt)
         }
-        if isBootstrap, let top = walk.top {
+        if isBootstrap, let top = walk.settled {
             let window = JWTID.floor(top.kind, at: top.timestamp - walk.dialect.lateVisibility)
             commit.changes.removeAll { $0.id.precedes(window) == true }
         }

@@ -7,8 +7,8 @@ package import StarwatchTransport
 package final class APICaller: Sendable {
     /// How a logical request ended.
     package enum Outcome: Sendable {
-        /// - Parameter serverTime: The server's time of the answer, as well as it is known.
-        case answer(HTTPResponse, serverTime: Timestamp)
+        /// - Parameter askedAt: The server's time when the request was sent, as well as it is known.
+        case answer(HTTPResponse, askedAt: Timestamp)
         /// The wait is too long to sit out.
         case deferred(until: Timestamp)
         case failed(APIFailure)
@@ -98,7 +98,8 @@ package final class APICaller: Sendable {
             await observe(exchange, call: call)
             let failure: APIFailure
             switch exchange.outcome {
-            case .success(let response): return .answer(response, serverTime: clock.now)
+            case .success(let response):
+                return .answer(response, askedAt: clock.now - exchange.report.duration)
             case .failure(let error): failure = error
             }
             if let wait = RetryPolicy.serverWait(for: failure) {

@@ -2,29 +2,54 @@ import FoundationEssentials
 
 /// Turns the bytes of an answer into a checked page.
 public enum PageDecoder {
-    /// Which dialect an answer is in: only the canonical one has `pagination` (R-EP-07), or `planSummary` items.
-    ///
-    /// `nil` when the bytes are no page at all.
-    public static func detect(_ bytes: [UInt8]) -> Dialect? {
+    /// What the first answer of a server says about its dialect.
+    public enum Detection: Sendable, Hashable {
+        case dialect(Dialect)
+        /// A page without items that either dialect could have sent.
+        case undecided
+        case noPage
+    }
+
+    /// Which dialect an answer is in. Only the canonical one has `pagination` and `planSummary` items (R-EP-07); offers
+    /// have neither (C-094), but each dialect has its own kind of identifier.
+    public static func detect(_ bytes: [UInt8], of kind: PollKind) -> Detection {
         struct Probe: Decodable {
             struct Nothing: Decodable {
                 init(from decoder: any Decoder) throws {}
             }
-            var data: [Nothing]
+            struct Item: Decodable {
+                enum CodingKeys: String, CodingKey { case jwtId, planSummary }
+                let id: String?
+                let isCanonical: Bool
+                init(from decoder: any Decoder) throws {
+                    let fields = try? decoder.container(keyedBy: CodingKeys.self)
+                    id = try? fields?.decode(String.self, forKey: .jwtId)
+                    isCanonical = fields?.contains(.planSummary) ?? false
+                }
+            }
+            var data: [Item]
             var pagination: Nothing?
         }
-        guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else { return nil }
-        return probe.pagination == nil ? .endorser : .canonical
+        guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else { return .noPage }
+        if probe.pagination != nil || probe.data.contains(where: \.isCanonical) { return .dialect(.canonical) }
+        if let id = probe.data.lazy.compactMap(\.id).compactMap({ JWTID($0) }).first,
+            let dialect = Dialect.allCases.first(where: { $0.idKind == id.kind })
+        {
+            return .dialect(dialect)
+        }
+        return kind == .starredProjects ? .dialect(.endorser) : .undecided
     }
 
     /// Checks and decodes a page.
     ///
     /// - Parameters:
+    ///   - kind: What was asked for: only changes of plans come with `pagination`.
     ///   - quarantine: Whether invalid items are refused one by one, instead of the page (`quarantine_invalid`).
     /// - Throws: ``PageRejection``; the page must then change no state (R-VAL-10).
     public static func decode(
         _ bytes: [UInt8],
         dialect: Dialect,
+        kind: PollKind = .starredProjects,
         validation: Validation,
         quarantine: Bool
     ) throws(PageRejection) -> Page {
@@ -37,10 +62,11 @@ public enum PageDecoder {
             throw PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)])
         }
         if validation == .strict {
-            if dialect == .canonical, wire.pagination == nil {
+            if dialect == .canonical, kind == .starredProjects, wire.pagination == nil {
                 wire.issues.append(ValidationIssue(path: "$.pagination", problem: .missing))
             }
-            if wire.hitLimit == nil {
+            // The endorser server says it of offers only where it is true.
+            if wire.hitLimit == nil, dialect == .canonical || kind == .starredProjects {
                 wire.issues.append(ValidationIssue(path: "$.hitLimit", problem: .missing))
             }
         }

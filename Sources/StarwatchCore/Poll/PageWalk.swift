@@ -3,7 +3,7 @@
 /// Ascending pages move the cursor as they are committed. Descending pages run from the newest to the oldest, so
 /// the cursor moves only when the walk is complete; where a walk was interrupted is stored, and the next cycle goes
 /// on from there. When plan identifiers were split over several requests, the cursor moves only after the last of
-/// them, and no further than the server's time of the first answer: a plan of an earlier request may have changed
+/// them, and no further than the server's time when the first was sent: a plan of an earlier request may have changed
 /// while a later one was read.
 public struct PageWalk: Sendable {
     /// What the walk is for.
@@ -48,7 +48,7 @@ public struct PageWalk: Sendable {
     private var pagesOfChunk = 0
     private var after: JWTID?
     private var before: JWTID?
-    private var limitTime: Timestamp?
+    private var firstAsked: Timestamp?
     private var stopped = false
     private let resumed: OpenWalk?
 
@@ -90,9 +90,9 @@ public struct PageWalk: Sendable {
 
     /// Takes a page and says what to commit of it.
     ///
-    /// - Parameter serverTime: The server's time of the answer; `nil` when it gave none.
+    /// - Parameter askedAt: The server's time when the page was asked for; `nil` when that is not known.
     /// - Throws: ``PageRejection`` when the page does not move the walk, which would loop for ever.
-    public mutating func receive(_ page: Page, serverTime: Timestamp?) throws(PageRejection) -> Plan {
+    public mutating func receive(_ page: Page, askedAt: Timestamp?) throws(PageRejection) -> Plan {
         let last = page.changes.last?.id
         if page.hasMore {
             if dialect.isDescending {
@@ -106,7 +106,7 @@ public struct PageWalk: Sendable {
         }
         pages += 1
         pagesOfChunk += 1
-        if limitTime == nil { limitTime = serverTime }
+        if firstAsked == nil { firstAsked = askedAt }
         let greatest = dialect.isDescending ? page.changes.first?.id : last
         if let greatest, top?.precedes(greatest) ?? true { top = greatest }
         let interrupted = interruption
@@ -134,6 +134,13 @@ public struct PageWalk: Sendable {
         isComplete = false
     }
 
+    /// Up to where the stream is known when the walk is complete; `nil` when nothing was seen.
+    public var settled: JWTID? {
+        guard chunkCount > 1, let firstAsked, let top else { return top }
+        let cap = JWTID.floor(top.kind, at: firstAsked)
+        return cap.precedes(top) == true ? cap : top
+    }
+
     /// Whether an interrupted walk was finished by this one, so that newer changes remain to be asked for.
     public var wasResumed: Bool { resumed != nil }
 
@@ -145,12 +152,8 @@ public struct PageWalk: Sendable {
 
     private func cursorMove(more: Bool) -> CursorMove {
         if !dialect.isDescending && chunkCount == 1 { return .followItems }
-        guard isComplete, !more, var target = top else { return .unchanged }
-        if chunkCount > 1, let limitTime {
-            let cap = JWTID.floor(target.kind, at: limitTime)
-            if cap.precedes(target) == true { target = cap }
-        }
-        return .advance(to: target)
+        guard isComplete, !more, let settled else { return .unchanged }
+        return .advance(to: settled)
     }
 
     /// Where to go on when this page finds no room at all; its `before` gives way to the last item that found some.

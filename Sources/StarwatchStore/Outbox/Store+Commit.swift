@@ -115,7 +115,12 @@ extension Store {
         _ db: Database,
         _ counts: PageCommitCounts
     ) throws -> JWTID? {
-        let current = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0)
+        let stream = try db.row("SELECT fetch_cursor, bootstrapped_at FROM streams WHERE id = ?", [id])
+        let current = try stream?.optionalJWTID(0)
+        if page.disposition != .bootstrap, stream?.optionalTime(1) == nil {
+            // What has run need not be bootstrapped: `bootstrap: latest` set later must not swallow what is open.
+            try db.run("UPDATE streams SET bootstrapped_at = ? WHERE id = ?", [page.now.milliseconds, id])
+        }
         var target: JWTID?
         switch page.cursor {
         case .unchanged: break

@@ -32,8 +32,9 @@ extension StoreOperation {
     /// Whether a transaction of this kind may change what a cycle has to know before it asks the server.
     var changesPollState: Bool {
         switch self {
-        case .pollState, .finishCycle, .read, .snapshot, .log, .digest, .server, .checkpoint: false
-        case .open, .commit, .bootstrap, .identity, .stars, .claim, .delivery, .acknowledge, .watermark, .evict, .edit,
+        case .pollState, .finishCycle, .read, .snapshot, .log, .digest, .checkpoint: false
+        case .open, .commit, .bootstrap, .identity, .server, .stars, .claim, .delivery, .acknowledge, .watermark,
+            .evict, .edit,
             .retention:
             true
         }

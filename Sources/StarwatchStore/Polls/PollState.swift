@@ -18,6 +18,21 @@ package struct PollState: Sendable, Hashable {
     package let openRows: Int
     /// How many new rows may be stored: the cap minus ``openRows``, at least 0.
     package let room: Int
+    /// The newest rows, which a poll that looks back from the cursor gets again; empty while there are tombstones.
+    package let known: Set<JWTID>
+
+    /// Whether storing `changes` and moving the cursor would write nothing.
+    package func knows(_ changes: [Change], upTo move: CursorMove) -> Bool {
+        guard changes.allSatisfy({ known.contains($0.id) }) else { return false }
+        let target: JWTID? =
+            switch move {
+            case .unchanged: nil
+            case .advance(let to): to
+            case .followItems: changes.last?.id
+            }
+        guard let target else { return true }
+        return fetchCursor.map { $0.precedes(target) != true } ?? false
+    }
 }
 
 /// What one cycle leaves behind.

@@ -26,10 +26,11 @@ extension Store {
                 walk = OpenWalk(top: top, before: before, after: try row.optionalJWTID(6))
             }
             let open: Int = row[11]
+            let cursor = try row.optionalJWTID(2)
             let state = PollState(
                 generation: row[0],
                 isActive: row[1],
-                fetchCursor: try row.optionalJWTID(2),
+                fetchCursor: cursor,
                 bootstrapped: row.optionalTime(3) != nil,
                 walk: walk,
                 watermark: try row.optionalJWTID(10),
@@ -37,7 +38,8 @@ extension Store {
                 lastSuccess: row.optionalTime(8),
                 nextRun: row.optionalTime(9),
                 openRows: open,
-                room: max(0, maxUndelivered - open)
+                room: max(0, maxUndelivered - open),
+                known: try db.known(of: id, at: cursor)
             )
             // What a host owns may change behind our back.
             if options.owner == .agent { pollMemory.remember(state, of: stream, maxUndelivered: maxUndelivered) }
@@ -177,6 +179,20 @@ extension Store {
 }
 
 extension Database {
+    /// The rows a poll gets again because it looks back from the cursor, up to some number.
+    fileprivate func known(of stream: Int64, at cursor: JWTID?) throws -> Set<JWTID> {
+        guard let cursor, try tombstoneFloor(stream) == nil else { return [] }
+        // No dialect looks back further.
+        let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
+        let rows = try rows(
+            "SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id >= ? ORDER BY jwt_id DESC LIMIT 200",
+            [stream, oldest.rawValue]
+        )
+        var known: Set<JWTID> = []
+        while let row = try rows.next() { known.insert(try row.jwtID(0)) }
+        return known
+    }
+
     fileprivate func finish(_ cycle: CycleRecord, of id: Int64) throws {
         try run(
             """

@@ -39,11 +39,23 @@ import Testing
     }
 
     @Test func theDialectIsToldByItsPagination() {
-        #expect(PageDecoder.detect(Array(canonical([one]).utf8)) == .canonical)
-        #expect(PageDecoder.detect(Array(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]).utf8)) == .endorser)
+        #expect(PageDecoder.detect(Array(canonical([one]).utf8), of: .starredProjects) == .dialect(.canonical))
+        let page = Array(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]).utf8)
+        #expect(PageDecoder.detect(page, of: .starredProjects) == .dialect(.endorser))
+        #expect(PageDecoder.detect(Array(endorser([]).utf8), of: .starredProjects) == .dialect(.endorser))
         for text in ["", "null", "[]", "{}", "<html>", #"{"data":5}"#] {
-            #expect(PageDecoder.detect(Array(text.utf8)) == nil, "\(text)")
+            #expect(PageDecoder.detect(Array(text.utf8), of: .starredProjects) == .noPage, "\(text)")
         }
+    }
+
+    @Test func theDialectOfOffersIsToldByTheirIdentifiers() {
+        func offers(_ ids: String...) -> [UInt8] {
+            Array(#"{"data":[\#(ids.map { #"{"jwtId":\#($0)}"# }.joined(separator: ","))],"hitLimit":false}"#.utf8)
+        }
+        #expect(PageDecoder.detect(offers(#""\#(one)""#), of: .offersToMe) == .dialect(.canonical))
+        #expect(PageDecoder.detect(offers(#""01ARZ3NDEKTSV4RRFFQ69G5FAV""#), of: .offersToMe) == .dialect(.endorser))
+        #expect(PageDecoder.detect(offers("5", #""x""#), of: .offersToMyProjects) == .undecided)
+        #expect(PageDecoder.detect(offers(), of: .offersToMe) == .undecided)
     }
 
     @Test func aCanonicalPageIsRead() throws {
@@ -120,7 +132,7 @@ import Testing
                 bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
             _ = try? PageDecoder.decode(bytes, dialect: .canonical, validation: .lenient, quarantine: true)
-            _ = PageDecoder.detect(bytes)
+            _ = PageDecoder.detect(bytes, of: .offersToMe)
         }
     }
 

@@ -47,7 +47,7 @@ import Testing
         var seen: [JWTID] = []
         var moves: [CursorMove] = []
         while let step = walk.next(limit: nil) {
-            let plan = try walk.receive(answer(step.query, items: items, dialect: dialect, size: 7), serverTime: nil)
+            let plan = try walk.receive(answer(step.query, items: items, dialect: dialect, size: 7), askedAt: nil)
             seen += plan.changes.map(\.id)
             moves.append(plan.cursor)
         }
@@ -70,7 +70,7 @@ import Testing
         while let step = first.next(limit: nil) {
             let plan = try first.receive(
                 answer(step.query, items: items, dialect: .endorser, size: 10),
-                serverTime: nil
+                askedAt: nil
             )
             seen += plan.changes.map(\.id)
             stored = plan.walk
@@ -85,7 +85,7 @@ import Testing
         while let step = second.next(limit: nil) {
             let plan = try second.receive(
                 answer(step.query, items: more, dialect: .endorser, size: 10),
-                serverTime: nil
+                askedAt: nil
             )
             seen += plan.changes.map(\.id)
             last = plan.cursor
@@ -99,7 +99,7 @@ import Testing
         let items = (1...20).map { id($0, .endorser) }
         var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         let step = try #require(walk.next(limit: nil))
-        let plan = try walk.receive(answer(step.query, items: items, dialect: .endorser, size: 10), serverTime: nil)
+        let plan = try walk.receive(answer(step.query, items: items, dialect: .endorser, size: 10), askedAt: nil)
         #expect(plan.walk == OpenWalk(top: id(20, .endorser), before: id(11, .endorser), after: nil))
         // The store puts the last item that found room in place of `before`.
         #expect(plan.interrupted == OpenWalk(top: id(20, .endorser), before: id(20, .endorser), after: nil))
@@ -112,8 +112,8 @@ import Testing
         let change = Change(id: id(5, dialect), plan: "p", name: nil)
         let same = page([change], more: true, next: dialect.isDescending ? nil : change.id)
         var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
-        _ = try walk.receive(same, serverTime: nil)
-        let error = #expect(throws: PageRejection.self) { try walk.receive(same, serverTime: nil) }
+        _ = try walk.receive(same, askedAt: nil)
+        let error = #expect(throws: PageRejection.self) { try walk.receive(same, askedAt: nil) }
         #expect(error?.violation == .cursor)
     }
 
@@ -128,7 +128,7 @@ import Testing
             chunks.append(step.chunk)
             let time = firstAnswer + .seconds(Int64(moves.count) * 600)
             moves.append(
-                try walk.receive(answer(step.query, items: items, dialect: dialect, size: 20), serverTime: time).cursor
+                try walk.receive(answer(step.query, items: items, dialect: dialect, size: 20), askedAt: time).cursor
             )
         }
         #expect(chunks == [0, 0, 1, 1])
@@ -142,7 +142,7 @@ import Testing
         let items = (1...100).map { id($0, dialect) }
         var walk = PageWalk(dialect: dialect, mode: .bootstrap, cursor: nil, resume: nil, chunks: 1)
         while let step = walk.next(limit: nil) {
-            _ = try walk.receive(answer(step.query, items: items, dialect: dialect, size: 7), serverTime: nil)
+            _ = try walk.receive(answer(step.query, items: items, dialect: dialect, size: 7), askedAt: nil)
         }
         #expect(walk.isComplete && walk.top == id(100, dialect))
         #expect(walk.pages == (dialect.isDescending ? 1 : 15))
@@ -150,7 +150,7 @@ import Testing
 
     @Test func anEmptyWalkIsCompleteAndMovesNothing() throws {
         var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
-        let plan = try walk.receive(page([], more: false, next: nil), serverTime: nil)
+        let plan = try walk.receive(page([], more: false, next: nil), askedAt: nil)
         #expect(walk.isComplete && plan.cursor == .unchanged && plan.walk == nil)
     }
 }

@@ -20,6 +20,28 @@ import Testing
         }
     }
 
+    @Test(arguments: MockDialect.allCases, [0, 3])
+    func offersFindTheSameDialect(dialect: MockDialect, offers: Int) async throws {
+        try await World.with(dialect) { world in
+            world.mock.publishOffers(count: offers, to: world.did.rawValue)
+            let ids = world.mock.publish(count: 2)
+            let agent = try await world.agent {
+                $0.polls[0].bootstrap = .beginning
+                $0.polls[0].validation = .strict
+                var poll = PollOptions(name: PollName("offers")!, kind: .offersToMe)
+                poll.bootstrap = .beginning
+                poll.validation = .strict
+                $0.polls.append(poll)
+            }
+            #expect(try await agent.runPoll("offers").new == offers)
+            #expect(await agent.caller.gate.dialect?.rawValue == (offers == 0 ? nil : dialect.rawValue))
+            #expect(try await agent.runPoll(World.starred).new == 2)
+            #expect(await agent.caller.gate.dialect?.rawValue == dialect.rawValue)
+            #expect(try await agent.runPoll("offers").outcome == "unchanged")
+            #expect(try world.announced.suffix(2) == ids[...])
+        }
+    }
+
     @Test(arguments: MockDialect.allCases)
     func aWrongFixedDialectFailsAndChangesNothing(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in

@@ -116,6 +116,65 @@ import Testing
         }
     }
 
+    @Test(arguments: EvictionPolicy.allCases)
+    func aResumedWalkDoesNotGiveUpWhatWasEvictedMeanwhile(policy: EvictionPolicy) async throws {
+        try await World.with(.endorser, plans: 120) { world in
+            let ids = world.mock.publish(count: 70)
+            world.mock.script(.delay(.zero), .status(400), at: .plansChanged)
+            var agent = try await world.agent {
+                $0.server.dialect = .endorser
+                $0.polls[0].bootstrap = .beginning
+            }
+            #expect(await agent.cycle().new == 50)
+            #expect(try await agent.state(of: world.did).walk != nil)
+            var cycles = 0
+            repeat {
+                world.clock.advance(by: .seconds(600))
+                agent = try await world.agent {
+                    $0.outbox.maxUndelivered = 40
+                    $0.outbox.eviction = policy
+                }
+                if cycles == 0 { #expect(try await agent.rows([.evicted]).count == 14) }
+                world.clock.advance(by: .seconds(600))
+                _ = try await agent.runPoll(World.starred)
+                cycles += 1
+            } while try await agent.rows([.acknowledged]).count < 70 && cycles < 20
+            try await expectAllAnnouncedOnce(ids, world, agent)
+        }
+    }
+
+    @Test func exactlyAPageMovesTheCursorInTheSameCycle() async throws {
+        try await World.with(.endorser, plans: 60) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let ids = world.mock.publish(count: 50)
+            #expect(await agent.cycle().new == 50)
+            let state = try await agent.state(of: world.did)
+            #expect(state.fetchCursor?.rawValue == ids.max())
+            #expect(state.walk == nil)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func whatThePollLooksBackAtIsNotStoredAgain(dialect: MockDialect) async throws {
+        try await World.with(dialect) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 3)
+            #expect(try await agent.runPoll(World.starred).new == 3)
+            let commits = ["operation": "commit"]
+            let before = await agent.page()["starwatch_store_transaction_seconds_count", commits]
+            for _ in 0..<3 {
+                world.clock.advance(by: .seconds(900))
+                world.mock.forgetRequests()
+                #expect(try await agent.runPoll(World.starred).outcome == "unchanged")
+                #expect(world.mock.requestCount(of: .plansChanged) == 1)
+            }
+            #expect(await agent.page()["starwatch_store_transaction_seconds_count", commits] == before)
+            // A row that is not known is stored, be it only a tombstone's.
+            world.mock.publish(count: 1)
+            #expect(try await agent.runPoll(World.starred).new == 1)
+        }
+    }
+
     @Test func twoPollsThatFillTheOutboxTogetherAreBroughtBelowTheCapAgain() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let agent = try await world.agent {

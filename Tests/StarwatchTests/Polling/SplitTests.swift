@@ -66,6 +66,45 @@ import Testing
     }
 
     @Test(arguments: MockDialect.allCases)
+    func theCursorMovesAlsoWhenTheLastPartHasNoChange(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1500) { world in
+            let agent = try await world.agent {
+                $0.polls[0].bootstrap = .beginning
+                $0.server.dialect = dialect == .endorser ? .endorser : .canonical
+            }
+            let ids = world.mock.publish([MockChange(planID: world.mock.planIDs[0])])
+            world.clock.advance(by: .seconds(10))
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == ids[0])
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func aPlanThatChangesDuringTheFirstRunIsFoundByTheNextCycle(dialect: MockDialect) async throws {
+        try await World.with(dialect, clock: .waiting, plans: 1500) { world in
+            let agent = try await world.agent(random: 0) {
+                $0.server.dialect = dialect == .endorser ? .endorser : .canonical
+            }
+            let plans = world.mock.planIDs
+            world.mock.publish([MockChange(planID: plans[0])])
+            world.clock.advance(by: .seconds(600))
+            world.mock.script(.delay(.zero), .rateLimited(retryAfter: .seconds(100)), at: .plansChanged)
+            async let first = agent.cycle()
+            await world.clock.sleepers(atLeast: 1)
+            world.clock.advance(by: .seconds(10))
+            let missed = world.mock.publish([MockChange(planID: plans[0])])
+            world.clock.advance(by: .seconds(60))
+            world.mock.publish([MockChange(planID: plans[1499])])
+            world.clock.advance(by: .seconds(30))
+            #expect(await first.outcome == .bootstrapped)
+
+            world.clock.advance(by: .seconds(900))
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            #expect(try world.announced == missed)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
     func aPlanThatChangesAfterItsPartWasReadIsFoundByTheNextCycle(dialect: MockDialect) async throws {
         try await World.with(dialect, clock: .waiting, plans: 1500) { world in
             let agent = try await world.agent(random: 0) {
