@@ -147,7 +147,11 @@ let package = Package(
         // The built binaries, real HTTP, a real Prometheus.
         .testTarget(
             name: "AcceptanceTests",
-            dependencies: ["MockEndorser", "StarwatchCommand", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "MockEndorser", "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchTelemetry",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Yams", package: "Yams"),
+            ]
         ),
     ]
 )
