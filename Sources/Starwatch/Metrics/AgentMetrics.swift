@@ -71,7 +71,10 @@ package final class AgentMetrics: Sendable {
             .histogram("starwatch_scrape_seconds", "Time to make a page of metrics."),
             bounds: Buckets.local
         )
-        scrapesInFlight = registry.gauge(.gauge("starwatch_scrapes_in_flight", "Pages of metrics being made."))
+        // A detail: whoever sees it is the one scrape that it counts.
+        scrapesInFlight = registry.gauge(
+            .gauge("starwatch_scrapes_in_flight", "Pages of metrics being made.", stability: .detail)
+        )
         controlRequests = registry.counters(
             .counter("starwatch_control_requests_total", "Requests to the control API."),
             by: LabelDimension("operation"),

@@ -32,8 +32,9 @@ package enum ProcessMetrics {
             .gauge("process_max_fds", "Most file descriptors that may be open."),
             computed: shown { $0.maxFiles }
         )
+        // A detail: 64-bit runtimes reserve far more than they use, so that no limit on it means anything.
         registry.gaugeView(
-            .gauge("process_virtual_memory_bytes", unit: .bytes, "Virtual memory."),
+            .gauge("process_virtual_memory_bytes", unit: .bytes, "Virtual memory.", stability: .detail),
             computed: shown { $0.virtualBytes }
         )
         registry.gaugeView(
