@@ -127,25 +127,50 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         #expect(throws: OpenMetricsParser.Failure.self) { try OpenMetricsParser.parse(Array(page.utf8)) }
     }
 
-    @Test(arguments: [
-        #"\"#, #"""#, "\n", #"\n"#, #"\\n"#, "\"} 1\n# EOF\n", "a,b=\"c\"", "ä€𝄞", "\r\n", "\u{0}", #"tail\"#, "{}",
-    ])
-    func hostileTextsReadBackTheSame(hostile: String) throws {
+    static let hostile = [
+        "", " ", " lead and trail ", #"\"#, #"\\"#, #"""#, #"""""#, "\n", "\n\n", #"\n"#, #"\\n"#, "\\\n",
+        "\"} 1\n# EOF\n",
+        "a,b=\"c\"", "ä€𝄞", "e\u{301}", "\u{301}mark", "👩‍👩‍👧", "\u{2028}", "\u{FEFF}", "שלום", "\r\n", "\t", "\u{0}",
+        #"tail\"#, "{}",
+        "# EOF", " # {x=\"1\"} 1",
+    ]
+
+    private func hostilePage(_ help: String, _ label: String, _ format: ExpositionFormat) -> [UInt8] {
         let descriptor = MetricDescriptor(
             name: "t_x",
             kind: .gauge,
             unit: .none,
-            help: "h" + hostile,
+            help: help,
             stability: .detail,
             carriesExemplars: false
         )
-        let series = GaugeSeries(name: "t_x", labels: [("l", hostile), ("m", "x" + hostile + "y")], gauge: Gauge())
+        let series = GaugeSeries(name: "t_x", labels: [("l", label), ("m", "x" + label + "y")], gauge: Gauge())
         var page: [UInt8] = []
-        MetricFamily(descriptor: descriptor, series: [series]).write(to: &page, format: .openMetrics)
-        page += Array("# EOF\n".utf8)
-        let family = try #require(try OpenMetricsParser.parse(page).first)
-        #expect(family.help == "h" + hostile)
-        #expect(family.samples.map(\.labels) == [["l": hostile, "m": "x" + hostile + "y"]])
+        MetricFamily(descriptor: descriptor, series: [series]).write(to: &page, format: format)
+        return page
+    }
+
+    @Test(arguments: hostile)
+    func hostileTextsReadBackTheSame(hostile: String) throws {
+        // Equal texts may differ in their bytes, and bytes are what Prometheus compares.
+        func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+        for help in [hostile, "h" + hostile] {
+            let page = hostilePage(help, hostile, .openMetrics) + bytes("# EOF\n")
+            let family = try #require(try OpenMetricsParser.parse(page).first)
+            #expect(family.help.map(bytes) == bytes(help))
+            let labels = try #require(family.samples.first?.labels)
+            #expect(labels.mapValues(bytes) == ["l": bytes(hostile), "m": bytes("x" + hostile + "y")])
+        }
+    }
+
+    @Test(arguments: hostile)
+    func bothFormatsWriteAHostileLabelAlikeAndNoLineMore(hostile: String) {
+        let text = hostilePage(hostile, hostile, .text).split(separator: 0x0A, omittingEmptySubsequences: false)
+        let openMetrics = hostilePage(hostile, hostile, .openMetrics)
+            .split(separator: 0x0A, omittingEmptySubsequences: false)
+        // HELP, TYPE, the sample, and nothing after its end.
+        #expect(text.count == 4 && openMetrics.count == 4)
+        #expect(text[2] == openMetrics[2])
     }
 
     @Test(arguments: [

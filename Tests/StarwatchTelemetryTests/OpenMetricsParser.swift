@@ -52,7 +52,10 @@ struct OpenMetricsParser {
     private func fail(_ reason: String) -> Failure { Failure(line: line, reason: reason) }
 
     private mutating func readMetadata(_ content: String) throws {
-        let parts = content.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        // By bytes: a text that begins with a combining mark would make one character with the space before it.
+        let parts = content.utf8.split(separator: 0x20, maxSplits: 3, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         guard parts.count == 4, let step = ["TYPE": 1, "UNIT": 2, "HELP": 3][parts[1]] else {
             throw fail("a comment that is no metadata: \(content)")
         }
