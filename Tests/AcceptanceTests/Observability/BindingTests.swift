@@ -85,7 +85,7 @@ import Testing
         for dashboard in dashboards {
             let known = builtIn.union(dashboard.variables.map(\.name))
             for query in dashboard.panelQueries + dashboard.annotationQueries {
-                let used = Set(query.expression.matches(of: /\$\{?(\w+)/).map { String($0.1) })
+                let used = Set(query.expression.matches(of: /\$\{?([A-Za-z_]\w*)/).map { String($0.1) })
                 #expect(used.isSubset(of: known), "\(query.place)")
                 #expect(used.isSuperset(of: ["job", "instance"]), "\(query.place) is not narrowed")
             }

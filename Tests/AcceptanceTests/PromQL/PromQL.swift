@@ -1,7 +1,7 @@
 /// An expression of PromQL, as far as rules, dashboards and runbooks here use the language.
 indirect enum PromQL: Equatable {
     case number
-    case text
+    case text(String)
     case selector(Selector)
     case call(String, [PromQL])
     case aggregation(String, Grouping?, [PromQL])

@@ -69,7 +69,7 @@ struct PromQLParser {
     private mutating func operand() throws(PromQL.Failure) -> PromQL {
         switch tokens.popFirst() {
         case .number: return .number
-        case .text: return .text
+        case .text(let text): return .text(text)
         case .sign("("):
             let inner = try binary(level: 0)
             try expect(")")
