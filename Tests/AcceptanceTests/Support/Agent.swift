@@ -70,7 +70,7 @@ func starwatch(_ arguments: String..., environment: [String: String] = [:]) asyn
 }
 
 /// A running agent process.
-final class RunningAgent {
+final class RunningAgent: Sendable {
     private let process = Process()
     let address: String
     private let log: URL
@@ -112,6 +112,9 @@ final class RunningAgent {
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
+
+    /// As an operator who changed the configuration.
+    func hangUp() { kill(process.processIdentifier, SIGHUP) }
 
     /// As systemd: SIGTERM, and waits for the end.
     @discardableResult

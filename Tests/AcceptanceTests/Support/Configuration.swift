@@ -8,6 +8,7 @@ struct TestConfiguration {
     var every = "1s"
     var bootstrap = "beginning"
     var groupInterval = "1s"
+    var staleAfter = "4h"
     var sinks: String
     var auth = "kind: none"
     var logLevel = "debug"
@@ -27,6 +28,7 @@ struct TestConfiguration {
             kind: starred_projects
             every: \(every)
             bootstrap: \(bootstrap)
+            stale_after: \(staleAfter)
             plan_ids: [\(plans.map { "\"\($0)\"" }.joined(separator: ", "))]
         limits:
           requests_per_minute: 10000

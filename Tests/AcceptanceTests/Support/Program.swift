@@ -1,0 +1,55 @@
+import Foundation
+
+/// The programs of the distribution that the tests need.
+enum Program {
+    /// Where a program is.
+    ///
+    /// - Throws: ``AcceptanceError`` that says what to do when it is not installed: a test must not pass for the lack
+    ///   of a tool.
+    static func find(_ name: String, in path: String? = ProcessInfo.processInfo.environment["PATH"]) throws -> URL {
+        for folder in (path ?? "/usr/bin").split(separator: ":") {
+            let file = URL(filePath: String(folder)).appending(path: name)
+            if FileManager.default.isExecutableFile(atPath: file.path) { return file }
+        }
+        throw AcceptanceError("\(name) is not installed; run scripts/setup, which installs what the tests need.")
+    }
+}
+
+/// A program that runs until it is stopped. What it says goes to a file.
+final class RunningProgram: Sendable {
+    private let name: String
+    private let process = Process()
+    private let log: URL
+
+    init(_ name: String, _ arguments: [String], log: URL) throws {
+        self.name = name
+        self.log = log
+        try Data().write(to: log)
+        process.executableURL = try Program.find(name)
+        process.arguments = arguments
+        process.standardOutput = try FileHandle(forWritingTo: log)
+        process.standardError = process.standardOutput
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    /// Returns when a GET of `url` is answered 200.
+    func waitUntilReady(at url: String) async throws {
+        let process = self.process
+        let ready = await eventually(within: .seconds(60)) {
+            guard process.isRunning else { return false }
+            return (try? await HTTP.get(url).status) == 200 ? true : nil
+        }
+        guard ready == true else {
+            let said = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+            throw AcceptanceError("\(name) did not start: \(said.suffix(2000))")
+        }
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+}
