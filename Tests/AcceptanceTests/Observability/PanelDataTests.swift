@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// Every panel shows something, once something happens.
+@Suite(.serialized) struct PanelDataTests {
+    /// Panels for which no data is the healthy answer, and why. None so far.
+    static let healthyWithoutData: [String: String] = [:]
+
+    /// What is still to be seen.
+    private actor Outstanding {
+        private(set) var queries: [PlacedQuery]
+
+        init(_ queries: [PlacedQuery]) { self.queries = queries }
+
+        /// Asks for all that had no sample so far.
+        func ask(_ prometheus: Prometheus) async throws {
+            var left: [PlacedQuery] = []
+            for query in queries {
+                do {
+                    if try await prometheus.values(query.expression).isEmpty { left.append(query) }
+                } catch {
+                    throw AcceptanceError("\(query.place): \(error)")
+                }
+            }
+            queries = left
+        }
+    }
+
+    @Test func everyQueryOfEveryPanelHasASampleUnderALoadOfFaults() async throws {
+        let dashboards = try Dashboard.all()
+        let queries = dashboards.flatMap { $0.panelQueries + $0.annotationQueries }.filter {
+            Self.healthyWithoutData[$0.place] == nil
+        }
+        #expect(Set(Self.healthyWithoutData.keys).isSubset(of: dashboards.flatMap(\.panelQueries).map(\.place)))
+        let workspace = try Workspace()
+        let world = try await FaultyWorld()
+        let prometheus = try await Prometheus(
+            scraping: world.agent.address,
+            as: "starwatch",
+            rules: RuleFile.inSecondsForMinutes(),
+            in: workspace
+        )
+        let outstanding = Outstanding(queries.map(Self.filled))
+        let done = try await eventually(within: .seconds(120)) {
+            let unseen = try await world.stir()
+            try await outstanding.ask(prometheus)
+            return await outstanding.queries.isEmpty && unseen.isEmpty ? true : nil
+        }
+        let empty = await outstanding.queries.map { "\($0.place): \($0.expression)" }
+        #expect(done == true)
+        #expect(empty == [], "these show nothing")
+        let unseen = try await world.stir()
+        #expect(unseen == [], "the load has not had these")
+
+        for dashboard in dashboards {
+            for variable in dashboard.variables where variable.type == "query" {
+                let match = try #require(variable.query.text.wholeMatch(of: /label_values\((.+), (\w+)\)/))
+                let values = try await prometheus.values(
+                    ofLabel: String(match.2),
+                    in: Self.filled(String(match.1))
+                )
+                #expect(!values.isEmpty, "\(dashboard.uid), \(variable.name) has nothing to choose from")
+            }
+        }
+        // Prometheus reads what an operator would type, too; whether it has an answer depends on the incident.
+        for query in try Runbook.all().flatMap(\.queries) { _ = try await prometheus.values(query.expression) }
+        prometheus.stop()
+        try await world.stop()
+    }
+
+    private static func filled(_ query: PlacedQuery) -> PlacedQuery {
+        PlacedQuery(place: query.place, expression: filled(query.expression))
+    }
+
+    /// A query with its variables replaced: all agents and polls, and windows short enough for a test.
+    private static func filled(_ expression: String) -> String {
+        let values = [
+            "__rate_interval": "15s", "__range": "60s", "__from": "0", "job": ".+", "instance": ".+", "poll": ".+",
+        ]
+        return expression.replacing(/\$([A-Za-z_]\w*)/) { values[String($0.1)] ?? String($0.0) }
+    }
+}
