@@ -17,6 +17,7 @@ package actor Store {
     var streamIDs: [StreamKey: Int64] = [:]
     var starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]
+    var openCounts: [Int64: [OutboxState: Int]]?
     nonisolated let pollMemory = PollMemory()
     nonisolated let unchanged = UnchangedCycles()
 
@@ -87,7 +88,12 @@ package actor Store {
     private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
         let start = ContinuousClock.now
         // After an error too: a commit may have reached the disk before it failed.
-        defer { if operation.changesPollState { pollMemory.forget() } }
+        defer {
+            if operation.changesPollState {
+                pollMemory.forget()
+                openCounts = nil
+            }
+        }
         let result: T
         do {
             result = try body()

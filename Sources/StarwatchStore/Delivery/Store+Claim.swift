@@ -8,15 +8,15 @@ extension Store {
         return try direct(.read) { db in
             let row = try db.row(
                 """
-                SELECT count(*), min(created_at), (SELECT last_notified_at FROM streams WHERE id = ?1)
+                SELECT min(created_at), (SELECT last_notified_at FROM streams WHERE id = ?1)
                 FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1
                 """,
                 [id]
             )
             return DueSummary(
-                count: row?[0] ?? 0,
-                oldestCreatedAt: row?.optionalTime(1),
-                lastNotifiedAt: row?.optionalTime(2)
+                count: try countsByStream(db)[id]?[.pending] ?? 0,
+                oldestCreatedAt: row?.optionalTime(0),
+                lastNotifiedAt: row?.optionalTime(1)
             )
         }
     }

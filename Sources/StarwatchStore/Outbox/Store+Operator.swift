@@ -118,7 +118,7 @@ extension Store {
     package func outboxCounts() throws(StoreError) -> [OutboxState: Int] {
         try direct(.read) { db in
             var total: [OutboxState: Int] = [:]
-            for counts in try db.countsByStream().values { total.merge(counts, uniquingKeysWith: +) }
+            for counts in try countsByStream(db).values { total.merge(counts, uniquingKeysWith: +) }
             for state in [OutboxState.pending, .claimed, .delivered, .dead, .evicted] { total[state, default: 0] += 0 }
             return total
         }
@@ -128,11 +128,19 @@ extension Store {
     package func ages() throws(StoreError) -> OutboxAges {
         try direct(.read) { db in try db.ages() }
     }
+
+    /// Rows that are open or dead, by stream and state; counted again when something was written since.
+    func countsByStream(_ db: Database) throws -> [Int64: [OutboxState: Int]] {
+        if let openCounts { return openCounts }
+        let counts = try db.countsByStream()
+        // As with `PollMemory`.
+        if options.owner == .agent { openCounts = counts }
+        return counts
+    }
 }
 
 extension Database {
-    /// Rows that are open or dead, by stream and state.
-    func countsByStream() throws -> [Int64: [OutboxState: Int]] {
+    fileprivate func countsByStream() throws -> [Int64: [OutboxState: Int]] {
         var found: [Int64: [OutboxState: Int]] = [:]
         let rows = try rows(
             """
@@ -145,11 +153,19 @@ extension Database {
     }
 
     func ages() throws -> OutboxAges {
-        let pending = try row("SELECT min(created_at) FROM notification_outbox WHERE state = 'pending'")?
-            .optionalTime(0)
+        let pending = try oldestCreated("pending")
+        let claimed = try oldestCreated("claimed")
         let dead = try row("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")?.optionalTime(0)
-        let claimed = try row("SELECT min(created_at) FROM notification_outbox WHERE state = 'claimed'")?
-            .optionalTime(0)
         return OutboxAges(oldestPending: [pending, claimed].compactMap { $0 }.min(), oldestDead: dead)
+    }
+
+    /// When the oldest row of a state was stored; asked stream by stream, which an index answers at once.
+    private func oldestCreated(_ state: String) throws -> Timestamp? {
+        try row(
+            """
+            SELECT min((SELECT min(created_at) FROM notification_outbox
+                WHERE state = '\(state)' AND stream_id = streams.id)) FROM streams
+            """
+        )?.optionalTime(0)
     }
 }

@@ -6,32 +6,41 @@ extension [UInt8] {
 
     /// A sample's value: whole numbers without a fraction, others as the shortest text that reads back the same.
     mutating func append(value: Double) {
-        if value.isNaN {
+        if value.magnitude < 9e15, value == value.rounded(.towardZero) {
+            if value < 0 { append(UInt8(ascii: "-")) }
+            append(integer: UInt64(value.magnitude))
+        } else if value.isNaN {
             append(text: "NaN")
         } else if value.isInfinite {
             append(text: value < 0 ? "-Inf" : "+Inf")
-        } else if value.magnitude < 9e15, value == value.rounded(.towardZero) {
-            if value < 0 { append(UInt8(ascii: "-")) }
-            append(integer: UInt64(value.magnitude))
         } else {
             append(text: value.description)
         }
     }
 
     mutating func append(integer: UInt64) {
-        guard integer > 9 else { return append(0x30 + UInt8(integer)) }
-        let start = count
-        var rest = integer
-        while rest > 0 {
-            append(0x30 + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        }
-        var low = start
-        var high = count - 1
-        while low < high {
-            swapAt(low, high)
-            low += 1
-            high -= 1
+        appendDigits(of: integer, endsLine: false)
+    }
+
+    /// A number and the end of its line, which most samples are.
+    mutating func append(lastInteger integer: UInt64) {
+        appendDigits(of: integer, endsLine: true)
+    }
+
+    @inline(__always)
+    private mutating func appendDigits(of integer: UInt64, endsLine: Bool) {
+        // Written from the back, then appended at once: most of the time of a page goes here.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
+            digits[20] = UInt8(ascii: "\n")
+            var first = 20
+            var rest = integer
+            repeat {
+                first -= 1
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                digits[first] = 0x30 + UInt8(truncatingIfNeeded: digit)
+                rest = quotient
+            } while rest > 0
+            append(contentsOf: UnsafeBufferPointer(rebasing: digits[first..<(endsLine ? 21 : 20)]))
         }
     }
 

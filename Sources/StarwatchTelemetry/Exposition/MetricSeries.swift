@@ -22,8 +22,11 @@ struct CounterSeries: MetricSeries {
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
         page.append(contentsOf: prefix)
+        guard format == .openMetrics, let entry = counter.exemplars?.all[0] else {
+            return page.append(lastInteger: counter.value)
+        }
         page.append(integer: counter.value)
-        if format == .openMetrics, let entry = counter.exemplars?.all[0] { page.append(exemplar: entry) }
+        page.append(exemplar: entry)
         page.append(UInt8(ascii: "\n"))
     }
 }
@@ -106,15 +109,18 @@ struct HistogramSeries: MetricSeries {
             cumulative += histogram.count(at: index)
             guard let prefix else { continue }
             page.append(contentsOf: prefix)
+            guard let entry = exemplars?[index] else {
+                page.append(lastInteger: cumulative)
+                continue
+            }
             page.append(integer: cumulative)
-            if let entry = exemplars?[index] { page.append(exemplar: entry) }
+            page.append(exemplar: entry)
             page.append(UInt8(ascii: "\n"))
         }
         page.append(contentsOf: sumPrefix)
         page.append(value: sum)
         page.append(UInt8(ascii: "\n"))
         page.append(contentsOf: countPrefix)
-        page.append(integer: cumulative)
-        page.append(UInt8(ascii: "\n"))
+        page.append(lastInteger: cumulative)
     }
 }

@@ -28,7 +28,7 @@ import Testing
         "starwatch_outbox_rows / ignoring (state) group_left () starwatch_outbox_capacity_rows",
         "starwatch_poll_in_flight * on (job, instance) group_left (version) starwatch_build_info",
         "-2 * deriv(starwatch_store_bytes{file=~\"wal|database\"}[1h] offset 5m) ^ 2 # a note",
-        "sum by (target) (label_replace(2 * starwatch_sink_disabled, \"target\", \"$1\", \"sink\", \"(.+)\"))",
+        "sum by (target) (label_join(2 * starwatch_sink_disabled, \"target\", \"\", \"sink\"))",
         "count(starwatch_circuit_state > 0) or vector(0)", "absent(up{job=\"x\"})",
     ])
     func whatIsRightPasses(expression: String) {
@@ -63,7 +63,7 @@ import Testing
             "starwatch_poll_in_flight * on (job, instance) group_left (release) starwatch_build_info",
             "group_left uses release"
         ),
-        ("label_replace(starwatch_outbox_rows, \"a\", \"$1\", \"b\", \"(.+)\")", "uses b"),
+        ("label_join(starwatch_outbox_rows, \"a\", \"\", \"b\")", "uses b"),
         ("smooth(starwatch_outbox_rows)", "is not known"),
         ("sum(starwatch_outbox_rows", "missing"),
         ("starwatch_outbox_rows{state=dead}", "is broken"),
