@@ -1,5 +1,5 @@
 /// What stands behind one set of label values: it knows its bytes up to the value.
-protocol MetricSeries: Sendable {
+protocol MetricSeries: AnyObject, Sendable {
     /// How many samples it is on the page.
     var sampleCount: Int { get }
 
@@ -7,21 +7,21 @@ protocol MetricSeries: Sendable {
     func write(to page: inout [UInt8], format: ExpositionFormat)
 }
 
-struct CounterSeries: MetricSeries {
-    private let prefix: [UInt8]
+final class CounterSeries: MetricSeries {
+    private let prefix: LineStart
     private let counter: Counter
 
     init(name: String, labels: [(name: String, value: String)], counter: Counter) {
-        var bytes: [UInt8] = []
-        bytes.append(sample: name, labels: labels)
-        prefix = bytes
+        prefix = LineStart(name, labels)
         self.counter = counter
     }
+
+    deinit { prefix.free() }
 
     var sampleCount: Int { 1 }
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
-        page.append(contentsOf: prefix)
+        page.append(contentsOf: prefix.bytes)
         guard format == .openMetrics, let entry = counter.exemplars?.all[0] else {
             return page.append(lastInteger: counter.value)
         }
@@ -31,53 +31,53 @@ struct CounterSeries: MetricSeries {
     }
 }
 
-struct GaugeSeries: MetricSeries {
-    private let prefix: [UInt8]
+final class GaugeSeries: MetricSeries {
+    private let prefix: LineStart
     private let gauge: Gauge
 
     init(name: String, labels: [(name: String, value: String)], gauge: Gauge) {
-        var bytes: [UInt8] = []
-        bytes.append(sample: name, labels: labels)
-        prefix = bytes
+        prefix = LineStart(name, labels)
         self.gauge = gauge
     }
+
+    deinit { prefix.free() }
 
     var sampleCount: Int { 1 }
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
-        page.append(contentsOf: prefix)
+        page.append(contentsOf: prefix.bytes)
         page.append(value: gauge.value)
         page.append(UInt8(ascii: "\n"))
     }
 }
 
 /// A value that is computed when it is asked for.
-struct ComputedSeries: MetricSeries {
-    private let prefix: [UInt8]
+final class ComputedSeries: MetricSeries {
+    private let prefix: LineStart
     private let compute: @Sendable () -> Double?
 
     init(name: String, labels: [(name: String, value: String)] = [], compute: @escaping @Sendable () -> Double?) {
-        var bytes: [UInt8] = []
-        bytes.append(sample: name, labels: labels)
-        prefix = bytes
+        prefix = LineStart(name, labels)
         self.compute = compute
     }
+
+    deinit { prefix.free() }
 
     var sampleCount: Int { 1 }
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
         guard let value = compute() else { return }
-        page.append(contentsOf: prefix)
+        page.append(contentsOf: prefix.bytes)
         page.append(value: value)
         page.append(UInt8(ascii: "\n"))
     }
 }
 
-struct HistogramSeries: MetricSeries {
+final class HistogramSeries: MetricSeries {
     /// `nil` for a bucket of the histogram that is not shown: the next one that is has its observations too.
-    private let bucketPrefixes: [[UInt8]?]
-    private let sumPrefix: [UInt8]
-    private let countPrefix: [UInt8]
+    private let bucketPrefixes: [LineStart?]
+    private let sumPrefix: LineStart
+    private let countPrefix: LineStart
     private let histogram: Histogram
 
     /// - Parameter bounds: Those to show, some of the histogram's; `nil` for all.
@@ -85,17 +85,17 @@ struct HistogramSeries: MetricSeries {
         let shown = Set((bounds ?? histogram.bounds) + [.infinity])
         bucketPrefixes = (histogram.bounds + [.infinity]).map { bound in
             guard shown.contains(bound) else { return nil }
-            var bytes: [UInt8] = []
-            bytes.append(sample: name + "_bucket", labels: labels + [("le", CanonicalFloat.text(bound))])
-            return bytes
+            return LineStart(name + "_bucket", labels + [("le", CanonicalFloat.text(bound))])
         }
-        var bytes: [UInt8] = []
-        bytes.append(sample: name + "_sum", labels: labels)
-        sumPrefix = bytes
-        bytes.removeAll()
-        bytes.append(sample: name + "_count", labels: labels)
-        countPrefix = bytes
+        sumPrefix = LineStart(name + "_sum", labels)
+        countPrefix = LineStart(name + "_count", labels)
         self.histogram = histogram
+    }
+
+    deinit {
+        for prefix in bucketPrefixes { prefix?.free() }
+        sumPrefix.free()
+        countPrefix.free()
     }
 
     var sampleCount: Int { bucketPrefixes.count { $0 != nil } + 2 }
@@ -108,7 +108,7 @@ struct HistogramSeries: MetricSeries {
         for (index, prefix) in bucketPrefixes.enumerated() {
             cumulative += histogram.count(at: index)
             guard let prefix else { continue }
-            page.append(contentsOf: prefix)
+            page.append(contentsOf: prefix.bytes)
             guard let entry = exemplars?[index] else {
                 page.append(lastInteger: cumulative)
                 continue
@@ -117,10 +117,29 @@ struct HistogramSeries: MetricSeries {
             page.append(exemplar: entry)
             page.append(UInt8(ascii: "\n"))
         }
-        page.append(contentsOf: sumPrefix)
+        page.append(contentsOf: sumPrefix.bytes)
         page.append(value: sum)
         page.append(UInt8(ascii: "\n"))
-        page.append(contentsOf: countPrefix)
+        page.append(contentsOf: countPrefix.bytes)
         page.append(lastInteger: cumulative)
     }
+}
+
+/// What a sample's line begins with, up to its value.
+///
+/// Plain memory of the series that owns it: counting references took two thirds of the time of a page.
+private struct LineStart: @unchecked Sendable {
+    // Written once, here.
+    let bytes: UnsafeBufferPointer<UInt8>
+
+    init(_ name: String, _ labels: [(name: String, value: String)]) {
+        var text: [UInt8] = []
+        text.append(sample: name, labels: labels)
+        let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
+        _ = memory.initialize(from: text)
+        bytes = UnsafeBufferPointer(memory)
+    }
+
+    /// To be called once, by the owner.
+    func free() { bytes.deallocate() }
 }

@@ -9,9 +9,14 @@ package final class Counter: Sendable {
         exemplars = carriesExemplars ? ExemplarSlots(count: 1) : nil
     }
 
-    /// Adds to the count. Lock-free unless an exemplar is given to a family that carries them.
-    package func increment(by amount: UInt64 = 1, exemplar: Exemplar? = nil) {
+    /// Adds to the count. Lock-free.
+    package func increment(by amount: UInt64 = 1) {
         count.wrappingAdd(amount, ordering: .relaxed)
+    }
+
+    /// Adds to the count and keeps the exemplar, if the family carries them.
+    package func increment(by amount: UInt64 = 1, exemplar: Exemplar?) {
+        increment(by: amount)
         if let exemplar, let exemplars { exemplars.put(exemplar, value: Double(amount), at: 0) }
     }
 
