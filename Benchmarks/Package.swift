@@ -16,6 +16,17 @@ let package = Package(
                 .product(name: "StarwatchCore", package: "starwatch"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
-        )
+        ),
+        // Counts allocations.
+        .target(name: "CAllocations"),
+        .executableTarget(
+            name: "TelemetryBenchmark",
+            dependencies: [
+                "CAllocations",
+                .product(name: "Starwatch", package: "starwatch"),
+                .product(name: "StarwatchCore", package: "starwatch"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
     ]
 )

@@ -1,0 +1,144 @@
+// The same measurements with client_golang, and a client that times the pages of both.
+//
+//	client_golang count               a counter's increment, a histogram's observation
+//	client_golang render SERIES       gathering and encoding a page of integer counters
+//	client_golang serve SERIES        a page of that many counters on a free port, whose URL it prints
+//	client_golang fetch N URL...      median and 95th percentile of N answers of each, in turns
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
+)
+
+func measure(name string, count, rounds int, body func()) {
+	body()
+	var figures []float64
+	for i := 0; i < rounds; i++ {
+		start := time.Now()
+		body()
+		figures = append(figures, float64(time.Since(start).Nanoseconds())/float64(count))
+	}
+	sort.Float64s(figures)
+	fmt.Printf("%-36smedian %9.1f ns, least %9.1f, most %9.1f\n",
+		name, figures[rounds/2], figures[0], figures[rounds-1])
+}
+
+func registry(series int) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	for first := 0; first < series; first += 100 {
+		family := prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "family_" + strconv.Itoa(first/100) + "_total",
+			Help: "Reported by a dependency.",
+		}, []string{"series"})
+		registry.MustRegister(family)
+		for index := first; index < first+100 && index < series; index++ {
+			family.WithLabelValues("value_" + strconv.Itoa(index%100)).Add(float64(index * 1000))
+		}
+	}
+	return registry
+}
+
+func count() {
+	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "benchmark_total", Help: "Counts."})
+	histogram := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "benchmark_seconds", Help: "Observes.", Buckets: prometheus.DefBuckets,
+	})
+	const n = 10_000_000
+	measure("counter increment", n, 20, func() {
+		for i := 0; i < n; i++ {
+			counter.Inc()
+		}
+	})
+	measure("histogram observation, 11 buckets", n, 20, func() {
+		for i := 0; i < n; i++ {
+			histogram.Observe(float64(i&1023) * 0.001)
+		}
+	})
+}
+
+func render(series int) {
+	registry := registry(series)
+	for _, format := range []expfmt.Format{expfmt.FmtText, expfmt.FmtOpenMetrics} {
+		size := 0
+		measure(fmt.Sprintf("%d series as %s", series, map[bool]string{true: "text", false: "openMetrics"}[format == expfmt.FmtText]), 1, 200, func() {
+			families, err := registry.Gather()
+			if err != nil {
+				panic(err)
+			}
+			var page bytes.Buffer
+			encoder := expfmt.NewEncoder(&page, format)
+			for _, family := range families {
+				if err := encoder.Encode(family); err != nil {
+					panic(err)
+				}
+			}
+			size = page.Len()
+		})
+		fmt.Printf("  %d bytes\n", size)
+	}
+}
+
+func fetch(n int, urls []string) {
+	figures := make([][]float64, len(urls))
+	sizes := make([]int64, len(urls))
+	for i := -20; i < n; i++ {
+		for which, url := range urls {
+			start := time.Now()
+			request, _ := http.NewRequest("GET", url, nil)
+			request.Header.Set("Accept", "text/plain;version=0.0.4")
+			request.Header.Set("Accept-Encoding", "identity")
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				panic(err)
+			}
+			sizes[which], _ = io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+			if i >= 0 {
+				figures[which] = append(figures[which], float64(time.Since(start).Microseconds()))
+			}
+		}
+	}
+	for which, url := range urls {
+		sort.Float64s(figures[which])
+		fmt.Printf("%s: median %.0f µs, 95 of 100 below %.0f µs, %d bytes\n",
+			url, figures[which][n/2], figures[which][n*95/100], sizes[which])
+	}
+}
+
+func main() {
+	number := func(index int) int {
+		value, err := strconv.Atoi(os.Args[index])
+		if err != nil {
+			panic(err)
+		}
+		return value
+	}
+	switch os.Args[1] {
+	case "count":
+		count()
+	case "render":
+		render(number(2))
+	case "serve":
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("http://%s/metrics\n", listener.Addr())
+		handler := promhttp.HandlerFor(registry(number(2)), promhttp.HandlerOpts{EnableOpenMetrics: true})
+		panic(http.Serve(listener, handler))
+	case "fetch":
+		fetch(number(2), os.Args[3:])
+	}
+}
