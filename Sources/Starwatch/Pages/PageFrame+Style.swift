@@ -72,7 +72,7 @@ extension PageFrame {
         dd { margin: 0; text-align: right; overflow-wrap: anywhere; }
         .numbers { grid-template-columns: repeat(4, 1fr); gap: .5rem; margin-bottom: .9rem; }
         .numbers div { display: flex; flex-direction: column-reverse; }
-        .numbers dt { font-size: .9rem; }
+        .numbers dt { font-size: clamp(.75rem, 3.2vw, .9rem); }
         .numbers dd { font-size: clamp(1.3rem, 5vw, 1.9rem); font-weight: 600; line-height: 1.2; text-align: left; }
         .numbers .bad, .numbers .bad dt { color: var(--bad); }
         .caption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .25rem 1rem;
@@ -87,6 +87,7 @@ extension PageFrame {
         tbody tr { border-top: 1px solid var(--line); }
         td:last-child:nth-child(2) { text-align: right; }
         .polls small { display: block; }
+        .polls time { display: inline-block; vertical-align: top; }
         .state { display: grid; gap: .35rem; justify-items: start; max-width: 9rem; }
         .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
         @media (max-width: 52rem) {
@@ -97,7 +98,7 @@ extension PageFrame {
           .polls th, .polls td { padding: .15rem 0; }
           .polls td > div { min-width: 0; }
           .polls td { display: flex; justify-content: space-between; gap: 1rem; text-align: right; }
-          .polls td::before { content: attr(data-label); color: var(--soft); text-align: left; }
+          .polls td::before { content: attr(data-label); color: var(--soft); text-align: left; white-space: nowrap; }
           .state { justify-items: end; }
         }
 
