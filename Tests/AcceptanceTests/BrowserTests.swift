@@ -59,7 +59,7 @@ import Testing
                 browser: browser
             )
         )
-        try await browser.close()
+        await browser.close()
         agent.stop()
         try await mock.stop()
     }

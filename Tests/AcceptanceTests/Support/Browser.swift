@@ -47,16 +47,26 @@ final class Browser: Sendable {
     }
 
     /// Ends the browser and waits until it is gone, so that its profile can be removed.
-    func close() async throws {
-        _ = try? await call("Browser.close")
-        _ = await eventually { [process] in process.isRunning ? nil : true }
-        if process.isRunning { process.terminate() }
+    func close() async {
+        // Its answer may be lost with the pipe; and what does not end by itself has nothing to save.
+        _ = try? post("Browser.close")
+        _ = await eventually(within: .seconds(3)) { [process] in process.isRunning ? nil : true }
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 
     /// Sends a command and returns its result.
     @discardableResult
     func call(_ method: String, _ parameters: JSON = [:], session: String? = nil) async throws -> JSON {
+        let id = try post(method, parameters, session: session)
+        let answer = await eventually { self.state.withLock { $0.answers.removeValue(forKey: id) } }
+        guard let answer else { throw AcceptanceError("chromium did not answer \(method)") }
+        if let error = answer["error"]["message"].text { throw AcceptanceError("\(method): \(error)") }
+        return answer["result"]
+    }
+
+    /// Sends a command; the number its answer will have.
+    private func post(_ method: String, _ parameters: JSON = [:], session: String? = nil) throws -> Int {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -64,10 +74,7 @@ final class Browser: Sendable {
         var message: [String: JSON] = ["id": .number(Double(id)), "method": .string(method), "params": parameters]
         if let session { message["sessionId"] = .string(session) }
         try input.write(contentsOf: JSONEncoder().encode(message) + [0])
-        let answer = await eventually { self.state.withLock { $0.answers.removeValue(forKey: id) } }
-        guard let answer else { throw AcceptanceError("chromium did not answer \(method)") }
-        if let error = answer["error"]["message"].text { throw AcceptanceError("\(method): \(error)") }
-        return answer["result"]
+        return id
     }
 
     /// The events of a session since they were last taken.
