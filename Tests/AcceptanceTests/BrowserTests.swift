@@ -34,7 +34,8 @@ import Testing
             server: mock.url,
             plans: mock.planIDs,
             did: Self.did,
-            every: "1h\n    stale_after: 1s",
+            every: "1h",
+            staleAfter: "1s",
             sinks: TestConfiguration.webhook(mock.url) + "\n    - name: \(Self.longName)\n      kind: log"
         )
         configuration.control = "listen: \(control)\n  token_file: \(workspace.path("token"))"

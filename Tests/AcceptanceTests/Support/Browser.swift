@@ -16,17 +16,14 @@ final class Browser: Sendable {
     private let state = Mutex(State())
 
     init(in workspace: Workspace) throws {
-        let paths = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-        guard paths.contains(where: { FileManager.default.isExecutableFile(atPath: "\($0)/chromium") }) else {
-            throw AcceptanceError("chromium is not installed; scripts/setup installs it.")
-        }
+        let chromium = try Program.find("chromium").path
         let (toBrowser, fromBrowser) = (Pipe(), Pipe())
         process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
             // The protocol is spoken on descriptors 3 and 4, which Foundation cannot hand on.
             "-c", #"exec "$@" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null"#, "sh",
-            "chromium", "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(workspace.path("profile"))",
+            chromium, "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(workspace.path("profile"))",
             // The pages are our own, and root, as in a container, has no sandbox.
             "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
