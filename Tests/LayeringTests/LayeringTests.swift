@@ -15,9 +15,9 @@ import Testing
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
         "StarwatchStore": ["GRDB", "StarwatchCore"],
         "Starwatch": [
-            "CZlib", "CoreMetrics", "Hummingbird", "HTTPTypes", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "ServiceLifecycle",
-            "StarwatchCore", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "UnixSignals",
+            "CZlib", "CoreMetrics", "Hummingbird", "HTTPTypes", "Instrumentation", "Logging", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore", "StarwatchStore",
+            "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing", "UnixSignals",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.

@@ -10,17 +10,17 @@ extension Agent {
         status.clock.skewSeconds = clock.estimate?.offset.inSeconds
         status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds
         status.clock.lastSync = clock.lastSync?.iso8601
-        if clock.isSkewed { reasons.append("clock_skew") }
+        if clock.isSkewed { reasons.append(StatusReason.clockSkew.rawValue) }
         status.server.dialect = await caller.gate.dialect
         let circuit = await caller.gate.circuitState
         status.server.circuit = circuit.rawValue
-        if circuit != .closed { reasons.append("circuit_open:server") }
+        if circuit != .closed { reasons.append(StatusReason.circuitOpen.of("server")) }
         status.server.throttledUntil = await caller.gate.heldUntil(now: time.now)?.iso8601
         for slot in sinks {
             let state = slot.isDisabled ? "disabled" : slot.circuitState.rawValue
             status.outbox.sinks[slot.name] = state
-            if slot.isDisabled { reasons.append("sink_disabled:\(slot.name)") }
-            if slot.circuitState != .closed { reasons.append("circuit_open:\(slot.name)") }
+            if slot.isDisabled { reasons.append(StatusReason.sinkDisabled.of(slot.name)) }
+            if slot.circuitState != .closed { reasons.append(StatusReason.circuitOpen.of(slot.name)) }
         }
         do {
             let snapshot = try await snapshot()
@@ -31,14 +31,14 @@ extension Agent {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
                 let (name, entry) = self.entry(poll, stream, now: now, isSignedIn: snapshot.identity.did != nil)
                 status.polls[name] = entry
-                if entry.stale { reasons.append("stale:\(name)") }
+                if entry.stale { reasons.append(StatusReason.stale.of(name)) }
             }
         } catch {
-            reasons.append("store_unavailable")
+            reasons.append(StatusReason.storeUnavailable.rawValue)
         }
-        if status.outbox.dead > 0 { reasons.append("dead_letters") }
-        if status.outbox.backpressure { reasons.append("backpressure") }
-        if status.outbox.ledgerImbalance != 0 { reasons.append("ledger_imbalance") }
+        if status.outbox.dead > 0 { reasons.append(StatusReason.deadLetters.rawValue) }
+        if status.outbox.backpressure { reasons.append(StatusReason.backpressure.rawValue) }
+        if status.outbox.ledgerImbalance != 0 { reasons.append(StatusReason.ledgerImbalance.rawValue) }
         status.reasons = reasons.sorted()
         status.status = reasons.isEmpty ? .healthy : .degraded
         return status

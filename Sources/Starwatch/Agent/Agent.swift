@@ -262,11 +262,21 @@ public final class Agent: Sendable {
         frameworks.logLevel = max(.notice, logger.logLevel)
         let admin: AdminServer
         do {
-            admin = try AdminServer(agent: self, listen: options.http.listen, logger: frameworks)
+            admin = try AdminServer(
+                agent: self,
+                listen: options.http.listen,
+                dashboards: options.http.dashboardsURL,
+                logger: frameworks
+            )
         } catch {
             throw AgentError(.configuration, error.description)
         }
-        let control = ControlServer(agent: self, socketPath: options.control.socket, logger: frameworks)
+        let control = ControlServer(
+            agent: self,
+            socketPath: options.control.socket,
+            dashboards: options.http.dashboardsURL,
+            logger: frameworks
+        )
         let housekeeping = HousekeepingService(
             store: store,
             outbox: options.outbox,
@@ -326,6 +336,7 @@ public final class Agent: Sendable {
                     var file = file
                     return String(decoding: try file.read(), as: UTF8.self)
                 },
+                dashboards: options.http.dashboardsURL,
                 logger: logger
             )
         } catch {

@@ -13,9 +13,7 @@ struct AccessPolicy: Sendable {
         guard let named = call.headers["host"], isAllowed(host: named) else {
             return .error(403, "forbidden", "The Host header must be an address, localhost, or control.listen's host.")
         }
-        if let origin = call.headers["origin"], origin.lowercased() != "http://" + named.lowercased() {
-            return .error(403, "forbidden", "The control API does not answer pages of other origins.")
-        }
+        if let refusal = Self.foreignOrigin(of: call, schemes: ["http"]) { return refusal }
         let expected: String
         do {
             expected = try await token()
@@ -30,6 +28,14 @@ struct AccessPolicy: Sendable {
             return answer
         }
         return nil
+    }
+
+    /// The refusal of a request that a page of another origin makes a browser send; `nil` to all others.
+    static func foreignOrigin(of call: Call, schemes: [String]) -> Answer? {
+        guard let origin = call.headers["origin"]?.lowercased() else { return nil }
+        let host = call.headers["host"]?.lowercased() ?? ""
+        if schemes.contains(where: { origin == "\($0)://\(host)" }) { return nil }
+        return .error(403, "forbidden", "The control API does not answer pages of other origins.")
     }
 
     private func bearer(_ authorization: String?) -> Substring? {

@@ -10,16 +10,18 @@ package struct AdminServer: Service {
 
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
+    ///   - dashboards: Where the dashboards are, for the page's link.
     ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any AgentControl,
         listen: String,
+        dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),
         logger: Logger
     ) throws(HTTPServerError) {
         self.listen = try ListenAddress(parsing: listen)
-        let responder = RouteResponder(read: ReadRoutes(agent: agent))
+        let responder = RouteResponder(read: ReadRoutes(agent: agent, dashboards: dashboards))
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, logger: logger)
     }
 

@@ -18,15 +18,20 @@ package struct ControlServer: Service {
     ///
     /// - Parameters:
     ///   - socketPath: At most 96 bytes; its directory must exist.
+    ///   - dashboards: Where the dashboards are, for the page's link.
     ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
     package init(
         agent: any AgentControl,
         socketPath: String,
+        dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),
         logger: Logger
     ) {
         place = .socket(path: socketPath)
-        let responder = RouteResponder(read: ReadRoutes(agent: agent), control: ControlRoutes(agent: agent))
+        let responder = RouteResponder(
+            read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
+            control: ControlRoutes(agent: agent)
+        )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, logger: logger)
     }
 
@@ -35,18 +40,20 @@ package struct ControlServer: Service {
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
     ///   - token: Asked for every request. An empty one lets nobody in; if it throws, the answer is 500.
+    ///   - dashboards: Where the dashboards are, for the page's link.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any AgentControl,
         listen: String,
         token: @escaping @Sendable () async throws -> String,
+        dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),
         logger: Logger
     ) throws(HTTPServerError) {
         let address = try ListenAddress(parsing: listen)
         place = .tcp(address)
         let responder = RouteResponder(
-            read: ReadRoutes(agent: agent),
+            read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
             control: ControlRoutes(agent: agent),
             access: AccessPolicy(host: address.host, token: token)
         )

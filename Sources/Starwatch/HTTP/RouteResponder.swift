@@ -32,7 +32,12 @@ struct RouteResponder: HTTPResponder {
         guard var call = Call(method: request.method.rawValue, target: target, headers: headers) else {
             return .error(400, "invalid", "The address has a malformed percent escape.")
         }
-        if let refusal = await access?.refusal(of: call) { return refusal }
+        if let access {
+            if let refusal = await access.refusal(of: call) { return refusal }
+        } else if control != nil, let refusal = AccessPolicy.foreignOrigin(of: call, schemes: ["http", "https"]) {
+            // Who forwards the socket to a port lets every page of a browser on that machine at it. A proxy may add TLS.
+            return refusal
+        }
         guard let handlers = read.handlers(for: call.path) ?? control?.handlers(for: call.path) else {
             return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
         }

@@ -6,11 +6,21 @@ typealias Handlers = [String: @Sendable (Call) async throws(ControlError) -> Ans
 /// The routes that change nothing and say nothing about people.
 struct ReadRoutes: Sendable {
     let agent: any AgentControl
+    /// Where the dashboards are, for the page's link.
+    var dashboards: String?
+    /// Whether the same server has the ``ControlRoutes``.
+    var canControl = false
 
     /// `nil`: there is no such path.
     func handlers(for path: [String]) -> Handlers? {
         switch path {
-        case [""]: ["GET": { _ throws(ControlError) in page(await agent.status()) }]
+        case [""]:
+            [
+                "GET": { _ throws(ControlError) in
+                    html(StatusPage(status: await agent.status(), canControl: canControl, dashboards: dashboards).html)
+                }
+            ]
+        case ["help"]: ["GET": { _ throws(ControlError) in html(HelpPage(dashboards: dashboards).html) }]
         case ["metrics"]: ["GET": { call throws(ControlError) in try await metrics(call) }]
         case ["-", "healthy"]: ["GET": { _ throws(ControlError) in healthy(await agent.isHealthy()) }]
         case ["-", "ready"]: ["GET": { _ throws(ControlError) in ready(await agent.notReady()) }]
@@ -45,14 +55,16 @@ struct ReadRoutes: Sendable {
             : .json(ReadyAnswer(ready: false, reasons: reasons), status: 503)
     }
 
-    private func page(_ status: AgentStatus) -> Answer {
+    /// A page whose own style and script may run, and no other.
+    private func html(_ page: (_ nonce: String) -> HTML) -> Answer {
         var random = SystemRandomNumberGenerator()
         let nonce = String(random.next(), radix: 36) + String(random.next(), radix: 36)
-        let page = StatusPage(status: status).html(nonce: nonce)
-        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page.text.utf8))
+        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page(nonce).text.utf8))
         answer.headers["Content-Security-Policy"] =
-            "default-src 'none'; style-src 'nonce-\(nonce)'; img-src data:; base-uri 'none'; form-action 'none'; "
-            + "frame-ancestors 'none'"
+            "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; img-src data:; "
+            + "base-uri 'none'; form-action '\(canControl ? "self" : "none")'; frame-ancestors 'none'"
+        // Without a referrer a browser hides the form's origin too, which the control routes ask for.
+        if canControl { answer.headers["Referrer-Policy"] = "same-origin" }
         return answer
     }
 }
@@ -78,7 +90,16 @@ struct ControlRoutes: Sendable {
     }
 
     private func run(_ name: String) -> Handlers {
-        ["POST": { _ throws(ControlError) in .json(try await agent.runPoll(name)) }]
+        [
+            "POST": { call throws(ControlError) in
+                let report = try await agent.runPoll(name)
+                guard call.headers["accept"]?.contains("text/html") == true else { return .json(report) }
+                // A person pressed the status page's button, and wants to see the page.
+                var answer = Answer.json(report, status: 303)
+                answer.headers["Location"] = "../../../../"
+                return answer
+            }
+        ]
     }
 
     private var outboxListing: Handlers {

@@ -222,6 +222,8 @@ public struct HTTPOptions: Sendable, Hashable {
     /// `host:port`; port 0 takes a free one.
     public var listen = "127.0.0.1:9464"
     public var webConfigFile: String?
+    /// Where the dashboards are: a link on the status page.
+    public var dashboardsURL: String?
 
     public init() {}
 }

@@ -67,6 +67,25 @@ package final class PollCycle: Sendable {
 
     /// Runs the cycle. Never throws: a failure is a result, and nothing it fetched before is lost.
     package func run() async -> Result {
+        await Trace.span(.cycle) { span in
+            let result = await runOnce()
+            guard let span else { return result }
+            span.set(.poll, poll.name)
+            span.set(.runID, run: runID)
+            if let skip = result.skip {
+                span.set(.outcome, skip)
+            } else if let outcome = result.outcome, outcome != .failed {
+                span.set(.outcome, outcome)
+            } else {
+                span.fail(PollOutcome.failed)
+            }
+            span.set(.fetched, result.fetched)
+            span.set(.new, result.new)
+            return result
+        }
+    }
+
+    private func runOnce() async -> Result {
         let start = caller.time.monotonic
         do {
             let snapshot = try await identity.current()
@@ -361,7 +380,7 @@ package final class PollCycle: Sendable {
         }
         let counts: PageCommitCounts
         do {
-            switch try await store.commit(page: commit) {
+            switch try await store(commit) {
             case .committed(let result): counts = result
             case .staleIdentity: throw Stop.staleIdentity
             }
@@ -378,6 +397,23 @@ package final class PollCycle: Sendable {
             logger.notice("poll.out_of_room", metadata: metadata(["change_count": "\(counts.inserted)"]))
         }
         return counts
+    }
+
+    private func store(_ commit: PageCommit) async throws(StoreError) -> PageCommitResult {
+        try await Trace.span(.commit) { span throws(StoreError) in
+            guard let span else { return try await store.commit(page: commit) }
+            span.set(.poll, poll.name)
+            span.set(.runID, run: runID)
+            span.set(.count, commit.changes.count)
+            do throws(StoreError) {
+                let result = try await store.commit(page: commit)
+                if case .committed(let counts) = result { span.set(.new, counts.inserted) }
+                return result
+            } catch {
+                span.fail(error.kind)
+                throw error
+            }
+        }
     }
 
     // MARK: - Ending

@@ -83,18 +83,8 @@ package final class APICaller: Sendable {
             } catch {
                 return .noToken(error)
             }
-            let exchange = await client.send(
-                EndorserRequest(
-                    endpoint: call.endpoint,
-                    method: call.method,
-                    query: call.query,
-                    body: call.body,
-                    token: token,
-                    requestID: RandomID.uuid(),
-                    idempotencyKey: call.idempotencyKey
-                )
-            )
             attempt += 1
+            let exchange = await exchange(call, token: token, attempt: attempt)
             await observe(exchange, call: call)
             let failure: APIFailure
             switch exchange.outcome {
@@ -141,6 +131,34 @@ package final class APICaller: Sendable {
                 }
                 return .failed(failure)
             }
+        }
+    }
+
+    /// One try.
+    private func exchange(_ call: Call, token: AccessToken?, attempt: Int) async -> Exchange {
+        await Trace.span(.request) { span in
+            let exchange = await client.send(
+                EndorserRequest(
+                    endpoint: call.endpoint,
+                    method: call.method,
+                    query: call.query,
+                    body: call.body,
+                    token: token,
+                    requestID: RandomID.uuid(),
+                    idempotencyKey: call.idempotencyKey,
+                    traceHeaders: span == nil ? [] : Trace.headers
+                )
+            )
+            guard let span else { return exchange }
+            span.set(.endpoint, call.endpoint)
+            span.set(.runID, run: call.runID)
+            span.set(.attempt, attempt)
+            if let status = exchange.report.status { span.set(.status, status) }
+            switch exchange.outcome {
+            case .success: span.set(.outcome, exchange.report.result)
+            case .failure: span.fail(exchange.report.result)
+            }
+            return exchange
         }
     }
 

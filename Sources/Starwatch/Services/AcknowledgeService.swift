@@ -95,7 +95,13 @@ package final class AcknowledgeService: Service {
         while !Task.isCancelled {
             let dialect = await caller.gate.dialect
             guard poll.kind == .starredProjects, await asksServer(dialect: dialect) else {
-                let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
+                let completion = try await Trace.span(.acknowledge) { span throws(StoreError) in
+                    let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
+                    span?.set(.poll, poll.name)
+                    span?.set(.count, completion.acknowledged)
+                    span?.set(.outcome, AcknowledgementResult.local)
+                    return completion
+                }
                 caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
                 return note(completion.watermark, poll, &pass)
@@ -107,7 +113,19 @@ package final class AcknowledgeService: Service {
                 newKey: { RandomID.uuid() }
             )
             guard let batch else { return }
-            guard try await send(batch, poll, dialect: dialect ?? .canonical, &pass) else { return }
+            let isSent = try await Trace.span(.acknowledge) { span throws(StoreError) in
+                let isSent = try await send(batch, poll, dialect: dialect ?? .canonical, &pass)
+                guard let span else { return isSent }
+                span.set(.poll, poll.name)
+                span.set(.count, batch.ids.count)
+                if isSent {
+                    span.set(.outcome, AcknowledgementResult.ok)
+                } else {
+                    span.fail(AcknowledgementResult.failed)
+                }
+                return isSent
+            }
+            guard isSent else { return }
         }
     }
 

@@ -224,7 +224,7 @@ package final class DispatchService: Service {
             return await record(ticket, .unavailable(nextAttemptAt: until), notification)
         }
         let start = time.monotonic
-        let result = await slot.sink.deliver(
+        let result = await deliver(
             OutgoingNotification(
                 id: notification.id,
                 runID: notification.runID,
@@ -234,7 +234,8 @@ package final class DispatchService: Service {
                 title: notification.title,
                 body: notification.body,
                 payload: notification.payload
-            )
+            ),
+            to: slot
         )
         metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
         let now = clock.now
@@ -264,6 +265,23 @@ package final class DispatchService: Service {
             log("sink.gone", notification, slot, "The sink wants no more notifications; it is off until a reload.")
         }
         return await record(ticket, outcome, notification)
+    }
+
+    private func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
+        await Trace.span(.delivery) { span in
+            let result = await slot.sink.deliver(notification)
+            guard let span else { return result }
+            span.set(.sink, sink: slot)
+            span.set(.runID, run: notification.runID)
+            span.set(.count, notification.count)
+            switch result {
+            case .ok: span.set(.outcome, SinkAttemptResult.ok)
+            case .rejected, .gone: span.fail(SinkAttemptResult.rejected)
+            case .unavailable: span.fail(SinkAttemptResult.unavailable)
+            case .timeout: span.fail(SinkAttemptResult.timeout)
+            }
+            return result
+        }
     }
 
     private func note(_ state: CircuitState, of slot: SinkSlot) {

@@ -43,6 +43,7 @@ package struct WebhookSink: NotificationSink {
         } else {
             headers += [("webhook-id", notification.id), ("webhook-timestamp", String(now.wholeSeconds))]
         }
+        headers += Trace.headers
         let exchange = await http.exchange(
             HTTPRequest(
                 method: .post,

@@ -123,6 +123,7 @@ struct ConfigurationPrinter {
         begin("http")
         value("listen", options.http.listen)
         value("web_config_file", options.http.webConfigFile)
+        value("dashboards_url", options.http.dashboardsURL)
         begin("control")
         value("socket", options.control.socket)
         value("listen", options.control.listen)

@@ -145,8 +145,9 @@ struct ConfigurationReader {
     // MARK: The outside
 
     private mutating func readHTTP(_ section: SettingsSection) {
-        section.allow(["listen", "web_config_file"])
+        section.allow(["listen", "web_config_file", "dashboards_url"])
         section.text("listen", &options.http.listen, check: ValueRules.listen)
+        section.optionalText("dashboards_url", &options.http.dashboardsURL, check: ValueRules.link)
         file(section, "web_config_file", &options.http.webConfigFile)
         if options.http.webConfigFile != nil {
             section.report(

@@ -100,6 +100,7 @@ enum DefaultConfiguration {
         http:
           listen: 127.0.0.1:9464         # /metrics, health, status page
           web_config_file: null          # TLS and basic auth, in the exporter-toolkit format
+          dashboards_url: null           # where the dashboards are, for a link on the status page
 
         control:
           socket: ./starwatch.sock       # created with mode 0600

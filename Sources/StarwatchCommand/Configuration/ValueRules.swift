@@ -24,6 +24,14 @@ enum ValueRules {
         return nil
     }
 
+    /// Where a person is sent, on whatever network that is; never with credentials.
+    static func link(_ text: String) -> String? {
+        guard let parts = URLComponents(string: text), ["http", "https"].contains(parts.scheme?.lowercased()),
+            parts.host?.isEmpty == false
+        else { return "must be a URL such as https://grafana.example.org/dashboards." }
+        return parts.user == nil && parts.password == nil ? nil : "must not hold a user or password."
+    }
+
     /// 127.0.0.0/8, ::1 and localhost. Other names are not looked up: what they mean may change.
     static func isLoopback(_ host: String) -> Bool {
         let name = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))

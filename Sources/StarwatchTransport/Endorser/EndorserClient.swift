@@ -89,6 +89,7 @@ package struct EndorserClient: Sendable {
             headers.append(("Content-Type", "application/json"))
             if let key = request.idempotencyKey { headers.append(("X-Idempotency-Key", key)) }
         }
+        headers += request.traceHeaders
         return HTTPRequest(
             method: request.method,
             url: url(of: request),

@@ -14,6 +14,8 @@ package struct EndorserRequest: Sendable {
     package var requestID: String
     /// `X-Idempotency-Key` of a POST: the same for every try of the identical request (R-IDM-02).
     package var idempotencyKey: String?
+    /// What a tracer adds, after all others.
+    package var traceHeaders: [(name: String, value: String)]
 
     /// Creates a request; the method is POST when there is a body.
     package init(
@@ -23,7 +25,8 @@ package struct EndorserRequest: Sendable {
         body: [UInt8]? = nil,
         token: AccessToken? = nil,
         requestID: String = RandomID.uuid(),
-        idempotencyKey: String? = nil
+        idempotencyKey: String? = nil,
+        traceHeaders: [(name: String, value: String)] = []
     ) {
         self.endpoint = endpoint
         self.method = method ?? (body == nil ? .get : .post)
@@ -32,5 +35,6 @@ package struct EndorserRequest: Sendable {
         self.token = token
         self.requestID = requestID
         self.idempotencyKey = idempotencyKey
+        self.traceHeaders = traceHeaders
     }
 }

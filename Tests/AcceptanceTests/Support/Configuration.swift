@@ -12,6 +12,9 @@ struct TestConfiguration {
     var sinks: String
     var auth = "kind: none"
     var logLevel = "debug"
+    /// Lines of the section besides the socket.
+    var control = ""
+    var dashboards = "null"
 
     func yaml(in workspace: Workspace) -> String {
         """
@@ -38,8 +41,10 @@ struct TestConfiguration {
         \(sinks)
         http:
           listen: 127.0.0.1:0
+          dashboards_url: \(dashboards)
         control:
           socket: \(workspace.path("s.sock"))
+          \(control)
         log:
           level: \(logLevel)
 

@@ -1,5 +1,6 @@
-import FoundationEssentials
+import Foundation
 import NIOHTTP1
+import StarwatchCore
 import Testing
 
 @testable import Starwatch
@@ -88,6 +89,39 @@ struct AdminServerTests {
         #expect(places == places.sorted())
     }
 
+    /// Users' scripts read these. A field may be added here; one that goes or is renamed breaks them.
+    @Test func theStatusHasTheDocumentedFieldsAndNoOthers() async throws {
+        var status = StatusPageTests.degraded
+        status.polls = status.polls.filter { $0.key == "starred_projects" }
+        status.polls["starred_projects"]?.skipReason = .throttled
+        status.outbox.sinks = ["phone": "disabled"]
+        let reply = try await withAdmin(FakeAgent { [status] in $0.status = status }) {
+            try await $0.get("/api/v1/status")
+        }
+        let golden = """
+            clock.last_sync clock.skew_seconds clock.uncertainty_seconds identity now outbox.backpressure \
+            outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.ledger_imbalance outbox.oldest_due \
+            outbox.oldest_pending outbox.pending outbox.sinks.NAME polls.NAME.fetch_cursor_time polls.NAME.kind \
+            polls.NAME.last_attempt polls.NAME.last_outcome polls.NAME.last_success polls.NAME.next_run \
+            polls.NAME.skip_reason polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
+            reasons server.circuit server.dialect server.throttled_until started_at status version
+            """.split(separator: " ").map(String.init)
+        let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
+        let paths = Self.paths(object).map {
+            $0.replacing("polls.starred_projects.", with: "polls.NAME.").replacing("sinks.phone", with: "sinks.NAME")
+        }
+        #expect(paths.sorted() == golden)
+        #expect(StatusField.all.map(\.path).sorted() == golden)
+        let help = try await withAdmin(FakeAgent()) { try await $0.get("/help") }.text
+        for path in golden { #expect(help.contains("<code>\(path)</code>"), "\(path) is not in the help") }
+    }
+
+    /// The paths of what is no object.
+    private static func paths(_ value: Any, under path: String = "") -> [String] {
+        guard let object = value as? [String: Any] else { return [path] }
+        return object.flatMap { paths($1, under: path.isEmpty ? $0 : "\(path).\($0)") }
+    }
+
     @Test func headHasTheLengthWithoutTheBody() async throws {
         try await withAdmin(FakeAgent()) { probe in
             let get = try await probe.get("/api/v1/status")
@@ -99,7 +133,7 @@ struct AdminServerTests {
         }
     }
 
-    @Test(arguments: ["/", "/metrics", "/-/ready", "/api/v1/status"])
+    @Test(arguments: ["/", "/help", "/metrics", "/-/ready", "/api/v1/status"])
     func otherMethodsAreNotAllowed(path: String) async throws {
         let reply = try await withAdmin(FakeAgent()) { try await $0.send(.POST, path, body: "x") }
         #expect(reply.status == 405)
@@ -129,7 +163,7 @@ struct AdminServerTests {
         #expect(agent.now.queries.isEmpty)
     }
 
-    @Test(arguments: ["/", "/metrics", "/nothing"])
+    @Test(arguments: ["/", "/help", "/metrics", "/nothing"])
     func everyAnswerHasTheSecurityHeaders(path: String) async throws {
         let headers = try await withAdmin(FakeAgent()) { try await $0.get(path) }.headers
         #expect(headers["X-Content-Type-Options"] == ["nosniff"])
@@ -149,9 +183,11 @@ struct AdminServerTests {
                 let policy = try #require(reply.headers["Content-Security-Policy"].first)
                 let nonce = try #require(policy.split(separator: "'nonce-").last?.split(separator: "'").first)
                 #expect(nonce.count >= 16)
+                #expect(policy.contains("style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; "))
+                #expect(policy.contains("form-action 'none'; "))
                 #expect(reply.text.contains("<style nonce=\"\(nonce)\">"))
+                #expect(reply.text.contains("<script nonce=\"\(nonce)\">"))
                 #expect(!reply.text.contains(" style="))
-                #expect(!reply.text.contains("<script"))
                 nonces.insert(String(nonce))
             }
             #expect(nonces.count == 2)

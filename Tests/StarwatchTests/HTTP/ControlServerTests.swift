@@ -114,6 +114,38 @@ struct ControlServerTests {
         #expect(status == 200)
     }
 
+    // MARK: - The status page's button
+
+    @Test func thePagesButtonRunsThePollAndShowsThePageAgain() async throws {
+        let agent = FakeAgent { $0.status = StatusPageTests.degraded }
+        try await withControl(agent) { socket, _ in
+            let probe = HTTPProbe(address: socket)
+            let page = try await probe.get("/")
+            #expect(page.headers["Content-Security-Policy"].first?.contains("form-action 'self'; ") == true)
+            #expect(page.headers["Referrer-Policy"] == ["same-origin"])
+            #expect(page.text.contains("action=\"api/v1/polls/starred_projects/run\""))
+            let reply = try await probe.send(
+                .POST,
+                "/api/v1/polls/starred_projects/run",
+                ["Accept": "text/html,*/*;q=0.8", "Origin": "http://localhost"]
+            )
+            #expect(reply.status == 303)
+            #expect(reply.headers["Location"] == ["../../../../"])
+        }
+        #expect(agent.now.calls == ["run starred_projects"])
+    }
+
+    @Test func aPageOfAnotherOriginCannotPressIt() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { socket, _ in
+            for origin in ["https://evil.example", "null", "http://localhost:1", "http://localhost.evil.example"] {
+                let reply = try await HTTPProbe(address: socket).send(.POST, "/api/v1/reload", ["Origin": origin])
+                #expect(reply.status == 403)
+            }
+        }
+        #expect(agent.now.calls.isEmpty)
+    }
+
     // MARK: - The socket
 
     @Test func onlyTheOwnerMayOpenTheSocketAndNothingElseIsLeftBeside() async throws {

@@ -1,6 +1,6 @@
 import StarwatchCore
 
-/// Times as the status page writes them.
+/// Times as the pages write them.
 struct AgeText: Sendable {
     let now: Timestamp
 
@@ -9,15 +9,18 @@ struct AgeText: Sendable {
         text.flatMap { Timestamp(iso8601: $0) }.map { now.seconds - $0.seconds }
     }
 
-    /// `3 min ago`, or `in 3 min`, with the time in UTC beside it; a dash for `nil`.
-    func ageAndTime(_ text: String?) -> HTML {
-        guard let text, let seconds = secondsSince(text) else { return "<span class=\"none\">–</span>" }
+    /// `3 min ago`, or `in 3 min`, with the time in UTC beside it; `never` for `nil`.
+    func ageAndTime(_ text: String?, never: String = "–") -> HTML {
+        guard let text, let seconds = secondsSince(text) else { return "<span class=\"none\">\(never)</span>" }
         let age =
             if seconds.magnitude < 1 { "now" } else if seconds < 0 { "in " + Self.duration(-seconds) } else {
                 Self.duration(seconds) + " ago"
             }
         return "<time datetime=\"\(text)\">\(age) <small>\(clock(text))</small></time>"
     }
+
+    /// The time alone, for who wants to know when and not how long ago.
+    func time(_ text: String) -> HTML { "<time datetime=\"\(text)\"><small>\(clock(text))</small></time>" }
 
     /// `12:00:05 UTC`, with the date if it is another day.
     func clock(_ text: String) -> String {

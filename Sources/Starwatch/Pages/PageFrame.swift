@@ -1,0 +1,85 @@
+/// What every page has: the head, the brand, the way to the other pages, the style and the script.
+struct PageFrame: Sendable {
+    /// How the agent is, as the page's icon and title say it.
+    enum Tone: Sendable {
+        case good, warn, bad, calm
+    }
+
+    var title: String
+    var tone = Tone.calm
+    /// The page asks for itself again after this time; `nil`: never.
+    var refreshSeconds: Int?
+    /// Beside the brand.
+    var aside: HTML = ""
+    var main: HTML
+    /// Where the operator keeps the dashboards; `nil`: nobody said.
+    var dashboards: String?
+
+    /// - Parameter nonce: The one in the answer's policy.
+    func html(nonce: String) -> HTML {
+        let refresh: HTML = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">\n" } ?? ""
+        let dashboards: HTML = dashboards.map { "<a href=\"\($0)\">Dashboards</a>" } ?? ""
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            \(refresh)<title>\(title) – Starwatch</title>
+            <link rel="icon" href="\(icon)">
+            <style nonce="\(nonce)">\(Self.style)</style>
+            </head>
+            <body>
+            <header>
+            <a class="brand" href="."><svg viewBox="0 0 24 24" aria-hidden="true"><path d="\(Self.star)"/></svg>Starwatch</a>
+            \(aside)
+            </header>
+            <main>
+            \(main)
+            </main>
+            <footer>
+            <nav aria-label="Pages"><a href="metrics">Metrics</a><a href="api/v1/status">Status as JSON</a>\(dashboards)<a \
+            href="-/healthy">Health</a><a href="-/ready">Readiness</a><a href="help">Help</a></nav>
+            </footer>
+            <script nonce="\(nonce)">\(Self.script)</script>
+            </body>
+            </html>
+
+            """
+    }
+
+    /// A five-pointed star in a box of 24.
+    static let star: HTML = "M12 1.8l3.1 6.6 7.2.9-5.3 5 1.4 7.2L12 18l-6.4 3.5L7 14.3l-5.3-5 7.2-.9z"
+
+    /// The star in the colour of the page's tone, so that a row of tabs tells who needs a look.
+    private var icon: HTML {
+        let colour: HTML =
+            switch tone {
+            case .good, .calm: "c28a1c"
+            case .warn: "d97706"
+            case .bad: "d33a2f"
+            }
+        return """
+            data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27 viewBox=%270 0 24 24%27%3E%3Cpath \
+            fill=%27%23\(colour)%27 d=%27\(Self.star)%27/%3E%3C/svg%3E
+            """
+    }
+
+    /// Writes the times in the viewer's zone. Without it they are there too, in UTC.
+    private static let script: HTML = """
+
+        const shown = document.querySelector("header time");
+        const day = (date) => date.toLocaleDateString("sv-SE");
+        for (const time of document.querySelectorAll("time")) {
+          const date = new Date(time.dateTime), clock = time.querySelector("small");
+          if (isNaN(date)) continue;
+          time.title = clock.textContent;
+          const today = shown && day(date) === day(new Date(shown.dateTime));
+          clock.textContent = (today ? "" : day(date) + " ") + date.toLocaleTimeString("sv-SE");
+        }
+        const zone = document.getElementById("zone");
+        if (zone) zone.textContent = " " + Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ");
+
+        """
+}

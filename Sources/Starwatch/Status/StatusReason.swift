@@ -1,0 +1,21 @@
+/// Why an agent is degraded: the closed set of words in ``AgentStatus/reasons``, the gravest first.
+package enum StatusReason: String, Sendable, CaseIterable {
+    case storeUnavailable = "store_unavailable"
+    case circuitOpen = "circuit_open"
+    case stale
+    case deadLetters = "dead_letters"
+    case sinkDisabled = "sink_disabled"
+    case backpressure
+    case clockSkew = "clock_skew"
+    case ledgerImbalance = "ledger_imbalance"
+
+    /// The word with what it is about: `stale:starred_projects`.
+    func of(_ name: String) -> String { "\(rawValue):\(name)" }
+
+    /// The word of `text`, and the poll, the sink or `server` after its colon; `nil` for another word.
+    static func parse(_ text: String) -> (reason: StatusReason, name: String?)? {
+        let parts = text.split(separator: ":", maxSplits: 1)
+        guard let reason = parts.first.flatMap({ StatusReason(rawValue: String($0)) }) else { return nil }
+        return (reason, parts.count == 2 ? String(parts[1]) : nil)
+    }
+}

@@ -1,0 +1,106 @@
+import Instrumentation
+import ServiceContextModule
+import StarwatchCore
+import Tracing
+
+/// Spans for a host that has a tracer. Without one nothing is made, and nothing is sent.
+enum Trace {
+    /// The closed set of spans.
+    enum Name: String, CaseIterable {
+        /// One cycle of a poll, skipped ones included.
+        case cycle = "starwatch.cycle"
+        /// One try of one request to the server.
+        case request = "starwatch.request"
+        /// One page stored.
+        case commit = "starwatch.commit"
+        /// One notification handed to one sink.
+        case delivery = "starwatch.delivery"
+        /// One batch acknowledged, at the server or locally.
+        case acknowledge = "starwatch.acknowledge"
+
+        var kind: SpanKind {
+            switch self {
+            case .cycle, .commit, .acknowledge: .internal
+            case .request, .delivery: .client
+            }
+        }
+    }
+
+    /// Runs `body` in a span, which it may fill; in none where nobody listens.
+    static func span<Value, Failure: Error>(
+        _ name: Name,
+        _ body: (TraceSpan?) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard let tracer else { return try await body(nil) }
+        let span = tracer.startAnySpan(name.rawValue, ofKind: name.kind)
+        defer { span.end() }
+        let result = await ServiceContext.$current.withValue(span.context) { () async -> Result<Value, Failure> in
+            do throws(Failure) {
+                return .success(try await body(TraceSpan(span: span)))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// What tells the receiver of a request which span it belongs to: the fields of W3C Trace Context.
+    static var headers: [(name: String, value: String)] {
+        guard let tracer, let context = ServiceContext.current else { return [] }
+        var headers: [(name: String, value: String)] = []
+        tracer.inject(context, into: &headers, using: HeaderInjector())
+        return headers
+    }
+
+    /// Asked for with every span, because the library cannot know when its host has one.
+    private static var tracer: (any Tracer)? {
+        // The usual case first: looking for a tracer takes a dynamic cast.
+        let instrument = InstrumentationSystem.instrument
+        return instrument is NoOpInstrument ? nil : InstrumentationSystem.tracer
+    }
+
+    /// Leaves out what else a tracer would send: a host's baggage may name people.
+    private struct HeaderInjector: Injector {
+        func inject(_ value: String, forKey key: String, into carrier: inout [(name: String, value: String)]) {
+            guard ["traceparent", "tracestate"].contains(key.lowercased()) else { return }
+            carrier.append((key, value))
+        }
+    }
+}
+
+/// A span that takes only what may be known of a person's agent: names of its configuration, closed words, counts.
+struct TraceSpan {
+    fileprivate let span: any Span
+
+    /// The closed set of attributes.
+    enum Key: String, CaseIterable {
+        case poll = "starwatch.poll"
+        case sink = "starwatch.sink"
+        case endpoint = "starwatch.endpoint"
+        case runID = "starwatch.run_id"
+        case outcome = "starwatch.outcome"
+        case attempt = "starwatch.attempt"
+        case fetched = "starwatch.fetched"
+        case new = "starwatch.new"
+        case count = "starwatch.count"
+        case status = "http.response.status_code"
+    }
+
+    func set(_ key: Key, _ value: Int) { span.attributes[key.rawValue] = value }
+
+    func set(_ key: Key, _ name: PollName) { span.attributes[key.rawValue] = name.rawValue }
+
+    func set(_ key: Key, _ word: some RawRepresentable<String>) {
+        span.attributes[key.rawValue] = word.rawValue
+    }
+
+    func set(_ key: Key, run id: String) { span.attributes[key.rawValue] = id }
+
+    func set(_ key: Key, sink slot: SinkSlot) { span.attributes[key.rawValue] = slot.name }
+
+    /// Marks the span as failed. The word is the outcome's; a text could quote the server.
+    func fail(_ word: some RawRepresentable<String>) {
+        set(.outcome, word)
+        span.setStatus(SpanStatus(code: .error, message: word.rawValue))
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// The status page of the built agent, in a real browser.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BrowserTests {
+    /// Names as long as they may be.
+    static let longName = "s" + String(repeating: "_2345678", count: 7) + "_23456"
+    static let did = "did:ethr:0x00000000000000000000000000000000000000aa"
+
+    private struct World {
+        var mock: MockServer
+        var agent: RunningAgent
+        /// Where the control API listens, and the header it asks for.
+        var control: String
+        var authorization: String
+        var workspace: Workspace
+        var browser: Browser
+    }
+
+    /// An agent that has delivered two changes and is stale a second later, and a browser.
+    private func withWorld(_ body: (World) async throws -> Void) async throws {
+        var options = MockServerOptions()
+        options.dialect = .endorser
+        options.planCount = 3
+        options.requestsPerMinute = nil
+        let mock = MockServer(options: options)
+        try await mock.start()
+        let workspace = try Workspace()
+        let browser = try Browser(in: workspace)
+        let control = "127.0.0.1:\(try FreePort.take())"
+        try workspace.write("browser-token\n", to: "token")
+        var configuration = TestConfiguration(
+            server: mock.url,
+            plans: mock.planIDs,
+            did: Self.did,
+            every: "1h",
+            staleAfter: "1s",
+            sinks: TestConfiguration.webhook(mock.url) + "\n    - name: \(Self.longName)\n      kind: log"
+        )
+        configuration.control = "listen: \(control)\n  token_file: \(workspace.path("token"))"
+        configuration.dashboards = "http://127.0.0.1:9/d/starwatch"
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        mock.publish(mock.plans.prefix(2).map { MockChange(planID: $0.id) })
+        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let arrived = await eventually { mock.receivedNotifications.flatMap(\.jwtIDs).count == 2 ? true : nil }
+        #expect(arrived == true)
+        let pages = agent.pages
+        let stale = try await eventually {
+            try await pages.get("/api/v1/status").contains("\"stale\":true") ? true : nil
+        }
+        #expect(stale == true)
+        try await body(
+            World(
+                mock: mock,
+                agent: agent,
+                control: control,
+                authorization: "Bearer browser-token",
+                workspace: workspace,
+                browser: browser
+            )
+        )
+        await browser.close()
+        agent.stop()
+        try await mock.stop()
+    }
+
+    @Test func thePageIsReadableForEverybodyAndNamesNobody() async throws {
+        try await withWorld { world in
+            let tab = try await BrowserTab(in: world.browser)
+            try await tab.send("Emulation.setTimezoneOverride", ["timezoneId": "Pacific/Auckland"])
+            for (path, width) in [("/", 360), ("/", 1280), ("/help", 360)] {
+                try await tab.resize(width: width, height: 900)
+                var backgrounds: Set<String> = []
+                for scheme in ["light", "dark"] {
+                    try await tab.prefer(scheme)
+                    try await tab.open("http://\(world.agent.address)\(path)")
+                    let here = Comment(rawValue: "\(path), \(width) wide, \(scheme)")
+                    #expect(try await tab.evaluate(PageMeasures.overflow).number == 0, here)
+                    let weak = try await tab.evaluate(PageMeasures.weakContrasts).list.compactMap(\.text)
+                    #expect(weak == [], here)
+                    let page = try await tab.evaluate("getComputedStyle(document.body).backgroundColor")
+                    backgrounds.insert(page.text ?? "")
+                    try await expectStructure(of: tab, path: path, here)
+                    try await expectNobody(in: tab, of: world, here)
+                }
+                #expect(backgrounds.count == 2)
+            }
+            #expect(tab.complaints == [])
+            let foreign = tab.requests.filter {
+                !$0.hasPrefix("http://\(world.agent.address)/") && !$0.hasPrefix("data:image/svg+xml,")
+            }
+            #expect(foreign == [])
+            #expect(tab.requests.count >= 6)
+        }
+    }
+
+    @Test func timesAreTheViewersAndWithoutScriptsUTC() async throws {
+        try await withWorld { world in
+            let tab = try await BrowserTab(in: world.browser)
+            try await tab.send("Emulation.setTimezoneOverride", ["timezoneId": "Pacific/Auckland"])
+            try await tab.open("http://\(world.agent.address)/")
+            let clocks = "[...document.querySelectorAll('time small')].map((e) => e.textContent)"
+            let times = "[...document.querySelectorAll('time')].map((e) => e.dateTime)"
+            let local = try await tab.evaluate(clocks).list.compactMap(\.text)
+            let expected = try await tab.evaluate(times).list.compactMap(\.text).map(Self.auckland)
+            #expect(local.count >= 5)
+            for (shown, expected) in zip(local, expected) { #expect(shown.hasSuffix(expected)) }
+            #expect(
+                try await tab.evaluate("document.querySelector('header p').textContent").text?.hasSuffix(
+                    "Pacific/Auckland"
+                ) == true
+            )
+
+            try await tab.send("Emulation.setScriptExecutionDisabled", ["value": true])
+            try await tab.open("http://\(world.agent.address)/")
+            let plain = try await tab.evaluate(clocks).list.compactMap(\.text)
+            #expect(plain.count == local.count)
+            #expect(plain.allSatisfy { $0.hasSuffix(" UTC") })
+            try await expectStructure(of: tab, path: "/", "without scripts")
+            #expect(tab.complaints == [])
+        }
+    }
+
+    @Test func refreshNowPollsWhereControlIsOpenAndOnlyThere() async throws {
+        try await withWorld { world in
+            let tab = try await BrowserTab(in: world.browser)
+            try await tab.send("Emulation.setScriptExecutionDisabled", ["value": true])
+            try await tab.open("http://\(world.agent.address)/")
+            #expect(try await tab.accessibilityTree().allSatisfy { $0.role != "button" })
+            let headers: JSON = ["Authorization": .string(world.authorization)]
+            try await tab.send("Network.setExtraHTTPHeaders", ["headers": headers])
+            try await tab.open("http://\(world.control)/")
+            let buttons = try await tab.accessibilityTree().filter { $0.role == "button" }.map(\.name)
+            #expect(buttons == ["Refresh Now"])
+            let before = world.mock.requests(to: .plansChanged).count
+            _ = try await tab.evaluate("document.querySelector('form button').click()")
+            try await tab.loaded()
+            #expect(try await tab.evaluate("location.pathname").text == "/")
+            #expect(world.mock.requests(to: .plansChanged).count > before)
+            #expect(tab.complaints == [])
+
+            // Another origin's page gets nowhere, even with the token.
+            let polled = world.mock.requests(to: .plansChanged).count
+            try await tab.send("Emulation.setScriptExecutionDisabled", ["value": false])
+            try await tab.open("data:text/html,<body></body>")
+            let run = "http://\(world.control)/api/v1/polls/starred_projects/run"
+            let form = "<form method=post action=\(run)><button>"
+            _ = try await tab.evaluate("document.body.innerHTML = '\(form)'; document.querySelector('button').click()")
+            try await tab.loaded()
+            #expect(try await tab.evaluate("document.body.textContent").text?.contains("other origins") == true)
+            #expect(world.mock.requests(to: .plansChanged).count == polled)
+        }
+    }
+
+    private func expectStructure(of tab: BrowserTab, path: String, _ here: Comment) async throws {
+        let tree = try await tab.accessibilityTree()
+        func names(_ role: String) -> [String] { tree.filter { $0.role == role }.map(\.name) }
+        let first = tree.filter { $0.role == "heading" && $0.level == 1 }.map(\.name)
+        #expect(tree.filter { ["banner", "main", "contentinfo"].contains($0.role) }.count == 3, here)
+        #expect(names("navigation") == ["Pages"], here)
+        let links = ["Metrics", "Status as JSON", "Dashboards", "Health", "Readiness", "Help"]
+        #expect(Set(links).isSubset(of: names("link")), here)
+        guard path == "/" else {
+            #expect(first == ["Help"], here)
+            #expect(Set(names("table")) == ["Reasons", "Skips", "Fields", "Addresses"], here)
+            return
+        }
+        #expect(first == ["1 problem"], here)
+        #expect(names("RootWebArea") == ["1 problem – Starwatch"], here)
+        #expect(names("status") == ["Data may be outdated"], here)
+        #expect(Set(names("table")) == ["Polls", "Sinks"], here)
+        #expect(Set(names("rowheader")) == ["starred_projects", "hook", Self.longName], here)
+        let columns = ["Poll", "State", "Last success", "Last attempt", "Next run", "Watermark lag", "Sink", "State"]
+        #expect(names("columnheader").sorted() == columns.sorted(), here)
+        let regions = ["1 problem", "Polls", "Outbox", "Sinks", "Server", "Clock", "Agent"]
+        #expect(Set(names("region")) == Set(regions), here)
+        #expect(tree.filter { $0.role == "cell" || $0.role == "gridcell" }.count == 7, here)
+    }
+
+    private func expectNobody(in tab: BrowserTab, of world: World, _ here: Comment) async throws {
+        let html = try await tab.evaluate(PageMeasures.html).text ?? ""
+        #expect(html.utf8.count > 4000, here)
+        let personal =
+            [Self.did, "0000aa"] + world.mock.planIDs + world.mock.publishedIDs + world.mock.plans.map(\.name)
+        for text in personal { #expect(!html.contains(text), here) }
+    }
+
+    /// A time's clock in Auckland.
+    private static func auckland(_ text: String) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "Pacific/Auckland")
+        formatter.dateFormat = "HH:mm:ss"
+        let date = try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        return date.map(formatter.string) ?? "no time: \(text)"
+    }
+}

@@ -1,0 +1,33 @@
+/// What is measured inside a page, as JavaScript.
+enum PageMeasures {
+    /// How far the page is wider than the window.
+    static let overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+    static let html = "document.documentElement.outerHTML"
+
+    /// The text of every element whose contrast with what is behind it is below 4.5, with the contrast.
+    static let weakContrasts = """
+        (() => {
+          const parse = (text) => (text.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
+          const part = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+          const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+          const behind = (element) => {
+            for (let e = element; e; e = e.parentElement) {
+              const colour = parse(getComputedStyle(e).backgroundColor);
+              if (colour.length < 4 || colour[3] === 1) return colour;
+            }
+            return [255, 255, 255];
+          };
+          const weak = [];
+          const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const element = walker.currentNode.parentElement, text = walker.currentNode.data.trim();
+            if (!text || !element.checkVisibility() || element.closest("script, style")) continue;
+            const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+            const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            if (contrast < 4.5) weak.push(text + ": " + contrast.toFixed(2));
+          }
+          return weak;
+        })()
+        """
+}
