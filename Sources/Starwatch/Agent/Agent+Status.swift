@@ -60,8 +60,8 @@ extension Agent {
     }
 
     package func isHealthy() async -> Bool {
-        // The scheduler looks at the clock every 30 s at the latest, unless a cycle is sitting out a wait.
-        let limit = RetryDecision.longestInlineWait * 5 + options.server.timeout * 5
+        // The scheduler looks at the clock every 30 s at the latest, unless a cycle sits out a wait or a slow answer.
+        let limit = RetryDecision.longestInlineWait * 2 + options.server.timeout * 2
         guard lifecycle.phase != .starting, progress.isFresh(at: time.monotonic, within: limit) else { return false }
         return (try? await store.activeIdentity()) != nil
     }

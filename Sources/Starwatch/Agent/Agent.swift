@@ -61,12 +61,6 @@ public final class Agent: Sendable {
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
-        guard let url = ServerURL(options.server.url) else {
-            throw AgentError(
-                .configuration,
-                "server.url must be an http or https URL without credentials, query or fragment."
-            )
-        }
         self.options = options
         self.time = time
         startedAt = time.now
@@ -90,6 +84,8 @@ public final class Agent: Sendable {
         )
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
+        let parts = try AgentParts(options, time: time, logger: logger)
+        http = parts.http
 
         store = try Self.open(options, metrics: metrics, logger: logger)
         let installation: Installation
@@ -97,12 +93,12 @@ public final class Agent: Sendable {
             installation = try await store.installation()
             let active = try await store.seedIdentityIfEmpty(
                 options.initialIdentity,
-                server: url.origin,
+                server: parts.url.origin,
                 now: time.now
             )
             if let did = active.did {
                 let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
-                _ = try await store.seedStarsIfEmpty(plans, of: did, server: url.origin, now: time.now)
+                _ = try await store.seedStarsIfEmpty(plans, of: did, server: parts.url.origin, now: time.now)
             }
             _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name)), now: time.now)
             _ = try await store.evict(
@@ -120,26 +116,7 @@ public final class Agent: Sendable {
         self.recorder = recorder
         pipeline.add(recorder)
 
-        do {
-            http = try HTTPClient(
-                options: HTTPClientOptions(
-                    caFile: options.server.caFile,
-                    pinnedPublicKey: options.server.pinnedPublicKey
-                ),
-                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
-            )
-        } catch {
-            throw AgentError(.configuration, error.description)
-        }
-        let factories = Factories(
-            options: options,
-            http: http,
-            time: time,
-            logger: logger,
-            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        )
-        let tokens = try factories.tokenProvider()
-        identity = IdentityContext(store: store, server: url.origin, isShared: options.storage.owner == .host)
+        identity = IdentityContext(store: store, server: parts.url.origin, isShared: options.storage.owner == .host)
         clock = ServerClock(
             time: time,
             metrics: metrics.clock,
@@ -147,7 +124,7 @@ public final class Agent: Sendable {
             isCorrecting: options.clock.source != .system
         )
         let gate = ServerGate(
-            server: url.origin,
+            server: parts.url.origin,
             dialect: options.server.dialect,
             limits: options.limits,
             store: store,
@@ -156,47 +133,48 @@ public final class Agent: Sendable {
         caller = APICaller(
             client: EndorserClient(
                 http: http,
-                baseURL: url.base,
+                baseURL: parts.url.base,
                 clientVersion: AgentVersion.userAgent,
                 timeout: options.server.timeout,
                 maxResponseBytes: options.server.maxResponseBytes
             ),
             gate: gate,
-            tokens: tokens,
-            assumedDialect: factories.assumedDialect,
+            tokens: parts.tokens,
+            assumedDialect: parts.assumedDialect,
             acknowledgementLimit: options.limits.acknowledgementsPerMinute,
             clock: clock,
             time: time,
             metrics: metrics,
             logger: logger,
-            random: random
+            random: random,
+            progress: progress
         )
-        do {
+        let account: DID?
+        do throws(StoreError) {
             try await gate.restore(now: time.now)
-            if let did = try await store.activeIdentity().did { try await tokens.validate(account: did) }
-        } catch let error as TokenError {
-            throw AgentError(.configuration, error.description)
+            account = try await store.activeIdentity().did
         } catch {
-            throw AgentError(.failed, "\(error)")
+            throw AgentError(.failed, error.description)
         }
+        try await parts.validate(account: account)
 
         var polls: [Poll] = []
-        for poll in options.polls {
+        for (poll, schedule) in zip(options.polls, parts.schedules) {
             polls.append(
                 Poll(
                     options: poll,
                     label: metrics.pollNames[poll.name.rawValue]!,
-                    schedule: try Factories.schedule(poll),
+                    schedule: schedule,
                     splay: Splay.delay(instance: installation.instanceID, poll: poll.name, within: poll.splay)
                 )
             )
         }
         self.polls = polls
         var sinks: [SinkSlot] = []
-        for sink in options.delivery.sinks {
+        for sink in parts.sinks {
             sinks.append(
                 SinkSlot(
-                    sink: try factories.sink(sink),
+                    sink: sink,
                     label: metrics.sinkNames[sink.name]!,
                     target: metrics.circuitNames[sink.name]!
                 )
@@ -221,7 +199,7 @@ public final class Agent: Sendable {
             sinks: sinks,
             store: store,
             identity: identity,
-            server: url.origin,
+            server: parts.url.origin,
             options: options.delivery,
             maxRetries: options.outbox.maxRetries,
             clock: clock,
@@ -244,6 +222,15 @@ public final class Agent: Sendable {
         reloader = Reloader(
             current: options,
             load: reload ?? { () throws(AgentError) in options },
+            check: { [store, time, logger] options throws(AgentError) in
+                let account: DID?
+                do throws(StoreError) {
+                    account = try await store.activeIdentity().did
+                } catch {
+                    throw AgentError(.failed, error.description)
+                }
+                try await AgentParts.check(options, account: account, time: time, logger: logger)
+            },
             metrics: metrics,
             logger: logger
         )

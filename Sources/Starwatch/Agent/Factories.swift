@@ -65,7 +65,14 @@ struct Factories {
                 http: http,
                 time: time,
                 secret: try secretFile.map { path throws(AgentError) in
-                    try secret(path, "delivery.sinks.\(sink.name).secret_file")
+                    let setting = "delivery.sinks.\(sink.name).secret_file"
+                    return try secret(path, setting) { bytes throws(AgentError) in
+                        guard WebhookSigner(secrets: [bytes]) == nil else { return }
+                        throw AgentError(
+                            .configuration,
+                            "\(setting) must hold the secret's bytes, or whsec_ and then the secret in base64."
+                        )
+                    }
                 }
             )
         case .ntfy(let url, let topic, let tokenFile):
@@ -103,11 +110,17 @@ struct Factories {
     }
 
     /// A secret's file, after a first look at whether it can be used.
-    private func secret(_ path: String?, _ setting: String) throws(AgentError) -> SecretFile {
+    private func secret(
+        _ path: String?,
+        _ setting: String,
+        check: ([UInt8]) throws(AgentError) -> Void = { _ in }
+    ) throws(AgentError) -> SecretFile {
         guard let path else { throw AgentError(.configuration, "\(setting) is missing.") }
         let file = SecretFile(path: path, setting: setting, credentialsDirectory: credentialsDirectory)
         var probe = file
-        do { _ = try probe.read() } catch { throw AgentError(.configuration, error.description) }
+        let bytes: [UInt8]
+        do { bytes = try probe.read() } catch { throw AgentError(.configuration, error.description) }
+        try check(bytes)
         return file
     }
 

@@ -16,18 +16,22 @@ package final class Reloader: Service {
 
     private let current: AgentOptions
     private let load: @Sendable () throws(AgentError) -> AgentOptions
+    private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
     private let metrics: AgentMetrics
     private let logger: Logger
     private let state = Mutex(State())
 
+    /// - Parameter check: Whether an agent could be run with the options; this one stops only when one can.
     init(
         current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
+        check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
         metrics: AgentMetrics,
         logger: Logger
     ) {
         self.current = current
         self.load = load
+        self.check = check
         self.metrics = metrics
         self.logger = logger
     }
@@ -56,6 +60,7 @@ package final class Reloader: Service {
                     "storage, http.listen and control.socket cannot change while running; restart the agent instead."
                 )
             }
+            try await check(options)
             logger.notice("config.reloaded", metadata: ["fold": "never"])
             let group = state.withLock { state in
                 state.next = options

@@ -47,6 +47,8 @@ package final class APICaller: Sendable {
     package let metrics: AgentMetrics
     let logger: Logger
     package let random: @Sendable () -> Double
+    /// Marked by every try of a poll, so that a long walk of pages does not look stuck.
+    let progress: ProgressMark?
 
     package init(
         client: EndorserClient,
@@ -58,7 +60,8 @@ package final class APICaller: Sendable {
         time: any TimeSource,
         metrics: AgentMetrics,
         logger: Logger,
-        random: @escaping @Sendable () -> Double
+        random: @escaping @Sendable () -> Double,
+        progress: ProgressMark? = nil
     ) {
         self.client = client
         self.gate = gate
@@ -70,6 +73,7 @@ package final class APICaller: Sendable {
         self.metrics = metrics
         self.logger = logger
         self.random = random
+        self.progress = progress
     }
 
     package func send(_ call: Call, dialect: Dialect) async -> Outcome {
@@ -77,6 +81,7 @@ package final class APICaller: Sendable {
         var renewed = false
         while true {
             if let deferred = await takeTurn(call) { return deferred }
+            if call.purpose == .poll, call.endpoint != .time { progress?.mark(time.monotonic) }
             let token: AccessToken?
             do {
                 token = try await self.token(for: call.account, dialect: dialect, purpose: call.purpose)

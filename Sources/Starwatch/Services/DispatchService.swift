@@ -218,6 +218,8 @@ package final class DispatchService: Service {
         _ ticket: DeliveryTicket,
         at slot: SinkSlot
     ) async -> DeliveryResult? {
+        // It said so meanwhile, while this notification was already made.
+        if slot.isDisabled { return await record(ticket, .gone, notification) }
         let admission = slot.admit(at: clock.now)
         if let changed = admission.changed { note(changed, of: slot) }
         if let until = admission.waitUntil {

@@ -15,6 +15,11 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try arguments.access.configuration()
+        do throws(AgentError) {
+            try await Agent.check(configuration.options)
+        } catch {
+            throw CommandError.agent(error)
+        }
         let polls = configuration.options.polls.count
         let sinks = configuration.options.delivery.sinks.count
         print(

@@ -167,6 +167,22 @@ import Testing
         }
     }
 
+    @Test func whatWasMadeBeforeASinkWasGoneIsNotTriedAgain() async throws {
+        try await Bench.run(sinks: ["first", "second"]) { bench async throws in
+            bench["second"].script(.unavailable("down", retryAfter: nil), .gone)
+            await bench.fetch(1)
+            await bench.dispatch()
+            bench.clock.advance(by: .seconds(60))
+            await bench.fetch(1)
+            await bench.dispatch()
+            #expect(bench.slot("second").isDisabled)
+            bench.clock.advance(by: .seconds(600))
+            await bench.dispatch()
+            #expect(bench["second"].seen.count == 2)
+            #expect(try await bench.counts() == [.delivered: 2])
+        }
+    }
+
     @Test func rowsStayPendingWhereNoSinkIsLeftUntilAReload() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             bench["first"].script(.gone)

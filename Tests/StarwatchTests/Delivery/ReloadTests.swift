@@ -59,6 +59,40 @@ import Testing
         #expect(try await next == options)
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: ["key", "pool", "hook", "ca", "schedule"])
+    func whatCouldNotRunIsRefusedBeforeTheRunIsEnded(_ part: String) async throws {
+        let folder = try TestFolder()
+        let options = Self.options(folder)
+        var changed = options
+        let broken = try folder.write("whsec_not base64, no key, no token", to: "broken")
+        switch part {
+        case "key":
+            changed.auth.kind = .didKey
+            changed.auth.keyFile = broken
+            changed.initialIdentity = World.ethr
+        case "pool":
+            changed.auth.kind = .tokenPool
+            changed.auth.tokensFile = broken
+            changed.initialIdentity = World.ethr
+        case "hook":
+            changed.delivery.sinks = [
+                SinkOptions(
+                    name: "hook",
+                    kind: .webhook(url: "http://127.0.0.1:9", secretFile: broken, timeout: .seconds(1))
+                )
+            ]
+        case "ca": changed.server.caFile = broken
+        default: changed.polls[0].timing = .cron("61 * * * *", timezone: "UTC")
+        }
+        let agent = try await Agent(options: options, time: ManualClock(), reload: { [changed] in changed })
+        _ = try? await agent.setIdentity(World.ethr)
+        await #expect(throws: ControlError.self) { try await agent.reload() }
+        #expect(agent.reloader.next == nil)
+        #expect(agent.metrics.reloadSuccessful.value == 0)
+        await #expect(throws: AgentError.self) { try await Agent.check(changed) }
+        await agent.close()
+    }
+
     @Test(arguments: ["storage", "http", "control"])
     func whatCannotChangeWhileRunningIsRefused(_ section: String) async throws {
         let folder = try TestFolder()

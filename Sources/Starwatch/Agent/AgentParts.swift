@@ -1,0 +1,100 @@
+import Foundation
+import Logging
+import StarwatchCore
+import StarwatchTransport
+
+/// What an agent is made of, as far as it does not depend on what is stored.
+///
+/// Made to run an agent, and to find out whether one could be run: a reload that could not must not end the one that
+/// runs.
+struct AgentParts {
+    let url: ServerURL
+    let http: HTTPClient
+    let tokens: any TokenProvider
+    let assumedDialect: Dialect
+    /// In the order of the polls.
+    let schedules: [Schedule]
+    /// In the order of the sinks.
+    let sinks: [any NotificationSink]
+
+    /// - Throws: ``AgentError`` of kind `configuration` with the first option or secret that cannot be used.
+    init(_ options: AgentOptions, time: any TimeSource, logger: Logger) throws(AgentError) {
+        guard let url = ServerURL(options.server.url) else {
+            throw AgentError(
+                .configuration,
+                "server.url must be an http or https URL without credentials, query or fragment."
+            )
+        }
+        self.url = url
+        var schedules: [Schedule] = []
+        for poll in options.polls { schedules.append(try Factories.schedule(poll)) }
+        self.schedules = schedules
+        do {
+            http = try HTTPClient(
+                options: HTTPClientOptions(
+                    caFile: options.server.caFile,
+                    pinnedPublicKey: options.server.pinnedPublicKey
+                ),
+                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+            )
+        } catch {
+            throw AgentError(.configuration, error.description)
+        }
+        let factories = Factories(
+            options: options,
+            http: http,
+            time: time,
+            logger: logger,
+            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        )
+        assumedDialect = factories.assumedDialect
+        do throws(AgentError) {
+            tokens = try factories.tokenProvider()
+            var sinks: [any NotificationSink] = []
+            for sink in options.delivery.sinks { sinks.append(try factories.sink(sink)) }
+            self.sinks = sinks
+        } catch {
+            http.shutdown()
+            throw error
+        }
+    }
+
+    /// Whether there are tokens for `account`, as far as that can be known without asking for one.
+    func validate(account: DID?) async throws(AgentError) {
+        guard let account else { return }
+        do throws(TokenError) {
+            try await tokens.validate(account: account)
+        } catch {
+            throw AgentError(.configuration, error.description)
+        }
+    }
+
+    /// Whether an agent could be run with `options`, for `account`.
+    static func check(
+        _ options: AgentOptions,
+        account: DID?,
+        time: any TimeSource,
+        logger: Logger
+    ) async throws(AgentError) {
+        let parts = try AgentParts(options, time: time, logger: logger)
+        defer { parts.http.shutdown() }
+        try await parts.validate(account: account)
+    }
+}
+
+extension Agent {
+    /// Finds out whether an agent could be run with `options`: reads the secrets and makes every part, and opens,
+    /// sends and writes nothing.
+    ///
+    /// What only the database knows, such as an identity that was set later, is not looked at.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration` with the first thing that cannot be used.
+    public static func check(_ options: AgentOptions) async throws(AgentError) {
+        try await AgentParts.check(
+            options,
+            account: options.initialIdentity,
+            time: SystemClock(),
+            logger: Logger(label: "starwatch", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+    }
+}
