@@ -108,7 +108,10 @@ import Testing
         let folder = try TemporaryFolder()
         let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
         let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
-        #expect(firstProblem(loader, yaml, folder.path)?.contains("there is no file \(folder.path)/s;") == true)
+        let problem = firstProblem(loader, yaml, folder.path)
+        #expect(problem?.contains("there is no such file;") == true)
+        // It may be the secret itself that was put there.
+        #expect(problem?.contains(folder.path) == false)
         try folder.write("", to: "s")
         #expect(firstProblem(loader, yaml, folder.path)?.contains("is empty") == true)
         for mode in [0o640, 0o604, 0o620] {
@@ -144,7 +147,7 @@ import Testing
         #expect(firstProblem(loader, full, folder.path) == nil)
         try credentials.write("word", to: "s", mode: 0o444)
         #expect(firstProblem(loader, full, folder.path)?.contains("chmod 600") == true)
-        #expect(firstProblem(loader, "auth: {kind: did_key, key_file: ./s}", folder.path)?.contains("no file") == true)
+        #expect(firstProblem(loader, "auth: {kind: did_key, key_file: ./s}", folder.path)?.contains("no such file") == true)
     }
 
     // MARK: Finding and reading

@@ -228,6 +228,17 @@ import Testing
         }
     }
 
+    @Test func aTokenOfAnotherAccountIsRefused() async throws {
+        let ours = Self.unsigned(#"{"iss":"\#(alice.rawValue)"}"#)
+        let theirs = Self.unsigned(#"{"iss":"did:ethr:0xb0b"}"#)
+        let provider = CommandTokenProvider(argv: [ours]) { $0[0] }
+        _ = try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        let other = CommandTokenProvider(argv: [theirs]) { $0[0] }
+        await #expect(throws: TokenError.commandOutput) {
+            try await other.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        }
+    }
+
     @Test func aCommandThatFailsIsAnErrorWithoutItsText() async {
         struct Hush: Error {}
         let provider = CommandTokenProvider(argv: ["x"]) { _ in throw Hush() }

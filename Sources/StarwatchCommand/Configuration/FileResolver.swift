@@ -26,6 +26,10 @@ struct FileResolver: Sendable {
     /// closed to group and others. The group of systemd's credentials does not count: it shows their access list.
     func secretProblem(_ text: String) -> String? {
         let file = secretPath(text)
+        // The path is not repeated: somebody may have put the secret itself in its place.
+        guard FileManager.default.fileExists(atPath: file) else {
+            return "there is no such file; the value must be the path of a file that holds the secret."
+        }
         if let problem = readProblem(file) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
         guard let mode = permissions(file), mode & (isCredential ? 0o007 : 0o077) != 0 else { return nil }

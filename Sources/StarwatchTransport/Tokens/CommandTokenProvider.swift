@@ -51,7 +51,10 @@ package actor CommandTokenProvider: TokenProvider {
         }
         let text = output.trimmedOfBlanks
         guard text.isTokenText else { throw .commandOutput }
-        let claimed = Timestamp(numericDate: CompactJWT.peek(text)?.exp)
+        let claims = CompactJWT.peek(text)
+        // The command is not told the account: after a change of identity it may still print the former one's.
+        guard claims?.iss.map(account.isIssuer) ?? true else { throw .commandOutput }
+        let claimed = Timestamp(numericDate: claims?.exp)
         let token = AccessToken(rawValue: text, expiresAt: claimed ?? serverTime + lifetime)
         if purpose == .poll { kept.keep(token, for: account, dialect: dialect, now: serverTime) }
         return token

@@ -48,7 +48,7 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         case .commandFailed:
             "The command of auth.argv failed; run it by hand to see why."
         case .commandOutput:
-            "The command of auth.argv must print one token and nothing else."
+            "The command of auth.argv must print one token, of the active identity, and nothing else."
         }
     }
 }

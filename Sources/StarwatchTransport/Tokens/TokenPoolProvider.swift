@@ -72,9 +72,7 @@ package actor TokenPoolProvider: TokenProvider {
 
     private nonisolated func isUsable(_ entry: Entry, account: DID, at time: Timestamp) -> Bool {
         guard !entry.isRefused, entry.token.expiresAt.map({ $0 > time }) ?? true else { return false }
-        guard let issuer = entry.issuer else { return true }
-        return issuer == account.rawValue
-            || (issuer.hasPrefix("did:ethr:") && issuer.lowercased() == account.rawValue.lowercased())
+        return entry.issuer.map(account.isIssuer) ?? true
     }
 
     /// Reads the file when it changed; what is known of tokens that are still in it stays known.
@@ -108,6 +106,13 @@ package actor TokenPoolProvider: TokenProvider {
             throw .fileInvalid(setting: setting, advice: "it must be a JSON array of tokens, or one token a line")
         }
         return texts
+    }
+}
+
+extension DID {
+    /// Whether a token's `iss` names this account. Ethereum addresses are the same in any case.
+    func isIssuer(_ issuer: String) -> Bool {
+        issuer == rawValue || (issuer.hasPrefix("did:ethr:") && issuer.lowercased() == rawValue.lowercased())
     }
 }
 
