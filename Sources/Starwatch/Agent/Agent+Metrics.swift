@@ -48,7 +48,7 @@ extension Agent {
         for sink in sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
         guard let snapshot = try? await snapshot() else { return }
         publish(snapshot)
-        metrics.outbox.oldestDue.set((try? await dispatcher.oldestDue()).map(exported) ?? 0)
+        metrics.outbox.oldestDue.set(exported(dispatcher.oldestDue(in: snapshot)))
     }
 
     /// The store at this moment, with the streams of the active identity.

@@ -26,7 +26,7 @@ extension Agent {
             let snapshot = try await snapshot()
             status.identity = snapshot.identity.did.map(pseudonym.hash)
             fill(&status.outbox, from: snapshot)
-            status.outbox.oldestDue = try await dispatcher.oldestDue()?.iso8601
+            status.outbox.oldestDue = dispatcher.oldestDue(in: snapshot)?.iso8601
             for poll in polls {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
                 let (name, entry) = self.entry(poll, stream, now: now, isSignedIn: snapshot.identity.did != nil)

@@ -109,14 +109,13 @@ package final class DispatchService: Service {
     /// Since when the oldest row that could be delivered now has been due; `nil` if there is none.
     ///
     /// A row that waits for its group, or for a sink's next try, is not due.
-    package func oldestDue() async throws(StoreError) -> Timestamp? {
+    package func oldestDue(in snapshot: StoreSnapshot) -> Timestamp? {
         let now = clock.now
-        guard let did = try await identity.current().identity.did else { return nil }
-        var due = try await store.nextDeliveryAt()
-        for poll in polls {
-            let waiting = try await store.dueSummary(StreamKey(account: did, server: server, poll: poll.name))
-            guard let oldest = waiting.oldestCreatedAt else { continue }
-            let notified = waiting.lastNotifiedAt.map { $0 + options.groupInterval }
+        guard snapshot.identity.did != nil else { return nil }
+        var due = snapshot.nextDeliveryAt
+        for stream in snapshot.streams.values {
+            guard let oldest = stream.oldestPending else { continue }
+            let notified = stream.lastNotifiedAt.map { $0 + options.groupInterval }
             let since = max(oldest + options.groupWait, notified ?? oldest)
             due = min(due ?? since, since)
         }

@@ -184,13 +184,17 @@ extension Store {
 
     /// When the next sink is due for an open notification: its retry, or the end of its lease. `nil` if none is open.
     package func nextDeliveryAt() throws(StoreError) -> Timestamp? {
-        try direct(.read) { db in
-            try db.row(
-                """
-                SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM notifications n
-                JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
-                """
-            )?.optionalTime(0)
-        }
+        try direct(.read) { db in try db.nextDeliveryAt() }
+    }
+}
+
+extension Database {
+    func nextDeliveryAt() throws -> Timestamp? {
+        try row(
+            """
+            SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM notifications n
+            JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
+            """
+        )?.optionalTime(0)
     }
 }

@@ -15,7 +15,8 @@ extension Store {
                 """
                 SELECT \(Database.ledgerColumns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
                     s.bootstrapped_at, s.last_attempt, s.last_success, s.last_outcome, s.next_run,
-                    s.last_notified_at, w.watermark
+                    s.last_notified_at, w.watermark,
+                    (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id)
                 FROM streams s JOIN ledger l ON l.stream_id = s.id
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 """
@@ -37,6 +38,7 @@ extension Store {
                     lastOutcome: (row[18] as String?).flatMap(PollOutcome.init(rawValue:)),
                     nextRun: row.optionalTime(19),
                     lastNotifiedAt: row.optionalTime(20),
+                    oldestPending: row.optionalTime(22),
                     ledger: ledger,
                     rows: open
                 )
@@ -46,6 +48,7 @@ extension Store {
                 streams: found,
                 rows: total,
                 ages: try db.ages(),
+                nextDeliveryAt: try db.nextDeliveryAt(),
                 imbalance: imbalance,
                 files: fileSizes()
             )

@@ -18,6 +18,8 @@ package struct StreamSnapshot: Sendable, Hashable {
     package let lastOutcome: PollOutcome?
     package let nextRun: Timestamp?
     package let lastNotifiedAt: Timestamp?
+    /// When the oldest pending row was stored; `nil` when there is none.
+    package let oldestPending: Timestamp?
     package let ledger: Ledger
     /// Rows that are open or dead, by state; a state without rows is missing.
     package let rows: [OutboxState: Int]
@@ -31,6 +33,8 @@ package struct StoreSnapshot: Sendable, Hashable {
     /// Rows of all streams: pending, claimed, delivered, dead, evicted; every one is there.
     package let rows: [OutboxState: Int]
     package let ages: OutboxAges
+    /// When the next delivery under way may be tried; `nil` when there is none.
+    package let nextDeliveryAt: Timestamp?
     package let imbalance: LedgerImbalance
     package let files: FileSizes
 }

@@ -3,7 +3,7 @@ import Synchronization
 /// The standard `process_*` families, read once for each page. What cannot be read is left out, never NaN.
 package enum ProcessMetrics {
     private final class Latest: Sendable {
-        let reading = Mutex(ProcessReading())
+        let reading = Mutex<ProcessReading?>(nil)
     }
 
     /// Registers the families and the collector that reads them.
@@ -14,10 +14,11 @@ package enum ProcessMetrics {
         func shown(
             _ field: @escaping @Sendable (ProcessReading) -> Double?
         ) -> @Sendable () -> Double? {
-            { latest.reading.withLock { field($0) } }
+            { latest.reading.withLock { $0.flatMap(field) } }
         }
         registry.collect {
-            let reading = ProcessReading.current(root: procRoot)
+            let known = latest.reading.withLock { $0 }
+            let reading = ProcessReading.current(root: procRoot, constant: known)
             latest.reading.withLock { $0 = reading }
         }
         registry.counterView(

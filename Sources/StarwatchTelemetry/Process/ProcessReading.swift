@@ -16,29 +16,32 @@ struct ProcessReading: Sendable, Equatable {
 
     /// Reads files of the form proc(5) describes.
     ///
-    /// - Parameter root: Where the proc file system is mounted.
-    static func current(root: String = "/proc") -> Self {
+    /// - Parameters:
+    ///   - root: Where the proc file system is mounted.
+    ///   - constant: An earlier reading of this process; what cannot change is taken from it.
+    static func current(root: String = "/proc", constant: Self? = nil) -> Self {
         var reading = Self()
         if let text = contents(of: root + "/self/stat") {
             reading.apply(
                 stat: text,
                 ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))),
                 pageBytes: Double(sysconf(Int32(_SC_PAGESIZE))),
-                bootTimeSeconds: contents(of: root + "/stat").flatMap(bootTime(in:))
+                bootTimeSeconds: constant == nil ? contents(of: root + "/stat").flatMap(bootTime(in:)) : nil
             )
         }
-        reading.maxFiles = contents(of: root + "/self/limits").flatMap(maxFiles(in:))
+        reading.startTimeSeconds = constant?.startTimeSeconds ?? reading.startTimeSeconds
+        reading.maxFiles = constant?.maxFiles ?? contents(of: root + "/self/limits").flatMap(maxFiles(in:))
         reading.openFiles = entries(in: root + "/self/fd").map(Double.init)
         return reading
     }
 
     /// Takes what `/proc/self/stat` has. The command's name may hold spaces and brackets: fields follow the last `)`.
     mutating func apply(stat: String, ticksPerSecond: Double, pageBytes: Double, bootTimeSeconds: Double?) {
-        guard let bracket = stat.lastIndex(of: ")") else { return }
-        // The first of these is field 3 of proc(5).
-        let fields = stat[stat.index(after: bracket)...].split(whereSeparator: \.isWhitespace)
+        guard let bracket = stat.utf8.lastIndex(of: UInt8(ascii: ")")) else { return }
+        // The first of these is field 3 of proc(5). By bytes, for this is done for every page.
+        let fields = stat.utf8[bracket...].dropFirst().split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
         func field(_ number: Int) -> Double? {
-            fields.indices.contains(number - 3) ? Double(fields[number - 3]) : nil
+            fields.indices.contains(number - 3) ? Double(Substring(fields[number - 3])) : nil
         }
         if let user = field(14), let system = field(15), ticksPerSecond > 0 {
             cpuSeconds = (user + system) / ticksPerSecond
