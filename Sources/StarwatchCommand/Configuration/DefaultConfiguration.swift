@@ -7,8 +7,8 @@ enum DefaultConfiguration {
         # Starwatch does not know is refused. Check the file with 'starwatch check --config FILE'.
         #
         # Durations: 250ms, 30s, 5m, 4h, 7d. Sizes: 64KiB, 10MiB. Relative paths start at this file's directory.
-        # Keys, tokens and signing secrets are never written here: name a file of mode 0600 instead (..._file). A bare file name is also
-        # looked for in $CREDENTIALS_DIRECTORY.
+        # Keys, tokens and signing secrets are never written here: name a file of mode 0600 instead (..._file). A bare
+        # file name is also looked for in $CREDENTIALS_DIRECTORY.
 
         server:
           url: https://api.endorser.ch   # https; http only to this machine
