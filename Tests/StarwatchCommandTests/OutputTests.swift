@@ -73,6 +73,9 @@ import Testing
         )
         #expect(OutboxText.list([]) == "No rows.")
         #expect(OutboxText.details(row).contains("\nNotification  -"))
+        let many = Array(repeating: row, count: OutboxEntry.listLimit)
+        #expect(OutboxText.limitNote(many)?.contains("newest 1000 rows") == true)
+        #expect(OutboxText.limitNote(many.dropLast()) == nil)
     }
 
     @Test func theStatusPageIsReadable() {

@@ -39,7 +39,8 @@ extension Agent: AgentControl {
     package func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry] {
         try await counted(.outboxList) { () async throws(ControlError) in
             var filter = OutboxFilter()
-            filter.limit = 1000
+            filter.limit = OutboxEntry.listLimit
+            filter.isNewestFirst = true
             if let state {
                 guard let state = OutboxState(rawValue: state) else {
                     let words = OutboxState.allCases.map(\.rawValue).joined(separator: ", ")
