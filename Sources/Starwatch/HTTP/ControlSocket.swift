@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import StarwatchStore
 import Synchronization
 
 /// The place of the control socket in the file system.
