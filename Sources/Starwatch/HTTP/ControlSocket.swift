@@ -50,7 +50,9 @@ package final class ControlSocket: Sendable {
     /// - Throws: ``HTTPServerError/agentRunning(path:)`` or ``HTTPServerError/badSocket(path:detail:)``;
     ///   `CancellationError` while another agent starts beside it.
     static func claim(_ path: String) async throws -> ControlSocket {
-        if let problem = Self.problem(ofPath: path) { throw HTTPServerError.badSocket(path: path, detail: problem) }
+        if let problem = Self.problem(ofPath: path) {
+            throw HTTPServerError.badSocket(path: path, detail: "its path \(problem)")
+        }
         let parent = Self.parent(of: path)
         let template = Self.template(in: parent)
         let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
