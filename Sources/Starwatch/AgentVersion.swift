@@ -2,7 +2,8 @@
 public enum AgentVersion {
     /// Semantic version.
     public static let current = "0.1.0"
-    /// The commit the build was made from; `unknown` unless the build was told.
+    /// The commit the build was made from. `unknown` in a checkout: SwiftPM tells a build none, so whoever makes a
+    /// package writes it here first.
     public static let commit = "unknown"
     /// The language version it was compiled with.
     public static var swift: String {

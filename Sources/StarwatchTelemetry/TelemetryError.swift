@@ -9,15 +9,6 @@ package enum TelemetryError: Error, Sendable, Hashable, CustomStringConvertible 
     /// A configured name stands twice, or is one of the fixed names. The position counts from 0.
     case duplicateName(position: Int)
 
-    /// One of a fixed set of words, safe as a metric label.
-    package var reason: String {
-        switch self {
-        case .tooManyNames: "too_many_names"
-        case .invalidName: "invalid_name"
-        case .duplicateName: "duplicate_name"
-        }
-    }
-
     package var description: String {
         switch self {
         case .tooManyNames(let count):

@@ -97,6 +97,15 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("http:\n  listen: ::1:9464", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("control:\n  listen: 127.0.0.1:1", line: 2, "control.listen", "needs a token_file"),
         BadInput("control:\n  socket: /\(String(repeating: "x", count: 107))", line: 2, "control.socket", "107 bytes"),
+        // The path fits, but not the place beside it where the socket is first bound.
+        BadInput(
+            "control:\n  socket: /\(String(repeating: "x", count: 95))/s",
+            line: 2,
+            "control.socket",
+            "directory 95"
+        ),
+        BadInput("http:\n  listen: \"[localhost]:1\"", line: 2, "http.listen", "must be HOST:PORT"),
+        BadInput("http:\n  listen: \"a[b:1\"", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("identity:\n  did: me", line: 2, "identity.did", "must be a DID"),
         BadInput("auth:\n  kind: did_key", line: 2, "auth.kind", "did_key needs key_file"),
         BadInput("auth:\n  kind: command", line: 2, "auth.kind", "command needs argv"),

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func whatCouldDriveTheTerminalIsShownAsAQuestionMark() {
-        #expect(TextTable.printable("a\u{1B}[31mb\n\u{202E}c\u{7F}") == "a?[31mb??c?")
+        #expect(TerminalText.printable("a\u{1B}[31mb\n\u{202E}c\u{7F}") == "a?[31mb??c?")
         #expect(TextTable.pairs([("Name", "x\ny"), ("A", "z")]) == "Name  x?y\nA     z")
     }
 
@@ -73,6 +73,9 @@ import Testing
         )
         #expect(OutboxText.list([]) == "No rows.")
         #expect(OutboxText.details(row).contains("\nNotification  -"))
+        let many = Array(repeating: row, count: OutboxEntry.listLimit)
+        #expect(OutboxText.limitNote(many)?.contains("newest 1000 rows") == true)
+        #expect(OutboxText.limitNote(many.dropLast()) == nil)
     }
 
     @Test func theStatusPageIsReadable() {
@@ -118,7 +121,7 @@ import Testing
                 starred_projects  stale  5 h ago       failed   in 15 min  2026-01-01T06:59:00Z  circuit_open
 
                 Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 delivered, 1 dead
-                Oldest        pending 119 s ago, due none
+                Oldest        pending 1 min 59 s ago, due none
                 Backpressure  off
                 Books         balanced
 
@@ -126,7 +129,7 @@ import Testing
                 hook  open
                 log   closed
 
-                Server  dialect endorser, circuit closed, throttled, next request in 60 s
+                Server  dialect endorser, circuit closed, throttled, next request in 1 min
                 Clock   the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
 
                 """

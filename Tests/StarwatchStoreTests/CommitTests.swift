@@ -25,6 +25,16 @@ import Testing
         try await world.expectBalanced(store!)
     }
 
+    @Test func aListOfTheNewestLeavesOutTheOldest() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        var filter = OutboxFilter()
+        filter.limit = 2
+        #expect(try await store.outbox(filter).map(\.change) == world.changes([1, 2]))
+        filter.isNewestFirst = true
+        #expect(try await store.outbox(filter).map(\.change) == world.changes([3, 2]))
+    }
+
     @Test func secondSightIsADuplicate() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5))

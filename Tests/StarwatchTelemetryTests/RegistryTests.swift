@@ -42,20 +42,15 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         let vector = registry.counters(
             .counter("t_total", "T."),
             by: LabelDimension("poll", of: polls),
-            LabelDimension<Reason>("reason"),
-            LabelDimension<Side>("side")
+            LabelDimension<Reason>("reason")
         )
         var expected: [String] = []
         var amount: UInt64 = 0
         for poll in polls.all {
             for reason in Reason.allCases {
-                for side in Side.allCases {
-                    amount += 1
-                    vector[poll, reason, side].increment(by: amount)
-                    expected.append(
-                        "t_total{poll=\"\(poll)\",reason=\"\(reason.rawValue)\",side=\"\(side.rawValue)\"} \(amount)"
-                    )
-                }
+                amount += 1
+                vector[poll, reason].increment(by: amount)
+                expected.append("t_total{poll=\"\(poll)\",reason=\"\(reason.rawValue)\"} \(amount)")
             }
         }
         #expect(text(registry.page(.text)).split(separator: "\n").dropFirst(2).map(String.init) == expected)
@@ -116,17 +111,6 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
             _ = registry.counter(.counter("t_polls_total", "One."))
             _ = registry.gauge(.gauge("t_polls", "Two."))
         }
-    }
-
-    @Test func countersRestoreAndRise() {
-        let counter = Counter()
-        counter.increment(by: 2)
-        counter.restore(40)
-        #expect(counter.value == 42)
-        counter.raise(to: 41)
-        #expect(counter.value == 42)
-        counter.raise(to: 50)
-        #expect(counter.value == 50)
     }
 
     @Test func gaugesSetAndAdd() {

@@ -152,12 +152,12 @@ import Testing
         #expect(requests.value == 0)
     }
 
-    @Test func everyErrorHasAReasonAndNoSecretsInIt() {
+    @Test func everyErrorHasASentenceOfItsOwn() {
         let all: [HTTPError] = [
             .timeout, .dns, .connect, .tls, .reset, .tooLarge, .cancelled, .malformed, .invalidRequest,
             .configuration("x"),
         ]
-        #expect(Set(all.map(\.reason)).count == all.count)
+        #expect(Set(all.map(\.description)).count == all.count)
         #expect(all.allSatisfy { !$0.description.isEmpty })
     }
 

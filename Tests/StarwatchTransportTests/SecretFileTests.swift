@@ -34,7 +34,7 @@ import Testing
         var directory = file(self.directory.path)
         #expect(throws: TokenError.fileUnreadable(setting: "auth.secret_file")) { try directory.read() }
         var empty = file(self.directory.write("empty", "\n"))
-        #expect { try empty.read() } throws: { ($0 as? TokenError)?.reason == "file_invalid" }
+        #expect { try empty.read() } throws: { if case TokenError.fileInvalid = $0 { true } else { false } }
     }
 
     @Test func itIsReadAgainOnlyWhenItChanged() throws {

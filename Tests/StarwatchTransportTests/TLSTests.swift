@@ -102,7 +102,7 @@ import Testing
         let paths = [directory.path + "/missing.pem", directory.write("empty.pem", "nothing")]
         for path in paths {
             #expect { try makeClient(HTTPClientOptions(caFile: path)) } throws: { error in
-                (error as? HTTPError)?.reason == "configuration"
+                if case HTTPError.configuration = error { true } else { false }
             }
         }
     }

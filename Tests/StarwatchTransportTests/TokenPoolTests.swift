@@ -89,7 +89,7 @@ import Testing
         await #expect {
             try await pool.validate(account: alice)
         } throws: {
-            ($0 as? TokenError)?.reason == "file_invalid"
+            if case TokenError.fileInvalid = $0 { true } else { false }
         }
     }
 }

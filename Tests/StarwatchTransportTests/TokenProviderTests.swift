@@ -71,7 +71,7 @@ import Testing
             await #expect {
                 try await provider.validate(account: Vector.did)
             } throws: {
-                ($0 as? TokenError)?.reason == "file_invalid"
+                if case TokenError.fileInvalid = $0 { true } else { false }
             }
         }
     }

@@ -16,6 +16,13 @@ func makeClient(
     try HTTPClient(options: options, clock: clock)
 }
 
+extension HTTPClient {
+    /// As `exchange`, without the measurements.
+    func execute(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+        try await exchange(request).result.get()
+    }
+}
+
 func text(_ response: HTTPResponse) -> String {
     String(decoding: response.body, as: UTF8.self)
 }

@@ -30,16 +30,11 @@ extension Agent: AgentControl {
         }
     }
 
-    /// As ``runPoll(_:)``, for an agent that was not run.
-    package func pollOnce(_ name: String) async throws(ControlError) -> PollReport { try await runPoll(name) }
-
-    /// The agent's control API, usable without ``run()``.
-    package var control: any AgentControl { self }
-
     package func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry] {
         try await counted(.outboxList) { () async throws(ControlError) in
             var filter = OutboxFilter()
-            filter.limit = 1000
+            filter.limit = OutboxEntry.listLimit
+            filter.isNewestFirst = true
             if let state {
                 guard let state = OutboxState(rawValue: state) else {
                     let words = OutboxState.allCases.map(\.rawValue).joined(separator: ", ")

@@ -331,8 +331,11 @@ public final class Agent: Sendable {
         }
     }
 
-    /// Closes connections and stores what is left of the log. For agents that were not run.
-    package func close() async {
+    /// Closes the connections and the database, so that another agent may open it, and stores what is left of the log.
+    ///
+    /// For agents that only ``poll(_:)``: ``run()`` ends with it. The agent is then of no more use: its polls fail.
+    /// Closing it again does nothing. A cycle under way ends as cancelled, and what it has stored stays.
+    public func close() async {
         pipeline.flush()
         await recorder.flush(to: store)
         http.shutdown()

@@ -14,6 +14,7 @@ package protocol AgentControl: Sendable {
 
     /// Runs one cycle with delivery and acknowledgement.
     func runPoll(_ name: String) async throws(ControlError) -> PollReport
+    /// The newest rows first, at most ``OutboxEntry/listLimit``; `nil` lists every state.
     func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry]
     func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry
     func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int
@@ -84,6 +85,9 @@ package struct PollReport: Sendable, Codable, Hashable {
 
 /// A row of the outbox, as its operator sees it. Given only over the control socket.
 package struct OutboxEntry: Sendable, Codable, Hashable {
+    /// The most rows that one list holds.
+    package static let listLimit = 1000
+
     package var id: Int64
     package var poll: String
     package var state: OutboxState

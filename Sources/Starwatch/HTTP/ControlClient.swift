@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import StarwatchCore
+import StarwatchStore
 
 /// Speaks to a running agent over its control socket. Every call is a connection of its own.
 ///

@@ -10,17 +10,6 @@ package enum ControlClientError: Error, Sendable, Hashable {
     case unintelligible
     /// The task was cancelled.
     case cancelled
-
-    /// One of a fixed set of words, safe as a metric label.
-    package var reason: String {
-        switch self {
-        case .unreachable: "unreachable"
-        case .refused: "refused"
-        case .hungUp: "hung_up"
-        case .unintelligible: "unintelligible"
-        case .cancelled: "cancelled"
-        }
-    }
 }
 
 extension ControlClientError: CustomStringConvertible {

@@ -17,7 +17,7 @@ package struct ControlServer: Service {
     /// On a Unix socket of mode 0600. One left behind by a dead agent is replaced.
     ///
     /// - Parameters:
-    ///   - socketPath: At most 96 bytes; its directory must exist.
+    ///   - socketPath: At most 107 bytes, and its directory's at most 95; the directory must exist.
     ///   - dashboards: Where the dashboards are, for the page's link.
     ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
     package init(

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import StarwatchStore
 import Synchronization
 
 /// The place of the control socket in the file system.
@@ -11,7 +12,7 @@ import Synchronization
 ///
 /// A lock on the directory, from the look for a live agent until the rename, keeps two agents that start together
 /// from each taking the other's socket for a dead one.
-final class ControlSocket: Sendable {
+package final class ControlSocket: Sendable {
     let path: String
     /// Where to bind.
     let stagingPath: String
@@ -28,16 +29,32 @@ final class ControlSocket: Sendable {
 
     deinit { close(directory) }
 
+    /// What is wrong with a path for a control socket; `nil` when it fits.
+    ///
+    /// The system takes 107 bytes, also of the place where the socket is first bound, 12 bytes below its directory.
+    package static func problem(ofPath path: String) -> String? {
+        let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        let staging = template(in: parent(of: path)).utf8.count + 2
+        guard max(path.utf8.count, staging) > longest else { return nil }
+        return "is too long: a socket's path may have \(longest) bytes, and its directory \(longest - 12); "
+            + "choose a shorter one"
+    }
+
+    /// The staging directory's name, for `mkdtemp`.
+    private static func template(in parent: String) -> String {
+        parent + (parent.hasSuffix("/") ? "" : "/") + ".swXXXXXX"
+    }
+
     /// Makes sure that no agent lives at `path`, and a directory to bind in.
     ///
     /// - Throws: ``HTTPServerError/agentRunning(path:)`` or ``HTTPServerError/badSocket(path:detail:)``;
     ///   `CancellationError` while another agent starts beside it.
     static func claim(_ path: String) async throws -> ControlSocket {
-        let parent = Self.parent(of: path)
-        let template = parent + (parent.hasSuffix("/") ? "" : "/") + ".swXXXXXX"
-        guard max(path.utf8.count, template.utf8.count + 2) < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
-            throw HTTPServerError.badSocket(path: path, detail: "the path is too long; choose a shorter one")
+        if let problem = Self.problem(ofPath: path) {
+            throw HTTPServerError.badSocket(path: path, detail: "its path \(problem)")
         }
+        let parent = Self.parent(of: path)
+        let template = Self.template(in: parent)
         let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else {
             let detail = "its directory cannot be opened (\(SystemText.of(errno))); create it first"

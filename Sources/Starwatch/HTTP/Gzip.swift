@@ -2,9 +2,6 @@ import CZlib
 
 /// gzip, for answers that are worth it.
 package enum Gzip {
-    /// Bodies smaller than this are sent as they are.
-    package static let worthwhileBytes = 1024
-
     /// `bytes` as one gzip member at zlib's level 1; `nil` if zlib has no memory.
     package static func compress(_ bytes: [UInt8]) -> [UInt8]? {
         let capacity = starwatch_gzip_bound(bytes.count)

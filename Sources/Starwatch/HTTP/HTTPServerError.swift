@@ -9,17 +9,6 @@ package enum HTTPServerError: Error, Sendable, Hashable {
     case agentRunning(path: String)
     /// There is something else, or nothing usable, where the control socket should be.
     case badSocket(path: String, detail: String)
-
-    /// One of a fixed set of words, safe as a metric label.
-    package var reason: String {
-        switch self {
-        case .badAddress: "bad_address"
-        case .addressInUse: "address_in_use"
-        case .cannotListen: "cannot_listen"
-        case .agentRunning: "agent_running"
-        case .badSocket: "bad_socket"
-        }
-    }
 }
 
 extension HTTPServerError: CustomStringConvertible {

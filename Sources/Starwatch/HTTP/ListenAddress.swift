@@ -12,14 +12,14 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
     package init(parsing text: String) throws(HTTPServerError) {
         guard let colon = text.lastIndex(of: ":"),
-            case let digits = text[text.index(after: colon)...], digits.utf8.first != UInt8(ascii: "+"),
+            case let digits = text[text.index(after: colon)...], digits.utf8.allSatisfy({ (48...57).contains($0) }),
             let port = UInt16(digits)
         else { throw .badAddress(text) }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = host.dropFirst().dropLast()
             guard host.contains(":") else { throw .badAddress(text) }
-        } else if host.contains(":") || host.contains("[") || host.contains("/") {
+        } else if host.contains(where: { ":[]/ ".contains($0) }) {
             throw .badAddress(text)
         }
         self.host = host.isEmpty ? "0.0.0.0" : String(host)

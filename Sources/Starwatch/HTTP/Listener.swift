@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
+import StarwatchStore
 
 /// Runs Hummingbird on one address until graceful shutdown, and says where it listens.
 struct Listener: Sendable {

@@ -1,7 +1,7 @@
 import StarwatchCore
 
-/// Times as the pages write them.
-struct AgeText: Sendable {
+/// Times as the pages and the command line write them.
+package struct AgeText: Sendable {
     let now: Timestamp
 
     /// `nil` if `text` is not a time.
@@ -12,11 +12,7 @@ struct AgeText: Sendable {
     /// `3 min ago`, or `in 3 min`, with the time in UTC beside it; `never` for `nil`.
     func ageAndTime(_ text: String?, never: String = "–") -> HTML {
         guard let text, let seconds = secondsSince(text) else { return "<span class=\"none\">\(never)</span>" }
-        let age =
-            if seconds.magnitude < 1 { "now" } else if seconds < 0 { "in " + Self.duration(-seconds) } else {
-                Self.duration(seconds) + " ago"
-            }
-        return "<time datetime=\"\(text)\">\(age) <small>\(clock(text))</small></time>"
+        return "<time datetime=\"\(text)\">\(Self.age(seconds)) <small>\(clock(text))</small></time>"
     }
 
     /// The time alone, for who wants to know when and not how long ago.
@@ -30,8 +26,16 @@ struct AgeText: Sendable {
         return day == now.iso8601.prefix(10) ? "\(clock) UTC" : "\(day) \(clock) UTC"
     }
 
+    /// `3 min ago`, `in 3 min`, or `now`.
+    ///
+    /// - Parameter seconds: Since that time; negative when it is to come.
+    package static func age(_ seconds: Double) -> String {
+        if seconds.magnitude < 1 { return "now" }
+        return seconds < 0 ? "in " + duration(-seconds) : duration(seconds) + " ago"
+    }
+
     /// The two largest units: `45 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. Below 10 s with a tenth, below 1 s in ms.
-    static func duration(_ seconds: Double) -> String {
+    package static func duration(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds.magnitude < 1e12 else { return "–" }
         if seconds < 1 { return "\(Int(seconds * 1000)) ms" }
         let whole = Int(seconds)

@@ -113,8 +113,6 @@ package final class PollCycle: Sendable {
             hasIdentity: snapshot.identity.did != nil,
             hasStars: poll.kind != .starredProjects || !snapshot.stars.isEmpty,
             optedOut: snapshot.optedOut.contains(poll.kind),
-            isRunning: false,
-            hasToken: true,
             notBefore: await gate.heldUntil(now: now),
             circuitIsOpen: !(await gate.isReady(now: now)),
             openRows: state?.openRows ?? 0,

@@ -117,8 +117,6 @@ package final class PollService: Service {
     private func follow(_ poll: Poll) async {
         let time = caller.time
         let polls = caller.metrics.polls
-        polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
-        polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
         var (nextRun, lastRun) = await restore(poll)
         // A cycle that could not reach the server, or had to wait, is not left to the next scheduled time.
         var extra: Timestamp?

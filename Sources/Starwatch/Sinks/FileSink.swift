@@ -4,17 +4,20 @@ import Synchronization
 
 /// Appends each notification to a file as a line of JSON, exactly once.
 ///
-/// A crash between the write and its record brings the same notification again. So the sink knows the ids that are
-/// in the file: it reads them when it first writes, and cuts off a last line that a crash left unfinished.
+/// A crash between the write and its record brings the same notification again. So the sink knows the last ids that
+/// are in the file: it reads them when it first writes, and cuts off a last line that a crash left unfinished.
 package final class FileSink: NotificationSink {
     package let name: String
     private let path: String
     private let queue: BlockingQueue
-    private let seen = Mutex<Set<String>?>(nil)
+    private let memory: Int
+    private let seen = Mutex<RecentIDs?>(nil)
 
-    package init(name: String, path: String) {
+    /// - Parameter memory: How many ids are known: far more than are ever under way at once.
+    package init(name: String, path: String, memory: Int = 10_000) {
         self.name = name
         self.path = path
+        self.memory = memory
         self.queue = BlockingQueue(label: "starwatch.sink.\(name)")
     }
 
@@ -29,13 +32,9 @@ package final class FileSink: NotificationSink {
         guard descriptor >= 0 else { return failure }
         defer { close(descriptor) }
         return seen.withLock { seen in
-            var ids = seen ?? []
-            if seen == nil {
-                guard let found = Self.recover(descriptor) else { return failure }
-                ids = found
-            }
-            defer { seen = ids }
-            guard !ids.contains(notification.id) else { return .ok }
+            if seen == nil { seen = Self.recover(descriptor, memory: memory) }
+            guard let isWritten = seen?.contains(notification.id) else { return failure }
+            guard !isWritten else { return .ok }
             let end = lseek(descriptor, 0, SEEK_END)
             guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
                 fsync(descriptor) == 0
@@ -44,7 +43,7 @@ package final class FileSink: NotificationSink {
                 _ = ftruncate(descriptor, end)
                 return failure
             }
-            ids.insert(notification.id)
+            seen?.insert(notification.id)
             return .ok
         }
     }
@@ -53,7 +52,7 @@ package final class FileSink: NotificationSink {
     private static let recoveredBytes = 16 * 1_048_576
 
     /// The ids at the end of the file, after an unfinished last line was cut off; `nil` when it cannot be read.
-    private static func recover(_ descriptor: Int32) -> Set<String>? {
+    private static func recover(_ descriptor: Int32, memory: Int) -> RecentIDs? {
         struct Line: Decodable { var id: String }
         let end = Int(lseek(descriptor, 0, SEEK_END))
         guard end >= 0 else { return nil }
@@ -66,7 +65,7 @@ package final class FileSink: NotificationSink {
         guard complete > 0 || start == 0 else { return nil }
         if start + complete < end, ftruncate(descriptor, off_t(start + complete)) != 0 { return nil }
         let decoder = JSONDecoder()
-        var ids: Set<String> = []
+        var ids = RecentIDs(capacity: memory)
         for line in tail[..<complete].split(separator: UInt8(ascii: "\n")) {
             if let line = try? decoder.decode(Line.self, from: Data(line)) { ids.insert(line.id) }
         }

@@ -77,7 +77,4 @@ package final class SinkSlot: Sendable {
             return (changed, next)
         }
     }
-
-    /// Notes that an admitted attempt was not made.
-    package func abandon(at now: Timestamp) { state.withLock { _ = $0.circuit.abandoned(at: now) } }
 }

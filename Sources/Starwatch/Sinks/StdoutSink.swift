@@ -15,18 +15,13 @@ package struct StdoutSink: NotificationSink {
     }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        let text = Array("\(Self.printable(notification.title)): \(Self.printable(notification.body))\n".utf8)
+        let text = Array(
+            "\(TerminalText.printable(notification.title)): \(TerminalText.printable(notification.body))\n".utf8
+        )
         return await queue.run { [descriptor, patience] in
             FileWriting.writeAll(text, to: descriptor, patience: patience)
                 ? .ok : .unavailable("Standard output cannot be written to.", retryAfter: nil)
         }
-    }
-
-    /// Names come from strangers: control characters must not reach the terminal.
-    static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 })
-        )
     }
 }
 

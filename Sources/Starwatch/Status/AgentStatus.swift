@@ -1,6 +1,9 @@
 public import StarwatchCore
 
 /// What the agent says of itself: `starwatch status --json` and `GET /api/v1/status`. Holds no personal data.
+///
+/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. What is `nil` is left out of the
+/// JSON.
 public struct AgentStatus: Sendable, Codable, Hashable {
     /// `healthy` or `degraded`.
     public enum Health: String, Sendable, Codable {
@@ -10,15 +13,26 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// One poll.
     public struct Poll: Sendable, Codable, Hashable {
+        /// What it asks for.
         public var kind: PollKind
+        /// Whether the last success, or else the agent's start, is longer ago than ``staleAfterSeconds``. `false` when
+        /// signed out.
         public var stale: Bool
+        /// When a cycle last reached the server; `nil` if none did, or when signed out.
         public var lastAttempt: String?
+        /// When a cycle last fetched all there was; `nil` as above.
         public var lastSuccess: String?
+        /// `changed`, `unchanged`, `bootstrapped`, `deferred` or `failed`; `nil` as above.
         public var lastOutcome: String?
+        /// When the schedule fires next; `nil` before the schedule was first looked at.
         public var nextRun: String?
+        /// How old the last success may be.
         public var staleAfterSeconds: Double
+        /// The server's time up to which every change is finished; `nil` if there is no watermark yet.
         public var watermarkTime: String?
+        /// The server's time up to which every change was fetched; `nil` if none was.
         public var fetchCursorTime: String?
+        /// Why the latest cycle was skipped; `nil` if it was not, or if there was none since the start.
         public var skipReason: SkipReason?
 
         enum CodingKeys: String, CodingKey {
@@ -42,14 +56,23 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// The outbox.
     public struct Outbox: Sendable, Codable, Hashable {
+        /// Rows that wait to be delivered.
         public var pending = 0
+        /// Rows that are being delivered.
         public var claimed = 0
+        /// Delivered rows that are not yet acknowledged.
         public var delivered = 0
+        /// Rows that were given up.
         public var dead = 0
+        /// The most rows that may be pending or claimed.
         public var capacity = 0
+        /// Whether polling pauses because the outbox is nearly full.
         public var backpressure = false
+        /// When the oldest pending or claimed row was stored; `nil` if there is none.
         public var oldestPending: String?
+        /// Since when the oldest row has been due that could be delivered now; `nil` if there is none.
         public var oldestDue: String?
+        /// Rows the books cannot account for; must be 0.
         public var ledgerImbalance = 0
         /// Sink name to `closed`, `half_open`, `open` or `disabled`.
         public var sinks: [String: String] = [:]
@@ -69,7 +92,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public struct Clock: Sendable, Codable, Hashable {
         /// Positive: the server is ahead. `nil` before the first sample.
         public var skewSeconds: Double?
+        /// How far the skew may be off, either way; `nil` before the first sample.
         public var uncertaintySeconds: Double?
+        /// When the server's clock was last read; `nil` before the first sample.
         public var lastSync: String?
 
         enum CodingKeys: String, CodingKey {
@@ -85,8 +110,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public struct Server: Sendable, Codable, Hashable {
         /// `nil` until the first answer, when it is to be found out.
         public var dialect: Dialect?
+        /// `closed` (working), `half_open` or `open`.
         public var circuit = "closed"
-        /// No request before this time.
+        /// No request before this time; `nil` when nothing holds requests back.
         public var throttledUntil: String?
 
         enum CodingKeys: String, CodingKey {
@@ -97,15 +123,21 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init() {}
     }
 
+    /// `degraded` when there are ``reasons``.
     public var status = Health.healthy
     /// Why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
     public var reasons: [String] = []
+    /// The agent's ``AgentVersion/current``.
     public var version: String
+    /// When the agent was made.
     public var startedAt: String
+    /// When this was written.
     public var now: String
     /// The active identity's pseudonym, `did:hash:…`; `nil` when signed out.
     public var identity: String?
+    /// By the poll's name. Empty while the database cannot be read.
     public var polls: [String: Poll] = [:]
+    /// Zeros while the database cannot be read.
     public var outbox = Outbox()
     public var clock = Clock()
     public var server = Server()

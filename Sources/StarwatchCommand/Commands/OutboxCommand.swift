@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Starwatch
 import StarwatchCore
 
@@ -14,7 +15,11 @@ struct OutboxCommand: AsyncParsableCommand {
     )
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the rows.")
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the rows, the newest first.",
+            discussion: "At most \(OutboxEntry.listLimit) rows; a note on standard error says when there may be more."
+        )
 
         @Option(help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: String?
@@ -35,6 +40,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 try await agent.outboxList(state: state)
             }
             print(try format.json ? JSONText.encode(rows) : OutboxText.list(rows))
+            if let note = OutboxText.limitNote(rows) { FileHandle.standardError.write(Data((note + "\n").utf8)) }
         }
     }
 

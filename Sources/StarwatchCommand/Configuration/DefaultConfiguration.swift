@@ -7,8 +7,8 @@ enum DefaultConfiguration {
         # Starwatch does not know is refused. Check the file with 'starwatch check --config FILE'.
         #
         # Durations: 250ms, 30s, 5m, 4h, 7d. Sizes: 64KiB, 10MiB. Relative paths start at this file's directory.
-        # Secrets are never written here: name a file of mode 0600 instead (..._file). A bare file name is also
-        # looked for in $CREDENTIALS_DIRECTORY.
+        # Keys, tokens and signing secrets are never written here: name a file of mode 0600 instead (..._file). A bare
+        # file name is also looked for in $CREDENTIALS_DIRECTORY.
 
         server:
           url: https://api.endorser.ch   # https; http only to this machine
@@ -19,7 +19,7 @@ enum DefaultConfiguration {
           pinned_public_key: null        # sha256//... as libcurl takes it
 
         identity:
-          did: null                      # initial active DID; afterwards the database holds it
+          did: null                      # of an empty database; later: starwatch identity set
 
         auth:
           kind: none                     # none | shared_secret | did_key | token_pool | command
@@ -42,7 +42,7 @@ enum DefaultConfiguration {
             catch_up: latest             # latest: one run makes up for missed ones | none
             splay: 0s                    # the range of this instance's fixed delay
             stale_after: 4h              # without a success for so long, the agent is degraded
-            plan_ids: []                 # initial starred plans; afterwards the database holds them
+            plan_ids: []                 # of an empty database; later: starwatch stars set
             bootstrap: latest            # the first run announces: latest: nothing | beginning: everything
             validation: lenient          # lenient | strict
             quarantine_invalid: false    # true: refuse invalid items one by one, not the page
@@ -50,7 +50,7 @@ enum DefaultConfiguration {
         outbox:
           max_undelivered: 1000          # rows that wait for delivery
           backpressure_threshold: 0.8    # the fraction of them from which polling pauses
-          eviction: fifo                 # fifo | lifo | priority
+          eviction: fifo                 # fifo | lifo | priority; every change has the same: as fifo
           max_retries: 3                 # tries in all; at least 1
           cleanup_interval: 1h
           keep_delivered: 7d
@@ -59,7 +59,7 @@ enum DefaultConfiguration {
           group_wait: 0s
           group_interval: 5m             # at most one notification in this time
           max_group_size: 5              # the largest group that is "several"; above it "many"
-          locale: en
+          locale: en                     # a label in the payload; texts are not translated
           sinks:                         # at most 16
             - name: log
               kind: log                  # stdout | log | file | webhook | ntfy | command
@@ -99,7 +99,7 @@ enum DefaultConfiguration {
 
         http:
           listen: 127.0.0.1:9464         # /metrics, health, status page
-          web_config_file: null          # TLS and basic auth, in the exporter-toolkit format
+          web_config_file: null          # must be null in this version; for TLS, put a proxy in front
           dashboards_url: null           # where the dashboards are, for a link on the status page
 
         control:

@@ -1,4 +1,5 @@
 import Foundation
+import Starwatch
 import StarwatchCore
 
 /// What a value must be like. Each rule returns the sentence that says what is wrong, or `nil`.
@@ -42,20 +43,15 @@ enum ValueRules {
 
     /// `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.
     static func listen(_ text: String) -> String? {
-        let problem = "must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464."
-        guard let colon = text.lastIndex(of: ":") else { return problem }
-        let (host, port) = (text[..<colon], text[text.index(after: colon)...])
-        guard port.utf8.allSatisfy({ (48...57).contains($0) }), UInt16(port) != nil else {
-            return problem
+        do throws(HTTPServerError) {
+            _ = try ListenAddress(parsing: text)
+            return nil
+        } catch {
+            return "must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464."
         }
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]") && host.count > 2
-        return host.contains(":") && !isBracketed || host.contains(" ") || host.contains("/") ? problem : nil
     }
 
-    /// A Unix socket's address has room for 107 bytes.
-    static func socketPath(_ path: String) -> String? {
-        path.utf8.count <= 107 ? nil : "is longer than the 107 bytes a socket's path may have; choose a shorter one."
-    }
+    static func socketPath(_ path: String) -> String? { ControlSocket.problem(ofPath: path).map { $0 + "." } }
 
     // MARK: Names
 

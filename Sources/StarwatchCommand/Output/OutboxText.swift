@@ -16,6 +16,13 @@ enum OutboxText {
         ).text
     }
 
+    /// What to say when the list is as long as one can be; `nil` when it is whole.
+    static func limitNote(_ rows: [OutboxEntry]) -> String? {
+        guard rows.count >= OutboxEntry.listLimit else { return nil }
+        return "starwatch: These are the newest \(OutboxEntry.listLimit) rows, and there may be older ones; "
+            + "list one state with --state."
+    }
+
     static func details(_ row: OutboxEntry) -> String {
         TextTable.pairs([
             ("Id", "\(row.id)"), ("State", row.state.rawValue), ("Poll", row.poll), ("Tries", "\(row.attempts)"),

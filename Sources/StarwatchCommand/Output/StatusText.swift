@@ -15,7 +15,7 @@ enum StatusText {
     }
 
     private static func head(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
-        let up = Timestamp(iso8601: status.startedAt).map { RelativeTime.span(max(0, (now - $0).inSeconds)) } ?? "-"
+        let up = Timestamp(iso8601: status.startedAt).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
         return [
             ("Status", status.status.rawValue),
             ("Reasons", status.reasons.isEmpty ? "none" : status.reasons.joined(separator: ", ")),

@@ -1,3 +1,5 @@
+import Starwatch
+
 /// Rows in aligned columns, for a terminal.
 struct TextTable: Sendable {
     enum Alignment: Sendable { case left, right }
@@ -19,7 +21,7 @@ struct TextTable: Sendable {
     /// The title line and a line a row, two spaces between columns, none at the end; no newline after the last.
     /// Control characters, which could drive the terminal, are shown as `?`.
     var text: String {
-        let lines = [columns.map(\.title)] + rows.map { $0.map(Self.printable) }
+        let lines = [columns.map(\.title)] + rows.map { $0.map(TerminalText.printable) }
         let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         return lines.map { line in
             var cells = columns.indices.map { column in
@@ -35,20 +37,7 @@ struct TextTable: Sendable {
     static func pairs(_ pairs: [(name: String, value: String)]) -> String {
         let width = pairs.map(\.name.count).max() ?? 0
         return pairs.map { name, value in
-            name + String(repeating: " ", count: width - name.count + 2) + printable(value)
+            name + String(repeating: " ", count: width - name.count + 2) + TerminalText.printable(value)
         }.joined(separator: "\n")
-    }
-
-    static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    switch scalar.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator: "?"
-                    default: scalar
-                    }
-                }
-            )
-        )
     }
 }

@@ -17,20 +17,6 @@ enum CommandError: Error, Sendable {
     /// A poll cycle failed; its report has been printed.
     case pollFailed
 
-    /// One of a fixed set of words.
-    var reason: String {
-        switch self {
-        case .noConfiguration: "no_configuration"
-        case .configuration: "configuration"
-        case .usage: "usage"
-        case .agent: "agent"
-        case .control: "control"
-        case .client(let error): error.reason
-        case .degraded: "degraded"
-        case .pollFailed: "poll_failed"
-        }
-    }
-
     var exitCode: CommandExitCode {
         switch self {
         case .noConfiguration, .configuration, .usage: .usage

@@ -16,39 +16,39 @@ struct ForegroundAgent: AgentOperations {
     func close() async { await agent.close() }
 
     func runPoll(_ name: String) async throws(CommandError) -> PollReport {
-        try await ask { agent throws(ControlError) in try await agent.pollOnce(name) }
+        try await ask { agent throws(ControlError) in try await agent.runPoll(name) }
     }
 
     func outboxList(state: String?) async throws(CommandError) -> [OutboxEntry] {
-        try await ask { agent throws(ControlError) in try await agent.control.outboxList(state: state) }
+        try await ask { agent throws(ControlError) in try await agent.outboxList(state: state) }
     }
 
     func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry {
-        try await ask { agent throws(ControlError) in try await agent.control.outboxShow(id) }
+        try await ask { agent throws(ControlError) in try await agent.outboxShow(id) }
     }
 
     func outboxRetry(_ ids: [Int64]) async throws(CommandError) -> Int {
-        try await ask { agent throws(ControlError) in try await agent.control.outboxRetry(ids) }
+        try await ask { agent throws(ControlError) in try await agent.outboxRetry(ids) }
     }
 
     func outboxDiscard(_ ids: [Int64]) async throws(CommandError) -> Int {
-        try await ask { agent throws(ControlError) in try await agent.control.outboxDiscard(ids) }
+        try await ask { agent throws(ControlError) in try await agent.outboxDiscard(ids) }
     }
 
     func identity() async throws(CommandError) -> IdentityReport {
-        try await ask { agent throws(ControlError) in try await agent.control.identity() }
+        try await ask { agent throws(ControlError) in try await agent.identity() }
     }
 
     func setIdentity(_ did: DID?) async throws(CommandError) -> IdentityReport {
-        try await ask { agent throws(ControlError) in try await agent.control.setIdentity(did) }
+        try await ask { agent throws(ControlError) in try await agent.setIdentity(did) }
     }
 
     func stars() async throws(CommandError) -> [String] {
-        try await ask { agent throws(ControlError) in try await agent.control.stars() }
+        try await ask { agent throws(ControlError) in try await agent.stars() }
     }
 
     func changeStars(_ change: StarsChange) async throws(CommandError) -> [String] {
-        try await ask { agent throws(ControlError) in try await agent.control.changeStars(change) }
+        try await ask { agent throws(ControlError) in try await agent.changeStars(change) }
     }
 
     private func ask<Answer>(

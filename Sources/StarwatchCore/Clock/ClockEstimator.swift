@@ -19,8 +19,6 @@ public struct ClockEstimator: Sendable, Hashable {
 
     /// Readings that took longer are ignored: 2 s.
     public static let longestRoundTrip = Duration.seconds(2)
-    /// How much two clocks are taken to drift apart: 100 µs a second.
-    public static let driftPerSecond = Duration.microseconds(100)
 
     /// The most readings that are kept, and for how long.
     public let capacity: Int
@@ -33,6 +31,7 @@ public struct ClockEstimator: Sendable, Hashable {
 
         func widened(until now: Timestamp) -> (low: Int64, high: Int64) {
             let age = max(0, now.milliseconds - at.milliseconds)
+            // Two clocks are taken to drift apart by 100 µs a second.
             let drift = age / 10_000 + (age > 0 ? 1 : 0)
             return (low - drift, high + drift)
         }

@@ -1,12 +1,11 @@
-/// Whether a cycle may start (semantics: gate).
+/// Whether a cycle may start, by what can be known without asking for anything (semantics: gate).
+///
+/// That no cycle of the same poll is under way and that a token is to be had is for the caller to see.
 public struct PollGate: Sendable, Hashable {
     public var hasIdentity: Bool
     /// `true` for polls that ask about no plans.
     public var hasStars: Bool
     public var optedOut: Bool
-    public var isRunning: Bool
-    /// Whether a token can be had, or none is wanted.
-    public var hasToken: Bool
     /// No request to the server before this time; `nil` when there is no such wait.
     public var notBefore: Timestamp?
     public var circuitIsOpen: Bool
@@ -20,8 +19,6 @@ public struct PollGate: Sendable, Hashable {
         hasIdentity: Bool,
         hasStars: Bool,
         optedOut: Bool,
-        isRunning: Bool,
-        hasToken: Bool,
         notBefore: Timestamp?,
         circuitIsOpen: Bool,
         openRows: Int,
@@ -31,8 +28,6 @@ public struct PollGate: Sendable, Hashable {
         self.hasIdentity = hasIdentity
         self.hasStars = hasStars
         self.optedOut = optedOut
-        self.isRunning = isRunning
-        self.hasToken = hasToken
         self.notBefore = notBefore
         self.circuitIsOpen = circuitIsOpen
         self.openRows = openRows
@@ -42,14 +37,12 @@ public struct PollGate: Sendable, Hashable {
 
     /// The reason to skip, the most fundamental first; `nil` when the cycle may start.
     public func skip(at now: Timestamp) -> SkipReason? {
-        if isRunning { return .overlap }
         if !hasIdentity { return .noIdentity }
         if optedOut { return .optedOut }
         if !hasStars { return .noStars }
         if isUnderPressure { return .backpressure }
         if let notBefore, now < notBefore { return .throttled }
         if circuitIsOpen { return .circuitOpen }
-        if !hasToken { return .noToken }
         return nil
     }
 

@@ -13,18 +13,6 @@ public enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The month and day fields name only dates that do not exist, such as 31 February.
     case neverFires
 
-    /// One of a fixed set of words, safe as a metric label.
-    public var reason: String {
-        switch self {
-        case .fieldCount: "field_count"
-        case .value: "value"
-        case .range: "range"
-        case .step: "step"
-        case .stepWithoutRange: "step_without_range"
-        case .neverFires: "never_fires"
-        }
-    }
-
     /// One sentence that names the field and what it takes.
     public var description: String {
         switch self {

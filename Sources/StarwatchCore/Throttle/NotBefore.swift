@@ -32,11 +32,6 @@ public struct NotBefore: Sendable, Hashable, Codable {
         until = until.map { $0 + jump }
     }
 
-    /// Adds the other's reason to wait.
-    public mutating func merge(_ other: NotBefore) {
-        if let until = other.until, let source = other.source { extend(to: until, source: source) }
-    }
-
     /// How long to wait at `now`; `nil` when requests may go.
     public func wait(at now: Timestamp) -> Duration? {
         guard let until, until > now else { return nil }

@@ -5,16 +5,6 @@ public enum UnitTextError: Error, Sendable, Hashable, CustomStringConvertible {
     case byteSize(String)
     case byteSizeTooLarge(String)
 
-    /// One of a fixed set of words, safe as a metric label.
-    public var reason: String {
-        switch self {
-        case .duration: "duration"
-        case .durationTooLong: "duration_too_long"
-        case .byteSize: "byte_size"
-        case .byteSizeTooLarge: "byte_size_too_large"
-        }
-    }
-
     /// One sentence that says what to write.
     public var description: String {
         switch self {

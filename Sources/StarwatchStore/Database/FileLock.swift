@@ -10,13 +10,13 @@ final class FileLock {
     init(path: String) throws(StoreError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StoreError.io(detail: "lock file: " + String(cString: strerror(errno)))
+            throw StoreError.io(detail: "lock file: " + SystemText.of(errno))
         }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             close(descriptor)
             if code == EWOULDBLOCK { throw StoreError.alreadyOpen }
-            throw StoreError.io(detail: "lock file: " + String(cString: strerror(code)))
+            throw StoreError.io(detail: "lock file: " + SystemText.of(code))
         }
     }
 

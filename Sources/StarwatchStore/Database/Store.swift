@@ -1,5 +1,5 @@
 import GRDB
-package import StarwatchCore
+import StarwatchCore
 
 /// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
 ///
@@ -15,7 +15,7 @@ package actor Store {
     private let lock: FileLock
     /// Rows of `streams` are only deleted by retention, which empties this.
     var streamIDs: [StreamKey: Int64] = [:]
-    var starredPolls: Set<PollName>
+    let starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]
     var openCounts: [Int64: [OutboxState: Int]]?
     nonisolated let pollMemory = PollMemory()
@@ -66,11 +66,6 @@ package actor Store {
     package func close() {
         try? database.close()
         lock.release()
-    }
-
-    /// Replaces the set of polls of kind `starred_projects`, after a reload.
-    package func setStarredPolls(_ polls: Set<PollName>) {
-        starredPolls = polls
     }
 
     // MARK: - Access

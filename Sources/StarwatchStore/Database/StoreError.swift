@@ -34,9 +34,6 @@ package enum StoreError: Error, Sendable, Hashable {
         case .version, .foreign: .version
         }
     }
-
-    /// The same word as text, safe as a metric label.
-    package var reason: String { kind.rawValue }
 }
 
 extension StoreError: CustomStringConvertible {

@@ -18,21 +18,6 @@ extension Store {
         return try direct(.read) { db in try db.ledger(id) }
     }
 
-    /// The books of every stream there is.
-    package func ledgers() throws(StoreError) -> [StreamKey: Ledger] {
-        try direct(.read) { db in
-            var found: [StreamKey: Ledger] = [:]
-            let rows = try db.rows(
-                """
-                SELECT \(Database.ledgerColumns), account, server, poll
-                FROM ledger JOIN streams ON streams.id = ledger.stream_id
-                """
-            )
-            while let row = try rows.next() { found[try row.stream(10)] = Database.ledger(row) }
-            return found
-        }
-    }
-
     /// Both laws over every stream, former identities' included.
     package func imbalances() throws(StoreError) -> LedgerImbalance {
         try direct(.read) { db in try db.imbalance() }

@@ -34,6 +34,8 @@ package struct OutboxFilter: Sendable, Hashable {
     /// Rows with greater ids only: the last id of the page before.
     package var after: Int64 = 0
     package var limit = 100
+    /// The greatest ids first, so that a limit leaves out the oldest rows.
+    package var isNewestFirst = false
 
     package init() {}
 }

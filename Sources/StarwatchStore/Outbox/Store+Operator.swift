@@ -30,7 +30,7 @@ extension Store {
             sql += " AND s.account = ?"
             arguments += [account.rawValue]
         }
-        sql += " ORDER BY o.id LIMIT ?"
+        sql += " ORDER BY o.id\(filter.isNewestFirst ? " DESC" : "") LIMIT ?"
         arguments += [filter.limit]
         return try direct(.read) { db in
             var found: [OutboxRow] = []

@@ -20,17 +20,5 @@ package final class Counter: Sendable {
         if let exemplar, let exemplars { exemplars.put(exemplar, value: Double(amount), at: 0) }
     }
 
-    /// Adds what earlier runs of the program counted, so that a restart does not reset the series.
-    ///
-    /// Call it once. What was counted since the start stays counted.
-    package func restore(_ initial: UInt64) {
-        count.wrappingAdd(initial, ordering: .relaxed)
-    }
-
-    /// Raises the count to one that is kept elsewhere, such as the ledger's; a lower one changes nothing.
-    package func raise(to value: UInt64) {
-        _ = count.max(value, ordering: .relaxed)
-    }
-
     package var value: UInt64 { count.load(ordering: .relaxed) }
 }

@@ -51,17 +51,6 @@ package final class MetricRegistry: Sendable {
         MetricVector2(a: a, b: b, handles: make(descriptor, .counter, [a.erased, b.erased], Self.counterSeries))
     }
 
-    /// Registers a counter for each combination of values of three labels.
-    package func counters<A, B, C>(
-        _ descriptor: MetricDescriptor,
-        by a: LabelDimension<A>,
-        _ b: LabelDimension<B>,
-        _ c: LabelDimension<C>
-    ) -> MetricVector3<A, B, C, Counter> {
-        let labels = [a.erased, b.erased, c.erased]
-        return MetricVector3(a: a, b: b, c: c, handles: make(descriptor, .counter, labels, Self.counterSeries))
-    }
-
     // MARK: - Gauges
 
     /// Registers a gauge without labels.
@@ -81,17 +70,6 @@ package final class MetricRegistry: Sendable {
         _ b: LabelDimension<B>
     ) -> MetricVector2<A, B, Gauge> {
         MetricVector2(a: a, b: b, handles: make(descriptor, .gauge, [a.erased, b.erased], Self.gaugeSeries))
-    }
-
-    /// Registers a gauge for each combination of values of three labels.
-    package func gauges<A, B, C>(
-        _ descriptor: MetricDescriptor,
-        by a: LabelDimension<A>,
-        _ b: LabelDimension<B>,
-        _ c: LabelDimension<C>
-    ) -> MetricVector3<A, B, C, Gauge> {
-        let labels = [a.erased, b.erased, c.erased]
-        return MetricVector3(a: a, b: b, c: c, handles: make(descriptor, .gauge, labels, Self.gaugeSeries))
     }
 
     // MARK: - Histograms
@@ -120,19 +98,6 @@ package final class MetricRegistry: Sendable {
     ) -> MetricVector2<A, B, Histogram> {
         let handles = make(descriptor, .histogram, [a.erased, b.erased], bounds: bounds, Self.histogramSeries(bounds))
         return MetricVector2(a: a, b: b, handles: handles)
-    }
-
-    /// Registers a histogram for each combination of values of three labels.
-    package func histograms<A, B, C>(
-        _ descriptor: MetricDescriptor,
-        bounds: [Double],
-        by a: LabelDimension<A>,
-        _ b: LabelDimension<B>,
-        _ c: LabelDimension<C>
-    ) -> MetricVector3<A, B, C, Histogram> {
-        let labels = [a.erased, b.erased, c.erased]
-        let handles = make(descriptor, .histogram, labels, bounds: bounds, Self.histogramSeries(bounds))
-        return MetricVector3(a: a, b: b, c: c, handles: handles)
     }
 
     // MARK: - Collecting and rendering

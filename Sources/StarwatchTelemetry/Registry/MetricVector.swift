@@ -30,20 +30,3 @@ package struct MetricVector2<A: Sendable, B: Sendable, Handle: Sendable>: Sendab
         return Array(handles[start..<start + b.values.count])
     }
 }
-
-/// The handles of a family with three labels.
-package struct MetricVector3<A: Sendable, B: Sendable, C: Sendable, Handle: Sendable>: Sendable {
-    let a: LabelDimension<A>
-    let b: LabelDimension<B>
-    let c: LabelDimension<C>
-    let handles: [Handle]
-
-    /// The handle for three label values. It stays the same: keep it where it is used often.
-    package subscript(_ a: A, _ b: B, _ c: C) -> Handle {
-        let row = self.a.index(of: a) * self.b.values.count + self.b.index(of: b)
-        return handles[row * self.c.values.count + self.c.index(of: c)]
-    }
-
-    /// Every handle of the family.
-    package var all: [Handle] { handles }
-}

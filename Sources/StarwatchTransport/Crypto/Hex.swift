@@ -1,9 +1,11 @@
 /// Hexadecimal digits.
-enum Hex {
+package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    /// Two digits a byte, in lower case.
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var output: [UInt8] = []
+        output.reserveCapacity(bytes.underestimatedCount * 2)
         for byte in bytes {
             output.append(digits[Int(byte >> 4)])
             output.append(digits[Int(byte & 15)])

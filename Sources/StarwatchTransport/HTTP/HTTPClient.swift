@@ -32,11 +32,6 @@ package final class HTTPClient: Sendable {
         }
     }
 
-    /// As ``exchange(_:)``, without the measurements.
-    package func execute(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        try await exchange(request).result.get()
-    }
-
     /// Ends every request under way as cancelled, closes the connections and waits for the thread to end.
     ///
     /// Blocks for the time of one loop, well under a millisecond. Requests made afterwards end as cancelled. May be

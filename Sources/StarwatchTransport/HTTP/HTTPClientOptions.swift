@@ -2,8 +2,6 @@ import Glibc
 
 /// How a client connects; the same for all of its requests.
 package struct HTTPClientOptions: Sendable {
-    /// The certificates to trust, in one PEM file; `nil` for the distribution's bundle.
-    package var systemBundle: String?
     /// A PEM file of further trust anchors. With it libcurl parses all anchors for every new connection (about 20 ms
     /// of CPU), because it caches only those of a file.
     package var caFile: String?
@@ -19,12 +17,11 @@ package struct HTTPClientOptions: Sendable {
         self.maxInFlight = maxInFlight
     }
 
-    /// The bundle to trust: the one set, else the first that distributions are known to install.
+    /// The bundle to trust: the first there is of those that distributions are known to install.
     var bundle: String? {
-        systemBundle
-            ?? [
-                "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-                "/etc/ssl/cert.pem",
-            ].first { access($0, R_OK) == 0 }
+        [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ].first { access($0, R_OK) == 0 }
     }
 }

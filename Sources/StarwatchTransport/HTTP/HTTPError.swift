@@ -49,15 +49,6 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// One of a fixed set of words, safe as a metric label.
-    package var reason: String {
-        switch self {
-        case .invalidRequest: "invalid_request"
-        case .configuration: "configuration"
-        default: result.rawValue
-        }
-    }
-
     package var description: String {
         switch self {
         case .timeout: "The server did not answer completely within the time limit; raise server.timeout if it is slow."

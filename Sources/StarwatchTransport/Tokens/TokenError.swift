@@ -17,20 +17,6 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The command printed something else than one token.
     case commandOutput
 
-    /// One of a fixed set of words, safe as a metric label.
-    package var reason: String {
-        switch self {
-        case .fileUnreadable: "file_unreadable"
-        case .filePermissions: "file_permissions"
-        case .fileInvalid: "file_invalid"
-        case .keyMismatch: "key_mismatch"
-        case .unsupportedDID: "unsupported_did"
-        case .poolEmpty: "pool_empty"
-        case .commandFailed: "command_failed"
-        case .commandOutput: "command_output"
-        }
-    }
-
     package var description: String {
         switch self {
         case .fileUnreadable(let setting):

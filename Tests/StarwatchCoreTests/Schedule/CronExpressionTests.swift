@@ -123,3 +123,17 @@ import Testing
         return runs
     }
 }
+
+extension CronError {
+    /// The case, without what it holds.
+    fileprivate var reason: String {
+        switch self {
+        case .fieldCount: "field_count"
+        case .value: "value"
+        case .range: "range"
+        case .step: "step"
+        case .stepWithoutRange: "step_without_range"
+        case .neverFires: "never_fires"
+        }
+    }
+}

@@ -63,6 +63,15 @@ import Testing
         }
     }
 
+    @Test func theOutboxIsListedNewestFirst() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let ids = world.mock.publish(count: 3)
+            #expect(await agent.cycle().new == 3)
+            #expect(try await agent.outboxList(state: nil).map(\.jwtID) == ids.reversed())
+        }
+    }
+
     @Test func aHealthyAgentSaysSoAndAStalePollDegradesIt() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.polls[0].staleAfter = .seconds(3600) }

@@ -52,6 +52,20 @@ import Testing
         }
     }
 
+    @Test func aClosedAgentPollsNoMoreAndLeavesItsDatabaseToTheNext() async throws {
+        try await World.with(.endorser) { world in
+            let name = try #require(PollName(World.starred))
+            let first = try await world.agent()
+            #expect(await first.poll(name) == .bootstrapped)
+            await first.close()
+            await first.close()
+            #expect(await first.poll(name) == .failed)
+            let second = try await Agent(options: world.options, time: world.clock)
+            #expect(await second.poll(name) == .unchanged)
+            await second.close()
+        }
+    }
+
     @Test func theDatabaseHoldsIdentityAndStarsAfterTheFirstStart() async throws {
         try await World.with(.endorser) { world in
             var agent = try await world.agent { $0.polls[0].planIDs = ["https://example.org/a"] }

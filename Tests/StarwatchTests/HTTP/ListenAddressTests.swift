@@ -14,7 +14,9 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "9464", "host", "host:", "::1:80", "[::1]", "[host]:1", "h:65536", "h:-1", "h:+1", "http://h:1",
+        "", "9464", "host", "host:", "::1:80", "[::1]", "[host]:1", "h:65536", "h:-1", "h:+1", "h:-0", "http://h:1",
+        "h h:1",
+        "h]:1",
     ])
     func anythingElseIsRefusedByName(text: String) {
         #expect(throws: HTTPServerError.badAddress(text)) { try ListenAddress(parsing: text) }

@@ -29,6 +29,24 @@ import Testing
         #expect(try lines(path).count == 2)
     }
 
+    @Test func onlyTheLastIDsAreKnownToOneSinkAndToTheNext() async throws {
+        let folder = try TestFolder()
+        let path = folder.path("out.jsonl")
+        func deliver(_ sink: FileSink, _ ids: ClosedRange<Int>) async throws -> Int {
+            for id in ids { #expect(await sink.deliver(.sample("ntf_\(id)")) == .ok) }
+            return try lines(path).count
+        }
+        let sink = FileSink(name: "file", path: path, memory: 3)
+        #expect(try await deliver(sink, 1...5) == 5)
+        #expect(try await deliver(sink, 3...5) == 5)
+        #expect(try await deliver(sink, 2...2) == 6)
+        #expect(try await deliver(sink, 4...5) == 6)
+        let next = FileSink(name: "file", path: path, memory: 3)
+        #expect(try await deliver(next, 4...5) == 6)
+        #expect(try await deliver(next, 1...1) == 7)
+        #expect(try await deliver(next, 3...3) == 8)
+    }
+
     @Test func aLastLineThatACrashToreIsCutAndWrittenAgain() async throws {
         let folder = try TestFolder()
         let path = folder.path("out.jsonl")

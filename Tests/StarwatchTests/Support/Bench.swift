@@ -169,7 +169,7 @@ final class Bench {
 
     /// The rows in a state, or all of them, the oldest first.
     func rows(_ state: OutboxState? = nil) async throws -> [OutboxEntry] {
-        try await agent.outboxList(state: state?.rawValue)
+        try await agent.outboxList(state: state?.rawValue).reversed()
     }
 
     /// The number of rows in each state that has any.

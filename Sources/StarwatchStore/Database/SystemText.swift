@@ -1,8 +1,8 @@
 import Glibc
 
 /// The system's text for an `errno`, in place of `strerror`, which is not thread-safe.
-enum SystemText {
-    static func of(_ code: Int32) -> String {
+package enum SystemText {
+    package static func of(_ code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
                 return "error \(code)"
