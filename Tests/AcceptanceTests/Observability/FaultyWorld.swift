@@ -72,6 +72,9 @@ actor FaultyWorld {
         [.status(400), .status(400)], [.status(503)], [.neverAnswer], [],
     ]
 
+    private static let refusedAcknowledgement =
+        "starwatch_api_requests_total{endpoint=\"acknowledge\",result=\"server_error\"}"
+
     /// What the page must have shown above zero before the load counts as one.
     private static let evidence: [String] =
         [
@@ -82,7 +85,7 @@ actor FaultyWorld {
         }
         + [
             "starwatch_contract_violations_total{poll=\"starred_projects\",kind=\"schema\"}",
-            "starwatch_api_requests_total{endpoint=\"acknowledge\",result=\"server_error\"}",
+            refusedAcknowledgement,
             "starwatch_acknowledgements_total{result=\"ok\"}", "starwatch_outbox_rows{state=\"dead\"}",
             "starwatch_api_requests_total{endpoint=\"offers_to_me\",result=\"rate_limited\"}",
             "starwatch_throttle_wait_seconds_count{source=\"server\"}",
@@ -102,8 +105,10 @@ actor FaultyWorld {
             for fault in Self.refusals[round % Self.refusals.count] { mock.script(fault, at: .hook) }
             // A hold that the second try of the failed request runs into.
             if round % 4 == 0 { mock.script(.status(429, headers: ["Retry-After": "3"]), at: .offersToMe) }
-            // Once: what was not acknowledged is not tried again for seconds.
-            if round == 0 { mock.script(.status(500), at: .acknowledge) }
+            // Until it was seen: what was not acknowledged is not tried again for seconds.
+            if unseen.contains(Self.refusedAcknowledgement), mock.remainingFaults(at: .acknowledge) == 0 {
+                mock.script(.status(500), at: .acknowledge)
+            }
             mock.publish(count: 3)
             mock.publishOffers(count: 1, to: Self.did)
             round += 1
