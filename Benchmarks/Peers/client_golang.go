@@ -2,7 +2,7 @@
 //
 //	client_golang count               a counter's increment, a histogram's observation
 //	client_golang render SERIES       gathering and encoding a page of integer counters
-//	client_golang serve SERIES        a page of that many counters on a free port, whose URL it prints
+//	client_golang serve URL           the page at that URL again, on a free port, whose URL it prints
 //	client_golang fetch N URL...      median and 95th percentile of N answers of each, in turns
 package main
 
@@ -19,6 +19,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 )
 
@@ -131,13 +132,29 @@ func main() {
 	case "render":
 		render(number(2))
 	case "serve":
+		answer, err := http.Get(os.Args[2])
+		if err != nil {
+			panic(err)
+		}
+		var parser expfmt.TextParser
+		byName, err := parser.TextToMetricFamilies(answer.Body)
+		if err != nil {
+			panic(err)
+		}
+		// Gatherers returns copies sorted by name, as a registry does; collecting from live metrics would cost more.
+		gatherer := prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+			families := make([]*dto.MetricFamily, 0, len(byName))
+			for _, family := range byName {
+				families = append(families, family)
+			}
+			return families, nil
+		})}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			panic(err)
 		}
 		fmt.Printf("http://%s/metrics\n", listener.Addr())
-		handler := promhttp.HandlerFor(registry(number(2)), promhttp.HandlerOpts{EnableOpenMetrics: true})
-		panic(http.Serve(listener, handler))
+		panic(http.Serve(listener, promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{})))
 	case "fetch":
 		fetch(number(2), os.Args[3:])
 	}
