@@ -21,7 +21,7 @@ extension AgentEvent {
         case .identityChanged: "Another identity is active, or none; the open rows of the former are cancelled."
         case .notification: "The `log` sink's form of a notification."
         case .notificationDelivered: "Every sink has it."
-        case .outboxEvicted: "More waited than `outbox.max_undelivered` now allows; rows were dropped as `eviction` says."
+        case .outboxEvicted: "More waited than `outbox.max_undelivered` allows; rows were dropped as `eviction` says."
         case .pollBootstrapped: "A poll's first cycle: it starts from the newest change and announces none."
         case .pollChanged: "A cycle found changes."
         case .pollContractViolation:
