@@ -14,13 +14,15 @@ import Testing
         "did:ethr:0x5CAFE", "did:key:z6Mk#z6Mk", "DiD:web:a.example:b", "did:hash:0123456789abcdef", "did:hash:0123",
         RedactorTests.ulid, RedactorTests.canonical, "01ARZ3NDEKTSV4RRFFQ69G5FAI", "1704067200_abC123_0f1e2d3g",
         RedactorTests.jwt, "eyJhbGciOiJI.e30", "eyJ", "Bearer ", "bearer\t", "Bearer s3cr3t+/=", "https://joe:pw@host/",
-        "ws://a@b@c", "access_token=", "token=\"a b\"", "api-key=x&", "key=", "\"activeDid\":\"", "\"agent_did\" : \"Al\"",
+        "ws://a@b@c", "access_token=", "token=\"a b\"", "api-key=x&", "key=", "\"activeDid\":\"",
+        "\"agent_did\" : \"Al\"",
         "\"password\":\"", "Authorization: Basic dXNlcg==", "Cookie: a=b; c", "X-Api-Key:", "Set-Cookie:",
         "authorization", "did:", "did:a:",
     ]
     private static let joints = [
-        "", "", "", " ", "\"", ":", "/", "//", "=", "&", ".", "-", "_", "@", ",", "a", "Z", "0", "é", "\u{301}", "🌻", "\n",
-        "\t", "'", "<", ">", "#", "?", "{", "}", "[", "]", "(", ")", ";", "~", "+", "[REDACTED:token]", "[REDACTED:did]",
+        "", "", "", " ", "\"", ":", "/", "//", "=", "&", ".", "-", "_", "@", ",", "a", "Z", "0", "é", "\u{301}", "🌻",
+        "\n", "\t", "'", "<", ">", "#", "?", "{", "}", "[", "]", "(", ")", ";", "~", "+", "[REDACTED:token]",
+        "[REDACTED:did]",
         "\u{7F}", "\u{0}", "\u{85}", "\u{2028}", "word", "0123456789", "ABCDEFGHJKMNPQRSTVWXYZ",
     ]
 

@@ -168,6 +168,6 @@ struct RedactorReference {
     }
 
     private static func expression(_ pattern: String) -> NSRegularExpression {
-        try! NSRegularExpression(pattern: pattern)
+        do { return try NSRegularExpression(pattern: pattern) } catch { preconditionFailure("\(pattern): \(error)") }
     }
 }

@@ -1,7 +1,8 @@
+import Foundation
 import StarwatchTelemetry
 
 /// What must hold of the redactor for any bytes: it ends, it ends the same way when asked again, it leaves no secret that
-/// was put between the bytes, and it makes no invalid text of a valid one.
+/// was put between the bytes, and it makes no invalid text or JSON of a valid one.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -9,8 +10,12 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
     let once = redacted(input, redactor)
     require(redacted(once, redactor) == once, "redacting twice is not redacting once", input)
-    if String(validating: input, as: UTF8.self) != nil {
+    if let text = String(validating: input, as: UTF8.self) {
         require(String(validating: once, as: UTF8.self) != nil, "a valid text became invalid", input)
+        if let line = try? JSONSerialization.data(withJSONObject: ["token": text, "error": ["e", text]]) {
+            let line = redacted(Array(line), redactor)
+            require((try? JSONSerialization.jsonObject(with: Data(line))) != nil, "valid JSON became invalid", line)
+        }
     }
 
     // The first byte says which secret and where.
