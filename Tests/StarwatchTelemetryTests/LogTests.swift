@@ -139,6 +139,20 @@ final class LineCollector: LogSink, Sendable {
         #expect(folder.take(entry(0, severity: .warn)).isWritten)
     }
 
+    @Test(arguments: ["poll", "sink", "path", "problem", "logger"])
+    func theSameFailureOfAnotherIsAnotherEntryAndItsSummaryNamesIt(subject: String) {
+        var folder = LogFolder()
+        for name in ["a", "b", "a", "b", "b"] {
+            var entry = entry(0, severity: .warn)
+            entry.metadata = [("attempt", .string(UUID().uuidString)), (subject, .string(name))]
+            _ = folder.take(entry)
+        }
+        let summaries = folder.report(at: 1).map { text($0.jsonLine()) }.sorted()
+        #expect(summaries.count == 2)
+        #expect(summaries[0].contains(#""suppressed":1,"error":"x","metadata":{"\#(subject)":"a"}}"#))
+        #expect(summaries[1].contains(#""suppressed":2,"error":"x","metadata":{"\#(subject)":"b"}}"#))
+    }
+
     @Test func belowWarningsTheDetailsMustRepeatToo() {
         var folder = LogFolder()
         var a = entry(0, severity: .info)

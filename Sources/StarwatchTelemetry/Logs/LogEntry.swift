@@ -115,8 +115,8 @@ package struct LogEntry: Sendable {
 
     /// What makes two entries the same for folding.
     ///
-    /// From warnings on that is level, event and error. Below, it is everything but the time, the duration and the
-    /// ids of run and request: two polls that both finish are not a repetition.
+    /// From warnings on that is level, event, error and ``subject``. Below, it is everything but the time, the duration
+    /// and the ids of run and request.
     var foldKey: [UInt8]? {
         guard mayFold else { return nil }
         var key: [UInt8] = []
@@ -125,9 +125,16 @@ package struct LogEntry: Sendable {
             key.append(json: .string(identity ?? ""))
             key.append(json: .object(counts.map { ($0.name, $0.value) }))
             key.append(json: .object(metadata))
+        } else {
+            key.append(json: .object(subject))
         }
         return key
     }
+
+    /// The metadata that say what an entry is about: the same failure of another sink is another failure.
+    var subject: [(String, LogValue)] { metadata.filter { Self.subjects.contains($0.0) } }
+
+    private static let subjects = ["logger", "path", "poll", "problem", "sink"]
 }
 
 extension [UInt8] {

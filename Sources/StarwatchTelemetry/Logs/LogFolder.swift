@@ -79,8 +79,7 @@ package struct LogFolder: Sendable {
         if entry.severity == .warn || entry.severity == .error {
             summary.identity = nil
             summary.counts = []
-            // A library's sentence must not be taken for an event.
-            summary.metadata.removeAll { $0.0 != "logger" }
+            summary.metadata = entry.subject
         }
         return summary
     }
