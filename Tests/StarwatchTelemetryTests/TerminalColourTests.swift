@@ -45,7 +45,11 @@ import Testing
         var random = SplitMix(state: 6)
         let pieces = ["=", "\"", "\\", " ", "a", "\n", "é", "[REDACTED:did]", "x=\"", "\\\""]
         for _ in 0..<2000 {
-            let line = (0..<Int.random(in: 0...60, using: &random)).map { _ in pieces.randomElement(using: &random)! }
+            // The columns before are always plain.
+            let head = "2026-01-01T00:00:00.000Z INFO  "
+            let line =
+                head
+                + (0..<Int.random(in: 0...60, using: &random)).map { _ in pieces.randomElement(using: &random)! }
                 .joined()
             let painted = text(TerminalColour.painted(Array(line.utf8), .info))
             #expect(stripped(painted) == line)

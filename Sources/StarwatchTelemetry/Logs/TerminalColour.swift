@@ -15,7 +15,7 @@ enum TerminalColour {
         painted.reserveCapacity(line.count + 160)
         let afterEvent = wordEnd(in: line, from: LogEntry.eventColumn)
         painted.append(line[..<(LogEntry.levelColumn - 1)], in: dim)
-        painted.append(UInt8(ascii: " "))
+        painted.append(line[LogEntry.levelColumn - 1])
         painted.append(line[LogEntry.levelColumn..<LogEntry.eventColumn], in: colour(of: severity))
         painted.append(line[LogEntry.eventColumn..<afterEvent], in: bold)
         var position = afterEvent
