@@ -9,6 +9,7 @@ let package = Package(
         .executable(name: "mock-endorser", targets: ["MockEndorserCommand"]),
         .library(name: "Starwatch", targets: ["Starwatch"]),
         .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
+        .library(name: "StarwatchTelemetry", targets: ["StarwatchTelemetry"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),

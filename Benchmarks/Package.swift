@@ -28,5 +28,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        .executableTarget(
+            name: "RedactorBenchmark",
+            dependencies: [
+                .product(name: "StarwatchTelemetry", package: "starwatch"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
     ]
 )

@@ -16,6 +16,12 @@ import Testing
         )
     }
 
+    @Test func theTablesOfEventsAreTheCatalogue() throws {
+        let parts = try Self.readme().components(separatedBy: "<!-- events -->\n")
+        let tables = try #require(parts.last?.components(separatedBy: "<!-- /events -->").first)
+        #expect(tables == EventCatalogue.markdown(), "put this into README.md:\n\(EventCatalogue.markdown())")
+    }
+
     @Test func everyTopLevelCommandOfTheReadmeExists() async throws {
         let readme = try Self.readme()
         for match in readme.matches(

@@ -55,8 +55,9 @@ final class LineCollector: LogSink, Sendable {
     @Test func textIsOneLineForAPerson() {
         #expect(
             text(Self.full.textLine())
-                == "2026-01-01T00:00:00.000Z WARN poll_failed request_id=q run_id=r identity=did:hash:0123456789abcdef "
-                + #"change_count=3 duration_ms=12.5 error="time\nout" a=true b=["x y"]"# + "\n"
+                == "2026-01-01T00:00:00.000Z WARN  poll_failed              "
+                + #"a=true b=["x y"] change_count=3 duration_ms=12.5 error="time\nout" "#
+                + "identity=did:hash:0123456789abcdef run_id=r request_id=q\n"
         )
     }
 
@@ -69,7 +70,7 @@ final class LineCollector: LogSink, Sendable {
     }
 
     @Test func hostileTextsStayOneLineOfJSON() throws {
-        let hostile = "\u{0}\u{1}\u{1F}\u{7F}\"\\\n\r\t/é𝄞\u{2028}"
+        let hostile = "\u{0}\u{1}\u{1F}\u{7F}\u{80}\u{9B}31m\u{9F}\u{A0}\"\\\n\r\t/é𝄞\u{2028}"
         let entry = LogEntry(
             timestampMilliseconds: 0,
             severity: .info,
@@ -136,6 +137,20 @@ final class LineCollector: LogSink, Sendable {
         #expect(folder.take(entry(0)).isWritten)
         #expect(folder.take(entry(0, error: "y")).isWritten)
         #expect(folder.take(entry(0, severity: .warn)).isWritten)
+    }
+
+    @Test(arguments: ["poll", "sink", "path", "problem", "logger"])
+    func theSameFailureOfAnotherIsAnotherEntryAndItsSummaryNamesIt(subject: String) {
+        var folder = LogFolder()
+        for name in ["a", "b", "a", "b", "b"] {
+            var entry = entry(0, severity: .warn)
+            entry.metadata = [("attempt", .string(UUID().uuidString)), (subject, .string(name))]
+            _ = folder.take(entry)
+        }
+        let summaries = folder.report(at: 1).map { text($0.jsonLine()) }.sorted()
+        #expect(summaries.count == 2)
+        #expect(summaries[0].contains(#""suppressed":1,"error":"x","metadata":{"\#(subject)":"a"}}"#))
+        #expect(summaries[1].contains(#""suppressed":2,"error":"x","metadata":{"\#(subject)":"b"}}"#))
     }
 
     @Test func belowWarningsTheDetailsMustRepeatToo() {
@@ -312,6 +327,9 @@ final class LineCollector: LogSink, Sendable {
         let world = World()
         world.logger("hummingbird").info("x")
         #expect(world.collector.lines[0].contains(#""metadata":{"logger":"hummingbird"}"#))
+        for _ in 0..<2 { world.logger("hummingbird").error("y", metadata: ["z": "1"]) }
+        world.pipeline.flush()
+        #expect(world.collector.lines[2].contains(#""event":"y","suppressed":1,"metadata":{"logger":"hummingbird"}"#))
     }
 }
 

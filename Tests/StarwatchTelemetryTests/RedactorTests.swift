@@ -29,6 +29,7 @@ import Testing
         (#"\u0064id:ethr:0xabc"#, "[REDACTED:did]"),
         (#"did\u003aethr\u003A0xabc""#, "[REDACTED:did]\""),
         (#"\\u0064\\u0069\\u0064\\u003aethr\\u003a0xabc\""#, #"[REDACTED:did]\""#),
+        (#"\u00adid:ethr:0xabc"#, #"\u00ad[REDACTED:did]"#),
         ("DID:ETHR:0XABC", "[REDACTED:did]"),
         ("candid:ethr:0xabc", "can[REDACTED:did]"),
         ("https://x.ch/entity/did:ethr:0x1?q=1", "https://x.ch/entity/[REDACTED:did]?q=1"),

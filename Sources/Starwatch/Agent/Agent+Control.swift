@@ -97,13 +97,9 @@ extension Agent: AgentControl {
                     identity.invalidate()
                     pollService.abortCycles()
                     metrics.clock.identityChanges.increment()
-                    logger.notice(
-                        "identity.changed",
-                        metadata: [
-                            "identity": "\(did.map(pseudonym.hash) ?? "none")",
-                            "row_count": .number(change.cancelledRows),
-                        ]
-                    )
+                    var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
+                    if let did { fields[.identity] = "\(pseudonym.hash(did))" }
+                    logger.log(.identityChanged, fields)
                 }
                 return report(change.identity)
             } catch { throw ControlError(error) }

@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import StarwatchCore
 package import StarwatchStore
-import StarwatchTelemetry
+package import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 import UnixSignals
@@ -54,11 +54,14 @@ public final class Agent: Sendable {
     }
 
     /// As the public initialiser, with a clock and randomness of one's own.
+    ///
+    /// - Parameter logSinks: Where log lines go beside the database; `nil`: to standard error.
     package init(
         options: AgentOptions,
         time: any TimeSource,
         dependencies: DependencyMetrics = DependencyMetrics(),
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
+        logSinks: [any StarwatchTelemetry.LogSink]? = nil,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
         self.options = options
@@ -78,7 +81,7 @@ public final class Agent: Sendable {
         pipeline = LogPipeline(
             format: LogFormat(rawValue: options.log.format.rawValue) ?? .json,
             level: Logger.Level(rawValue: options.log.level.rawValue) ?? .info,
-            sinks: [DescriptorWriter()],
+            sinks: logSinks ?? [DescriptorWriter.standardError(environment: ProcessInfo.processInfo.environment)],
             metrics: metrics.log,
             nowMilliseconds: { time.now.milliseconds }
         )
@@ -244,8 +247,9 @@ public final class Agent: Sendable {
     /// - Throws: ``AgentError`` when a socket cannot be opened or a service fails.
     @discardableResult
     public func run() async throws(AgentError) -> AgentOptions? {
-        // Frameworks say at debug what our own events say better.
-        var frameworks = logger
+        // Frameworks say at debug what our own events say better. Their label sets their sentences apart from events.
+        let handler = pipeline.handler(label: "frameworks")
+        var frameworks = Logger(label: "frameworks", factory: { _ in handler })
         frameworks.logLevel = max(.notice, logger.logLevel)
         let admin: AdminServer
         do {
@@ -286,10 +290,7 @@ public final class Agent: Sendable {
             logger: frameworks
         )
         configuration.maximumGracefulShutdownDuration = .seconds(30)
-        logger.notice(
-            "agent.started",
-            metadata: ["version": "\(AgentVersion.current)", "polls": .number(polls.count), "fold": "never"]
-        )
+        logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
         lifecycle.start()
         let group = ServiceGroup(configuration: configuration)
         reloader.attach(group)
@@ -302,7 +303,7 @@ public final class Agent: Sendable {
             await close()
             throw AgentError(.failed, "\(error)")
         }
-        logger.notice("agent.stopped", metadata: ["fold": "never"])
+        logger.log(.agentStopped)
         await close()
         return reloader.next
     }
@@ -352,7 +353,7 @@ public final class Agent: Sendable {
         store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
         store.onTransaction = { metrics.transactions[$0].observe($1) }
         store.onError = { metrics.storeErrors[$0].increment() }
-        store.onUnrecorded = { logger.error("poll.store_failed", metadata: ["error": "\($0.description)"]) }
+        store.onUnrecorded = { logger.log(.pollStoreFailed, [.error: "\($0.description)"]) }
         store.onChanges = { changes in
             for (change, count) in changes { metrics.outbox.changes[change].increment(by: UInt64(count)) }
         }

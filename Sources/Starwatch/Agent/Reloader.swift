@@ -61,7 +61,7 @@ package final class Reloader: Service {
                 )
             }
             try await check(options)
-            logger.notice("config.reloaded", metadata: ["fold": "never"])
+            logger.log(.configReloaded)
             let group = state.withLock { state in
                 state.next = options
                 return state.group
@@ -69,7 +69,7 @@ package final class Reloader: Service {
             await group?.triggerGracefulShutdown()
         } catch {
             metrics.reloadSuccessful.set(0)
-            logger.error("config.refused", metadata: ["error": "\(error.message)", "fold": "never"])
+            logger.log(.configRefused, [.error: "\(error.message)"])
             throw ControlError(.invalid, error.message)
         }
     }

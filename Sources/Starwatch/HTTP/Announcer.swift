@@ -12,7 +12,7 @@ struct Announcer: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             if let address = await server.boundAddress() {
-                logger.notice("http.listening", metadata: ["address": "\(address)", "fold": "never"])
+                logger.log(.httpListening, [.address: "\(address)"])
             }
             try? await gracefulShutdown()
         }

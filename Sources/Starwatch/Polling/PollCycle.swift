@@ -102,7 +102,7 @@ package final class PollCycle: Sendable {
             guard await gate.beginCycle(now: caller.time.now) else { return Result(skip: .circuitOpen) }
             return await attempt(stream, state: state, snapshot: snapshot, start: start)
         } catch {
-            logger.error("poll.store_failed", metadata: metadata(["error": "\(error.description)"]))
+            note(.pollStoreFailed, [.error: "\(error.description)"])
             return Result(outcome: .failed, reason: "The database could not be read.")
         }
     }
@@ -133,7 +133,7 @@ package final class PollCycle: Sendable {
         let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
         guard state.openRows > outbox.maxUndelivered else { return state }
         let evicted = try await store.evict(outbox.eviction, maxUndelivered: outbox.maxUndelivered, now: clock.now)
-        logger.warning("outbox.evicted", metadata: metadata(["row_count": .number(evicted)]))
+        note(.outboxEvicted, [.rowCount: .number(evicted)])
         return try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
     }
 
@@ -305,7 +305,7 @@ package final class PollCycle: Sendable {
         switch PageDecoder.detect(response.body, of: poll.kind) {
         case .dialect(let dialect):
             do { try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
-            logger.notice("server.dialect", metadata: metadata(["dialect": "\(dialect.rawValue)"]))
+            note(.serverDialect, [.dialect: "\(dialect.rawValue)"])
             return (dialect, chunk, response, askedAt)
         case .undecided:
             // Nothing to read in it, so this cycle can end either way; the next one asks again.
@@ -326,7 +326,7 @@ package final class PollCycle: Sendable {
             )
             if page.reordered {
                 metrics.polls.violations[poll.label, .order].increment()
-                logger.warning("poll.page_out_of_order", metadata: metadata([:]))
+                note(.pollPageOutOfOrder)
             }
             return page
         } catch {
@@ -392,7 +392,7 @@ package final class PollCycle: Sendable {
         }
         if counts.outOfRoom {
             walk.stop()
-            logger.notice("poll.out_of_room", metadata: metadata(["change_count": "\(counts.inserted)"]))
+            note(.pollOutOfRoom, [.changeCount: .number(counts.inserted)])
         }
         return counts
     }
@@ -440,12 +440,12 @@ package final class PollCycle: Sendable {
             result.reason =
                 "The server's answer broke its contract (\(rejection.violation.rawValue))."
             for issue in rejection.issues.prefix(10) {
-                logger.warning(
-                    "poll.contract_violation",
-                    metadata: metadata([
-                        "kind": "\(rejection.violation.rawValue)", "path": "\(issue.path)",
-                        "problem": "\(issue.problem.rawValue)",
-                    ])
+                note(
+                    .pollContractViolation,
+                    [
+                        .kind: "\(rejection.violation.rawValue)", .path: "\(issue.path)",
+                        .problem: "\(issue.problem.rawValue)",
+                    ]
                 )
             }
         case .staleIdentity:
@@ -490,31 +490,32 @@ package final class PollCycle: Sendable {
             do {
                 try await store.finishCycle(record)
             } catch {
-                logger.error("poll.store_failed", metadata: metadata(["error": "\(error.description)"]))
+                note(.pollStoreFailed, [.error: "\(error.description)"])
             }
         }
         log(result, outcome: outcome, duration: duration)
     }
 
     private func log(_ result: Result, outcome: PollOutcome, duration: Duration) {
-        if outcome == .unchanged, logger.logLevel > .debug { return }
-        var fields: Logger.Metadata = [
-            "outcome": "\(outcome.rawValue)", "change_count": "\(result.new)",
-            "duration_ms": "\(duration.wholeMilliseconds)",
-        ]
-        if let reason = result.reason { fields["error"] = "\(reason)" }
+        let event: AgentEvent
         switch outcome {
-        case .failed: logger.warning("poll.failed", metadata: metadata(fields))
-        case .deferred: logger.notice("poll.deferred", metadata: metadata(fields))
-        case .changed, .bootstrapped: logger.info("poll.\(outcome.rawValue)", metadata: metadata(fields))
-        case .unchanged: logger.debug("poll.unchanged", metadata: metadata(fields))
+        case .failed: event = .pollFailed
+        case .deferred: event = .pollDeferred
+        case .changed: event = .pollChanged
+        case .bootstrapped: event = .pollBootstrapped
+        case .unchanged: event = .pollUnchanged
         }
+        note(
+            event,
+            [
+                .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
+                .durationMilliseconds: .number(duration.wholeMilliseconds),
+            ].merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
+        )
     }
 
-    private func metadata(_ fields: Logger.Metadata) -> Logger.Metadata {
-        var fields = fields
-        fields["run_id"] = "\(runID)"
-        fields["poll"] = "\(poll.name.rawValue)"
-        return fields
+    /// Logs an event of this cycle.
+    private func note(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
+        logger.log(event, fields().merging([.runID: "\(runID)", .poll: "\(poll.name.rawValue)"]) { $1 })
     }
 }

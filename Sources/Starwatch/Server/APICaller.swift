@@ -108,11 +108,11 @@ package final class APICaller: Sendable {
                 tokenRenewed: renewed
             )
             let reason = RetryReason(failure.failureClass)
-            logger.debug(
-                "api.failure",
-                metadata: [
-                    "run_id": "\(call.runID)", "endpoint": "\(call.endpoint.rawValue)",
-                    "result": "\(failure.result.rawValue)", "attempt": "\(attempt)", "error": "\(failure.reason)",
+            logger.log(
+                .apiFailure,
+                [
+                    .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
+                    .result: "\(failure.result.rawValue)", .attempt: .number(attempt), .error: "\(failure.reason)",
                 ]
             )
             switch decision {
@@ -193,7 +193,7 @@ package final class APICaller: Sendable {
             _ = try await token(for: account, dialect: dialect, purpose: .poll)
             return true
         } catch {
-            logger.warning("token.unavailable", metadata: ["error": "\(error.description)"])
+            logger.log(.tokenUnavailable, [.error: "\(error.description)"])
             return false
         }
     }

@@ -70,7 +70,7 @@ package final class AcknowledgeService: Service {
                 try await storeWindow(stream)
             }
         } catch {
-            logger.error("acknowledge.store_failed", metadata: ["error": "\(error.description)"])
+            logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = caller.clock.now + .seconds(5)
         }
         return pass
@@ -177,11 +177,14 @@ package final class AcknowledgeService: Service {
             }
             // All or nothing: a part that failed is the whole that failed (C-044).
             results[.failed].increment(by: count)
-            logger.warning("acknowledge.failed", metadata: ["error": "The server did not take the whole batch."])
+            logger.log(
+                .acknowledgeFailed,
+                [.changeCount: .number(count), .error: "The server did not take the whole batch."]
+            )
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
-            logger.notice("acknowledge.local", metadata: ["reason": "not_found"])
+            logger.log(.acknowledgeLocal, [.reason: "not_found"])
             try await caller.gate.learn(acknowledges: false)
             return true
         case .failed(let failure):
@@ -189,14 +192,11 @@ package final class AcknowledgeService: Service {
             results[failure.failureClass == .refused ? .failed : .retried].increment(by: count)
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { newKey = RandomID.uuid() }
-            logger.warning(
-                "acknowledge.failed",
-                metadata: ["error": "\(failure.reason)", "change_count": .number(count)]
-            )
+            logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
         case .deferred(let until):
             resume = until
         case .noToken(let error):
-            logger.warning("acknowledge.no_token", metadata: ["error": "\(error.description)"])
+            logger.log(.acknowledgeNoToken, [.error: "\(error.description)"])
         }
         let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: caller.random())
         let next = max(resume, caller.clock.now + delay)

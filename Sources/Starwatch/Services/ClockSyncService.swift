@@ -60,11 +60,11 @@ package final class ClockSyncService: Service {
             caller.clock.sampleFailed(.timeEndpoint)
         }
         if caller.clock.isSkewed {
-            logger.warning(
-                "clock.skewed",
-                metadata: [
-                    "skew_ms": .number(caller.clock.estimate?.offset.wholeMilliseconds ?? 0),
-                    "error": "The local clock and the server's differ by more than clock.max_skew.",
+            logger.log(
+                .clockSkewed,
+                [
+                    .skewMilliseconds: .number(caller.clock.estimate?.offset.wholeMilliseconds ?? 0),
+                    .error: "The local clock and the server's differ by more than clock.max_skew.",
                 ]
             )
         }
@@ -75,9 +75,9 @@ package final class ClockSyncService: Service {
         let reading = ClockJumpDetector.Reading(wall: time.now, monotonic: time.monotonic, boottime: time.boottime)
         for event in detector.observe(reading) {
             caller.metrics.clock.jumps[event.jump].increment()
-            logger.notice(
-                "clock.jump",
-                metadata: ["kind": "\(event.jump.rawValue)", "size_ms": .number(event.size.wholeMilliseconds)]
+            logger.log(
+                .clockJump,
+                [.kind: "\(event.jump.rawValue)", .sizeMilliseconds: .number(event.size.wholeMilliseconds)]
             )
             guard event.jump != .suspend else { continue }
             caller.clock.reset()

@@ -99,7 +99,7 @@ package final class DispatchService: Service {
             await deliver(open, &pass)
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
         } catch {
-            logger.error("dispatch.store_failed", metadata: ["error": "\(error.description)"])
+            logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
         }
         if pass.delivered > 0 || pass.dead > 0 { hasDelivered.raise() }
@@ -251,19 +251,19 @@ package final class DispatchService: Service {
             count(slot, .rejected)
             let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random())
             outcome = .rejected(nextAttemptAt: now + delay)
-            log("sink.rejected", notification, slot, reason)
+            log(.sinkRejected, notification, slot, reason)
         case .unavailable(let reason, _):
             count(slot, .unavailable)
             outcome = .unavailable(nextAttemptAt: nextTry)
-            log("sink.unavailable", notification, slot, reason)
+            log(.sinkUnavailable, notification, slot, reason)
         case .timeout:
             count(slot, .timeout)
             outcome = .unavailable(nextAttemptAt: nextTry)
-            log("sink.unavailable", notification, slot, "The sink did not answer in time.")
+            log(.sinkUnavailable, notification, slot, "The sink did not answer in time.")
         case .gone:
             count(slot, .rejected)
             outcome = .gone
-            log("sink.gone", notification, slot, "The sink wants no more notifications; it is off until a reload.")
+            log(.sinkGone, notification, slot, "The sink wants no more notifications; it is off until a reload.")
         }
         return await record(ticket, outcome, notification)
     }
@@ -288,7 +288,7 @@ package final class DispatchService: Service {
     private func note(_ state: CircuitState, of slot: SinkSlot) {
         metrics.api.circuitTransitions[slot.target, state].increment()
         metrics.api.circuitState[slot.target].set(state.metricValue)
-        logger.notice("sink.circuit", metadata: ["sink": "\(slot.name)", "state": "\(state.rawValue)"])
+        logger.log(.sinkCircuit, [.sink: "\(slot.name)", .state: "\(state.rawValue)"])
     }
 
     /// Stores what the sink said. When that fails, the lease ends and the sink is asked again under the same id.
@@ -303,7 +303,7 @@ package final class DispatchService: Service {
             if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
             return result
         } catch {
-            logger.error("dispatch.store_failed", metadata: ["error": "\(error.description)"])
+            logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             return nil
         }
     }
@@ -314,11 +314,11 @@ package final class DispatchService: Service {
         for id in ids {
             metrics.outbox.freshness[label].observe(max(now - id.timestamp, .zero), exemplar: exemplar)
         }
-        logger.info(
-            "notification.delivered",
-            metadata: [
-                "run_id": "\(notification.runID)", "notification_id": "\(notification.id)",
-                "poll": "\(notification.stream.poll.rawValue)", "change_count": .number(ids.count),
+        logger.log(
+            .notificationDelivered,
+            [
+                .runID: "\(notification.runID)", .notificationID: "\(notification.id)",
+                .poll: "\(notification.stream.poll.rawValue)", .changeCount: .number(ids.count),
             ]
         )
     }
@@ -327,12 +327,12 @@ package final class DispatchService: Service {
         metrics.outbox.deliveryAttempts[slot.label, result].increment()
     }
 
-    private func log(_ event: Logger.Message, _ notification: OpenNotification, _ slot: SinkSlot, _ reason: String) {
-        logger.warning(
+    private func log(_ event: AgentEvent, _ notification: OpenNotification, _ slot: SinkSlot, _ reason: String) {
+        logger.log(
             event,
-            metadata: [
-                "run_id": "\(notification.runID)", "notification_id": "\(notification.id)", "sink": "\(slot.name)",
-                "error": "\(reason)",
+            [
+                .runID: "\(notification.runID)", .notificationID: "\(notification.id)", .sink: "\(slot.name)",
+                .error: "\(reason)",
             ]
         )
     }

@@ -52,11 +52,9 @@ package final class HousekeepingService: Service {
         policy.delivered = outbox.keepDelivered
         do {
             let counts = try await store.retention(policy, now: clock.now)
-            if counts.outbox > 0 {
-                logger.info("retention.cleaned", metadata: ["row_count": .number(counts.outbox)])
-            }
+            if counts.outbox > 0 { logger.log(.retentionCleaned, [.rowCount: .number(counts.outbox)]) }
         } catch {
-            logger.error("retention.store_failed", metadata: ["error": "\(error.description)"])
+            logger.log(.retentionStoreFailed, [.error: "\(error.description)"])
         }
     }
 }

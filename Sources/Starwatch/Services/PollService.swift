@@ -223,9 +223,8 @@ package final class PollService: Service {
         }
         // Said when it changes, counted every time.
         logger.log(
-            level: isNew ? .notice : .debug,
-            "poll.skipped",
-            metadata: ["run_id": "\(runID)", "poll": "\(poll.name.rawValue)", "reason": "\(reason.rawValue)"]
+            isNew ? .pollSkipped : .pollSkippedAgain,
+            [.runID: "\(runID)", .poll: "\(poll.name.rawValue)", .reason: "\(reason.rawValue)"]
         )
         return PollCycle.Result(skip: reason)
     }

@@ -13,12 +13,12 @@ package struct LogEntrySink: NotificationSink {
     }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        logger.notice(
-            "notification",
-            metadata: [
-                "notification_id": "\(notification.id)", "run_id": "\(notification.runID)",
-                "poll": "\(notification.poll)", "group": "\(notification.group.rawValue)",
-                "count": .number(notification.count), "fold": "never",
+        logger.log(
+            .notification,
+            [
+                .runID: "\(notification.runID)", .notificationID: "\(notification.id)",
+                .poll: "\(notification.poll)", .group: "\(notification.group.rawValue)",
+                .count: .number(notification.count),
             ]
         )
         return .ok

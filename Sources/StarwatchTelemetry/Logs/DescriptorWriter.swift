@@ -11,15 +11,27 @@ import Musl
 /// It blocks while the reader is slow. What cannot be written is lost, as there is nowhere to say so.
 package final class DescriptorWriter: LogSink, Sendable {
     private let descriptor: Mutex<Int32>
+    private let hasColour: Bool
 
-    /// - Parameter descriptor: Stays open as long as the writer is used; it is not closed.
-    package init(descriptor: Int32 = STDERR_FILENO) {
+    /// - Parameters:
+    ///   - descriptor: Stays open as long as the writer is used; it is not closed.
+    ///   - hasColour: Whether lines in the text format are coloured.
+    package init(descriptor: Int32 = STDERR_FILENO, hasColour: Bool = false) {
         self.descriptor = Mutex(descriptor)
+        self.hasColour = hasColour
+    }
+
+    /// Standard error; in colour if it is a terminal that can show it, and `NO_COLOR` does not forbid it.
+    package static func standardError(environment: [String: String]) -> DescriptorWriter {
+        let isTerminal = isatty(STDERR_FILENO) == 1
+        return DescriptorWriter(hasColour: TerminalColour.isWanted(isTerminal: isTerminal, environment: environment))
     }
 
     package func take(_ record: LogRecord) {
+        var line = record.line
+        if hasColour, record.format == .text { line = TerminalColour.painted(line, record.severity) }
         descriptor.withLock { descriptor in
-            record.line.withUnsafeBytes { Self.writeAll($0, to: descriptor) }
+            line.withUnsafeBytes { Self.writeAll($0, to: descriptor) }
         }
     }
 

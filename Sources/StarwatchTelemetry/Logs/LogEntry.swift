@@ -81,27 +81,42 @@ package struct LogEntry: Sendable {
         return line
     }
 
-    /// The entry as one line for a person: `time LEVEL event name=value …`. Not redacted.
+    /// The entry as one line for a person: `time LEVEL event name=value …`, what differs first, ids last. Not redacted.
+    ///
+    /// Level and event have columns of their own, so that what follows is aligned.
     func textLine() -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256)
         LogTimestamp.append(timestampMilliseconds, to: &line)
-        line.append(text: " \(severity.text) ")
-        line.append(plain: event, allowingSpaces: true)
-        for (name, value) in fields.dropFirst(2) + metadata {
+        line.append(text: " \(severity.text)")
+        line.pad(to: Self.eventColumn)
+        line.append(plain: event)
+        line.pad(to: Self.fieldColumn)
+        var fields = metadata + counts.map { ($0.name, $0.value) }
+        if let durationMilliseconds { fields.append(("duration_ms", durationMilliseconds)) }
+        let texts = [("error", error), ("identity", identity), ("run_id", runID), ("request_id", requestID)]
+        for (name, text) in texts { if let text { fields.append((name, .string(text))) } }
+        for (name, value) in fields {
             line.append(UInt8(ascii: " "))
             line.append(plain: name)
             line.append(UInt8(ascii: "="))
             if case .string(let text) = value { line.append(plain: text) } else { line.append(json: value) }
         }
+        while line.last == UInt8(ascii: " ") { line.removeLast() }
         line.append(UInt8(ascii: "\n"))
         return line
     }
 
+    /// Behind the time and a space.
+    static let levelColumn = 25
+    static let eventColumn = levelColumn + 6
+    /// Behind the longest name of an event.
+    private static let fieldColumn = eventColumn + 24
+
     /// What makes two entries the same for folding.
     ///
-    /// From warnings on that is level, event and error. Below, it is everything but the time, the duration and the
-    /// ids of run and request: two polls that both finish are not a repetition.
+    /// From warnings on that is level, event, error and ``subject``. Below, it is everything but the time, the duration
+    /// and the ids of run and request.
     var foldKey: [UInt8]? {
         guard mayFold else { return nil }
         var key: [UInt8] = []
@@ -110,20 +125,32 @@ package struct LogEntry: Sendable {
             key.append(json: .string(identity ?? ""))
             key.append(json: .object(counts.map { ($0.name, $0.value) }))
             key.append(json: .object(metadata))
+        } else {
+            key.append(json: .object(subject))
         }
         return key
     }
+
+    /// The metadata that say what an entry is about: the same failure of another sink is another failure.
+    var subject: [(String, LogValue)] { metadata.filter { Self.subjects.contains($0.0) } }
+
+    private static let subjects = ["logger", "path", "poll", "problem", "sink"]
 }
 
 extension [UInt8] {
     /// Appends a text bare if it is one word, else as a JSON string.
-    fileprivate mutating func append(plain text: String, allowingSpaces: Bool = false) {
+    fileprivate mutating func append(plain text: String) {
+        // What begins with 0xC2 may be a control character of the upper half.
         let isPlain =
             !text.isEmpty
             && text.utf8.allSatisfy { byte in
-                byte > 0x20 && byte != 0x22 && byte != 0x3D && byte != 0x5C && byte != 0x7F
-                    || allowingSpaces && byte == 0x20
+                byte > 0x20 && byte != 0x22 && byte != 0x3D && byte != 0x5C && byte != 0x7F && byte != 0xC2
             }
         if isPlain { append(text: text) } else { append(jsonString: text) }
+    }
+
+    /// Appends spaces up to a column.
+    fileprivate mutating func pad(to column: Int) {
+        while count < column { append(UInt8(ascii: " ")) }
     }
 }

@@ -7,6 +7,8 @@ package struct LogFolder: Sendable {
     package static let windowMilliseconds: Int64 = 60_000
     /// How many kinds are remembered at a time.
     package static let capacity = 64
+    /// Entries whose key is longer are not folded, so that what is remembered has a bound.
+    static let longestKeyBytes = 4096
 
     private struct Run {
         let summary: LogEntry
@@ -18,13 +20,18 @@ package struct LogFolder: Sendable {
 
     package init() {}
 
+    /// How many kinds are remembered now.
+    var count: Int { runs.count }
+
     /// Takes an entry.
     ///
     /// - Returns: Whether to write it, and the summaries to write before it.
     package mutating func take(_ entry: LogEntry) -> (isWritten: Bool, summaries: [LogEntry]) {
         let now = entry.timestampMilliseconds
         var summaries = expire(at: now)
-        guard let key = entry.foldKey else { return (true, summaries + report(at: now)) }
+        guard let key = entry.foldKey, key.count <= Self.longestKeyBytes else {
+            return (true, summaries + report(at: now))
+        }
         if runs[key] != nil {
             runs[key]?.suppressed += 1
             return (false, summaries)
@@ -72,7 +79,7 @@ package struct LogFolder: Sendable {
         if entry.severity == .warn || entry.severity == .error {
             summary.identity = nil
             summary.counts = []
-            summary.metadata = []
+            summary.metadata = entry.subject
         }
         return summary
     }

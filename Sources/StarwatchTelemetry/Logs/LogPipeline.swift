@@ -70,11 +70,11 @@ package final class LogPipeline: Sendable {
     /// Writes an entry, or counts it if it is a repetition.
     package func log(_ entry: LogEntry) {
         metrics?.entries[entry.severity].increment()
-        let bytes = line(of: entry)
+        let line = line(of: entry)
         let (isWritten, summaries) = folder.withLock { $0.take(entry) }
         write(summaries)
         if isWritten {
-            deliver(entry, bytes)
+            deliver(entry, line)
         } else {
             metrics?.suppressed.increment()
         }
@@ -111,7 +111,7 @@ package final class LogPipeline: Sendable {
         for entry in entries { deliver(entry, line(of: entry)) }
     }
 
-    private func line(of entry: LogEntry) -> [UInt8] {
+    private func line(of entry: LogEntry) -> (format: LogFormat, bytes: [UInt8]) {
         let format = settings.withLock { $0.format }
         var bytes = format == .json ? entry.jsonLine() : entry.textLine()
         let counts = redactor.redact(&bytes)
@@ -120,14 +120,15 @@ package final class LogPipeline: Sendable {
                 metrics.redactions[kind].increment(by: UInt64(counts[kind]))
             }
         }
-        return bytes
+        return (format, bytes)
     }
 
-    private func deliver(_ entry: LogEntry, _ line: [UInt8]) {
+    private func deliver(_ entry: LogEntry, _ line: (format: LogFormat, bytes: [UInt8])) {
         let record = LogRecord(
             timestampMilliseconds: entry.timestampMilliseconds,
             severity: entry.severity,
-            line: line
+            format: line.format,
+            line: line.bytes
         )
         for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
     }

@@ -3,12 +3,14 @@ package struct LogRecord: Sendable {
     /// Unix time.
     package let timestampMilliseconds: Int64
     package let severity: LogSeverity
+    package let format: LogFormat
     /// The whole line, line feed included.
     package let line: [UInt8]
 
-    package init(timestampMilliseconds: Int64, severity: LogSeverity, line: [UInt8]) {
+    package init(timestampMilliseconds: Int64, severity: LogSeverity, format: LogFormat = .json, line: [UInt8]) {
         self.timestampMilliseconds = timestampMilliseconds
         self.severity = severity
+        self.format = format
         self.line = line
     }
 }

@@ -51,11 +51,19 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a JSON string, in quotes. Control characters are escaped, so that a line stays one line.
+    /// Appends a JSON string, in quotes. Control characters are escaped, so that a line stays one line, and a terminal
+    /// is told nothing; those from U+0080 to U+009F too.
     mutating func append(jsonString text: String) {
         append(UInt8(ascii: "\""))
+        var last: UInt8 = 0
         for byte in text.utf8 {
+            defer { last = byte }
             switch byte {
+            case 0x80..<0xA0 where last == 0xC2:
+                removeLast()
+                append(text: #"\u00"#)
+                append(hexDigit: byte >> 4)
+                append(hexDigit: byte & 0xF)
             case UInt8(ascii: "\""): append(text: #"\""#)
             case UInt8(ascii: "\\"): append(text: #"\\"#)
             case 0x0A: append(text: #"\n"#)

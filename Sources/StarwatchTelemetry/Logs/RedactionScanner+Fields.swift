@@ -35,6 +35,17 @@ extension RedactionScanner {
         hash = (hash ^ UInt64(byte.isUppercaseLetter ? byte | 0x20 : byte)) &* 0x100_0000_01B3
     }
 
+    /// Whether what stands before a colon may be the end of a name that ``field(colon:next:)`` knows.
+    @inline(__always)
+    func isFieldName(before colon: Int) -> Bool {
+        guard colon > 2 else { return false }
+        switch bytes[colon - 1] {
+        case 0x20: return true
+        case 0x22: return bytes[colon - 2] == 0x5C || isEnding(before: colon - 1)
+        default: return isEnding(before: colon)
+        }
+    }
+
     /// The string value of a JSON field whose name says what it holds, or the value of such a header.
     func field(colon: Int, next: Int) -> Match? {
         guard next - colon == 1 else { return nil }
@@ -143,6 +154,8 @@ extension RedactionScanner {
 
     /// The hash of the name that ends at a position; `nil` if there is none, or it is too long.
     private func name(endingAt end: Int) -> UInt64? {
+        // Most names end in two letters that no name of ours ends in; those are not worth a hash.
+        guard isEnding(before: end) else { return nil }
         var start = end
         while start > 0, Self.isBase64URL(bytes[start - 1]) {
             start -= 1
@@ -150,15 +163,25 @@ extension RedactionScanner {
         }
         start += escapeLength(at: start, before: end)
         guard start < end else { return nil }
-        // Most names end in a letter that no name of ours ends in; those are not worth a hash.
-        switch bytes[end - 1] | 0x20 {
-        case UInt8(ascii: "d"), UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "y"), UInt8(ascii: "r"),
-            UInt8(ascii: "e"), UInt8(ascii: "h"):
-            break
-        default: return nil
-        }
         var hash = Self.hashSeed
         for position in start..<end { Self.mix(bytes[position], into: &hash) }
         return hash
+    }
+
+    /// Whether two letters end one of the names above. What may stand within a name without counting is let through.
+    @inline(__always)
+    private func isEnding(before end: Int) -> Bool {
+        guard end > 1 else { return false }
+        let (first, last) = (bytes[end - 2] | 0x20, bytes[end - 1] | 0x20)
+        switch (first, last) {
+        case (UInt8(ascii: "i"), UInt8(ascii: "d")), (UInt8(ascii: "e"), UInt8(ascii: "n")),
+            (UInt8(ascii: "e"), UInt8(ascii: "t")), (UInt8(ascii: "e"), UInt8(ascii: "y")),
+            (UInt8(ascii: "r"), UInt8(ascii: "d")), (UInt8(ascii: "w"), UInt8(ascii: "d")),
+            (UInt8(ascii: "w"), UInt8(ascii: "t")), (UInt8(ascii: "e"), UInt8(ascii: "r")),
+            (UInt8(ascii: "o"), UInt8(ascii: "n")), (UInt8(ascii: "i"), UInt8(ascii: "e")),
+            (UInt8(ascii: "t"), UInt8(ascii: "h")):
+            return true
+        default: return first == 0x5F | 0x20 || first == 0x2D
+        }
     }
 }

@@ -4,8 +4,10 @@ extension RedactionScanner {
     func did(colon: Int, next: Int) -> Match? {
         guard let third = start(of: UInt8(ascii: "d"), before: colon),
             let second = start(of: UInt8(ascii: "i"), before: third),
-            let first = start(of: UInt8(ascii: "d"), before: second), !endsEscape(at: first)
+            let letter = start(of: UInt8(ascii: "d"), before: second)
         else { return nil }
+        // In JSON the first letter may be the last digit of an escape: that stays whole, and the rest goes all the same.
+        let first = endsEscape(at: letter) ? second : letter
         var position = next
         while position < bytes.count {
             let unit = unit(at: position)

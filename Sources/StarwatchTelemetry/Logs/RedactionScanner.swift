@@ -12,7 +12,7 @@ struct RedactionScanner {
     private static let trigger: UInt8 = 2
 
     /// For each byte: part of a word, between words, or between words and the sign of something to look at.
-    static let classes: [UInt8] = {
+    private static let classes: [UInt8] = {
         var classes = [UInt8](repeating: separator, count: 256)
         for byte in UInt8.min...UInt8.max where byte.isLetter || byte.isDigit || byte == 0x5F {
             classes[Int(byte)] = word
@@ -22,19 +22,26 @@ struct RedactionScanner {
     }()
 
     let bytes: UnsafeBufferPointer<UInt8>
-    private let classes: UnsafeBufferPointer<UInt8>
+    /// While it runs.
+    private var classes = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// Everything before this is in the output.
     private var flushed = 0
     private var output: [UInt8] = []
     private var counts = RedactionCounts()
 
-    init(bytes: UnsafeBufferPointer<UInt8>, classes: UnsafeBufferPointer<UInt8>) {
+    init(bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
-        self.classes = classes
     }
 
     /// The redacted bytes, or `nil` if they are as they were.
     mutating func run() -> (output: [UInt8], counts: RedactionCounts)? {
+        Self.classes.withUnsafeBufferPointer { classes in
+            self.classes = classes
+            return scan()
+        }
+    }
+
+    private mutating func scan() -> (output: [UInt8], counts: RedactionCounts)? {
         let end = bytes.count
         var position = 0
         var wordStart = 0
@@ -56,18 +63,34 @@ struct RedactionScanner {
     }
 
     /// What the byte, or the spelled character that begins here, is the sign of.
-    private func look(at position: Int) -> Match? {
+    func look(at position: Int) -> Match? {
         let unit = unit(at: position)
         let next = position + unit.length
         switch unit.value {
-        case UInt8(ascii: ":"):
-            return did(colon: position, next: next) ?? userInformation(colon: position, next: next)
-                ?? field(colon: position, next: next)
+        case UInt8(ascii: ":"): return colon(at: position, next: next)
         case UInt8(ascii: "="): return parameter(equals: position, next: next)
         case UInt8(ascii: "."): return jsonWebToken(dot: position)
         case UInt8(ascii: " "), 0x09: return bearerToken(space: position, next: next)
         default: return nil
         }
+    }
+
+    /// What a colon is the sign of.
+    @inline(__always)
+    func colon(at position: Int, next: Int) -> Match? {
+        let before = position > 0 ? bytes[position - 1] : 0
+        // A DID's last letter, or the last digit of its code.
+        if before | 0x20 == UInt8(ascii: "d") || before == UInt8(ascii: "4"),
+            let match = did(colon: position, next: next)
+        {
+            return match
+        }
+        switch next < bytes.count ? bytes[next] : 0 {
+        case UInt8(ascii: "/"), UInt8(ascii: "%"), UInt8(ascii: "\\"):
+            if let match = userInformation(colon: position, next: next) { return match }
+        default: break
+        }
+        return isFieldName(before: position) ? field(colon: position, next: next) : nil
     }
 
     private mutating func replace(_ match: Match, with kind: RedactionKind) {

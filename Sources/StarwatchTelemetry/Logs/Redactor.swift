@@ -1,5 +1,5 @@
 /// What a redaction replaced. Also the values of the `kind` label.
-package enum RedactionKind: String, MetricLabel {
+public enum RedactionKind: String, MetricLabel {
     /// A DID, or the value of a field that holds one.
     case did
     /// A claim's id, of either dialect.
@@ -8,20 +8,20 @@ package enum RedactionKind: String, MetricLabel {
     case token
 
     /// `[REDACTED:did]`, `[REDACTED:id]`, `[REDACTED:token]`.
-    package var replacement: String { "[REDACTED:\(rawValue)]" }
+    public var replacement: String { "[REDACTED:\(rawValue)]" }
 }
 
 /// How many replacements of each kind were made.
-package struct RedactionCounts: Sendable, Hashable {
-    package var did = 0
-    package var id = 0
-    package var token = 0
+public struct RedactionCounts: Sendable, Hashable {
+    public var did = 0
+    public var id = 0
+    public var token = 0
 
-    package init() {}
+    public init() {}
 
-    package var total: Int { did + id + token }
+    public var total: Int { did + id + token }
 
-    package subscript(_ kind: RedactionKind) -> Int {
+    public subscript(_ kind: RedactionKind) -> Int {
         get {
             switch kind {
             case .did: did
@@ -49,14 +49,14 @@ package struct RedactionCounts: Sendable, Hashable {
 /// - string values of JSON fields such as `activeDid` or `access_token`, also in JSON inside a JSON string.
 ///
 /// What was valid JSON stays valid. Redacting twice is redacting once. When in doubt it takes too much.
-package struct Redactor: Sendable {
-    package init() {}
+public struct Redactor: Sendable {
+    public init() {}
 
     /// Redacts in place.
     ///
     /// - Returns: What was replaced. If nothing was, the bytes are untouched and nothing was allocated.
     @discardableResult
-    package func redact(_ bytes: inout [UInt8]) -> RedactionCounts {
+    public func redact(_ bytes: inout [UInt8]) -> RedactionCounts {
         var total = RedactionCounts()
         // A replacement can uncover what it hid, such as the `@` behind a DID's slashes: look again until nothing is left.
         for _ in 0..<Self.maxPasses {
@@ -71,15 +71,13 @@ package struct Redactor: Sendable {
 
     private func pass(over bytes: [UInt8]) -> (output: [UInt8], counts: RedactionCounts)? {
         bytes.withUnsafeBufferPointer { buffer in
-            RedactionScanner.classes.withUnsafeBufferPointer { classes in
-                var scanner = RedactionScanner(bytes: buffer, classes: classes)
-                return scanner.run()
-            }
+            var scanner = RedactionScanner(bytes: buffer)
+            return scanner.mayFind() ? scanner.run() : nil
         }
     }
 
     /// A redacted copy of a text.
-    package func redacted(_ text: String) -> String {
+    public func redacted(_ text: String) -> String {
         var bytes = Array(text.utf8)
         redact(&bytes)
         return String(decoding: bytes, as: UTF8.self)

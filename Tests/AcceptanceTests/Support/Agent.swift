@@ -48,6 +48,11 @@ struct CommandResult: Sendable {
 
 /// Runs `starwatch` to its end.
 func starwatch(_ arguments: String..., environment: [String: String] = [:]) async throws -> CommandResult {
+    try await starwatch(arguments, environment: environment)
+}
+
+/// Runs `starwatch` to its end.
+func starwatch(_ arguments: [String], environment: [String: String] = [:]) async throws -> CommandResult {
     let workspace = try Workspace()
     let (output, errors) = (workspace.url.appending(path: "out"), workspace.url.appending(path: "err"))
     for file in [output, errors] { try Data().write(to: file) }

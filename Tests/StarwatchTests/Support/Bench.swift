@@ -16,6 +16,8 @@ final class Bench {
     let mock: MockServer
     let sinks: [ScriptedSink]
     let options: AgentOptions
+    /// What the agents log, at the level of the options.
+    let log = LogCapture()
     private(set) var agent: Agent
     /// The sinks with their circuits, as this agent's dispatcher uses them.
     private(set) var slots: [SinkSlot] = []
@@ -34,7 +36,7 @@ final class Bench {
         self.mock = mock
         self.sinks = sinks
         self.options = options
-        agent = try await Agent(options: options, time: clock, random: { 0.5 })
+        agent = try await Agent(options: options, time: clock, logSinks: [log], random: { 0.5 })
         dispatcher = agent.dispatcher
         wire()
     }
@@ -152,7 +154,7 @@ final class Bench {
     /// Ends the agent as a crash would, and makes a new one on the same database.
     func restart() async throws {
         await agent.close()
-        agent = try await Agent(options: options, time: clock, random: { 0.5 })
+        agent = try await Agent(options: options, time: clock, logSinks: [log], random: { 0.5 })
         wire()
     }
 

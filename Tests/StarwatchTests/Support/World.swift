@@ -20,6 +20,8 @@ final class World: Sendable {
     let clock: ManualClock
     let mock: MockServer
     let did: DID
+    /// What the agents log, at the level of their options.
+    let log = LogCapture()
     private let current = Mutex<Agent?>(nil)
 
     private init(_ options: MockServerOptions, clock: ManualClock) throws {
@@ -86,7 +88,7 @@ final class World: Sendable {
         await stopAgent()
         var options = self.options
         change(&options)
-        let agent = try await Agent(options: options, time: clock, random: { random })
+        let agent = try await Agent(options: options, time: clock, logSinks: [log], random: { random })
         current.withLock { $0 = agent }
         return agent
     }

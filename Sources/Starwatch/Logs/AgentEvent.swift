@@ -1,0 +1,126 @@
+package import Logging
+
+/// Everything the agent can log. The raw value is the line's `event`; what is not here cannot be logged.
+///
+/// Libraries log through handlers of their own, whose lines have `metadata.logger`.
+package enum AgentEvent: String, Sendable, CaseIterable {
+    case acknowledgeFailed = "acknowledge.failed"
+    case acknowledgeLocal = "acknowledge.local"
+    case acknowledgeNoToken = "acknowledge.no_token"
+    case acknowledgeStoreFailed = "acknowledge.store_failed"
+    case agentStarted = "agent.started"
+    case agentStopped = "agent.stopped"
+    case apiFailure = "api.failure"
+    case clockJump = "clock.jump"
+    case clockSkewed = "clock.skewed"
+    case configRefused = "config.refused"
+    case configReloaded = "config.reloaded"
+    case dispatchStoreFailed = "dispatch.store_failed"
+    case httpListening = "http.listening"
+    case identityChanged = "identity.changed"
+    case notification = "notification"
+    case notificationDelivered = "notification.delivered"
+    case outboxEvicted = "outbox.evicted"
+    case pollBootstrapped = "poll.bootstrapped"
+    case pollChanged = "poll.changed"
+    case pollContractViolation = "poll.contract_violation"
+    case pollDeferred = "poll.deferred"
+    case pollFailed = "poll.failed"
+    case pollOutOfRoom = "poll.out_of_room"
+    case pollPageOutOfOrder = "poll.page_out_of_order"
+    case pollSkipped = "poll.skipped"
+    case pollSkippedAgain = "poll.skipped_again"
+    case pollStoreFailed = "poll.store_failed"
+    case pollUnchanged = "poll.unchanged"
+    case retentionCleaned = "retention.cleaned"
+    case retentionStoreFailed = "retention.store_failed"
+    case serverDialect = "server.dialect"
+    case sinkCircuit = "sink.circuit"
+    case sinkGone = "sink.gone"
+    case sinkRejected = "sink.rejected"
+    case sinkUnavailable = "sink.unavailable"
+    case tokenUnavailable = "token.unavailable"
+
+    /// The level it is always logged at.
+    package var level: Logger.Level {
+        switch self {
+        case .apiFailure, .pollSkippedAgain, .pollUnchanged: .debug
+        case .notificationDelivered, .pollBootstrapped, .pollChanged, .retentionCleaned: .info
+        case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
+            .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
+            .notice
+        case .acknowledgeFailed, .acknowledgeNoToken, .clockSkewed, .outboxEvicted, .pollContractViolation, .pollFailed,
+            .pollPageOutOfOrder, .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
+            .warning
+        case .acknowledgeStoreFailed, .configRefused, .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed:
+            .error
+        }
+    }
+
+    /// The fields that it always has.
+    package var fields: [LogField] {
+        switch self {
+        case .acknowledgeFailed: [.changeCount, .error]
+        case .acknowledgeLocal: [.reason]
+        case .acknowledgeNoToken, .acknowledgeStoreFailed, .configRefused, .dispatchStoreFailed, .pollStoreFailed,
+            .retentionStoreFailed, .tokenUnavailable:
+            [.error]
+        case .agentStarted: [.version, .polls]
+        case .agentStopped, .configReloaded: []
+        case .apiFailure: [.runID, .endpoint, .result, .attempt, .error]
+        case .clockJump: [.kind, .sizeMilliseconds]
+        case .clockSkewed: [.skewMilliseconds, .error]
+        case .httpListening: [.address]
+        case .identityChanged: [.rowCount]
+        case .notification: [.runID, .notificationID, .poll, .group, .count]
+        case .notificationDelivered: [.runID, .notificationID, .poll, .changeCount]
+        case .outboxEvicted: [.runID, .poll, .rowCount]
+        case .retentionCleaned: [.rowCount]
+        case .pollBootstrapped, .pollChanged, .pollUnchanged:
+            [.runID, .poll, .outcome, .changeCount, .durationMilliseconds]
+        case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
+        case .pollDeferred, .pollFailed: [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error]
+        case .pollOutOfRoom: [.runID, .poll, .changeCount]
+        case .pollPageOutOfOrder: [.runID, .poll]
+        case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
+        case .serverDialect: [.runID, .poll, .dialect]
+        case .sinkCircuit: [.sink, .state]
+        case .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error]
+        }
+    }
+
+    /// The fields that it has when they are known.
+    package var optionalFields: [LogField] {
+        switch self {
+        case .identityChanged: [.identity]
+        case .pollStoreFailed: [.runID, .poll]
+        default: []
+        }
+    }
+
+    /// Whether repetitions may be folded. Those that say what a person waits for are all written.
+    package var mayFold: Bool {
+        switch self {
+        case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .notification: false
+        default: true
+        }
+    }
+}
+
+extension Logger {
+    /// Logs an event at its level. The fields are not evaluated when the level is not logged.
+    package func log(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
+        log(level: event.level, "\(event.rawValue)", metadata: event.metadata(fields()))
+    }
+}
+
+extension AgentEvent {
+    package typealias Fields = [LogField: Logger.MetadataValue]
+
+    fileprivate func metadata(_ fields: Fields) -> Logger.Metadata {
+        var metadata = Logger.Metadata(minimumCapacity: fields.count + 1)
+        for (field, value) in fields { metadata[field.rawValue] = value }
+        if !mayFold { metadata["fold"] = "never" }
+        return metadata
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import StarwatchTelemetry
+
+/// The redactor against rules written as regular expressions, over texts made of what is hard.
+///
+/// `REDACTOR_SEED` begins at another text; a failure names its seed.
+@Suite struct RedactorDifferentialTests {
+    private static let firstSeed =
+        ProcessInfo.processInfo.environment["REDACTOR_SEED"].flatMap(UInt64.init) ?? 20_260_101
+
+    private static let secrets = [
+        "did:ethr:0x5CAFE", "did:key:z6Mk#z6Mk", "DiD:web:a.example:b", "did:hash:0123456789abcdef", "did:hash:0123",
+        RedactorTests.ulid, RedactorTests.canonical, "01ARZ3NDEKTSV4RRFFQ69G5FAI", "1704067200_abC123_0f1e2d3g",
+        RedactorTests.jwt, "eyJhbGciOiJI.e30", "eyJ", "Bearer ", "bearer\t", "Bearer s3cr3t+/=", "https://joe:pw@host/",
+        "ws://a@b@c", "access_token=", "token=\"a b\"", "api-key=x&", "key=", "\"activeDid\":\"",
+        "\"agent_did\" : \"Al\"",
+        "\"password\":\"", "Authorization: Basic dXNlcg==", "Cookie: a=b; c", "X-Api-Key:", "Set-Cookie:",
+        "authorization", "did:", "did:a:",
+    ]
+    private static let joints = [
+        "", "", "", " ", "\"", ":", "/", "//", "=", "&", ".", "-", "_", "@", ",", "a", "Z", "0", "é", "\u{301}", "🌻",
+        "\n", "\t", "'", "<", ">", "#", "?", "{", "}", "[", "]", "(", ")", ";", "~", "+", "[REDACTED:token]",
+        "[REDACTED:did]",
+        "\u{7F}", "\u{0}", "\u{85}", "\u{2028}", "word", "0123456789", "ABCDEFGHJKMNPQRSTVWXYZ",
+    ]
+
+    static func text(_ random: inout SplitMix) -> [UInt8] {
+        var text = ""
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            for _ in 0..<Int.random(in: 0...3, using: &random) { text += joints.randomElement(using: &random)! }
+            var secret = secrets.randomElement(using: &random)!
+            // Cut, so that beginnings and ends of secrets meet.
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                secret = String(secret.dropFirst(Int.random(in: 0..<secret.count, using: &random)))
+            } else if Int.random(in: 0..<4, using: &random) == 0 {
+                secret = String(secret.dropLast(Int.random(in: 0..<secret.count, using: &random)))
+            }
+            text += secret
+        }
+        return Array(text.utf8)
+    }
+
+    @Test(arguments: 0..<8 as Range<UInt64>)
+    func itDoesWhatTheRegularExpressionsSay(part: UInt64) {
+        let reference = RedactorReference()
+        for number in 0..<500 as Range<UInt64> {
+            let seed = Self.firstSeed &+ part &* 500 &+ number
+            var random = SplitMix(state: seed)
+            let text = Self.text(&random)
+            var redacted = text
+            Redactor().redact(&redacted)
+            let expected = reference.redacted(text)
+            let isEqual = redacted == expected
+            #expect(
+                isEqual,
+                "seed \(seed): \(quoted(text)) became \(quoted(redacted)), not \(quoted(expected))"
+            )
+        }
+    }
+
+    /// The spelling of signs does not matter: what is found in a text is found in its encoded form.
+    @Test(arguments: [Spelling.percent, .lowerPercent, .twice, .json], 0..<2 as Range<UInt64>)
+    func anEncodedTextLosesNoLess(spelling: Spelling, part: UInt64) {
+        let needles: [(secret: String, trace: String)] = [
+            ("did:ethr:0x5CAFE99", "5CAFE99"), ("did:web:cafe99.example:b", "cafe99"),
+            ("01JWMCKG0022HDXJ4G4QCAFE99", "01JWMCKG"), ("1704067999_CAFE99_0f1e2d3c", "CAFE99"),
+            ("eyJhbGciOiJFUzI1NksifQ.eyCAFE99.c2ln", "CAFE99"), ("Bearer CAFE99", "CAFE99"),
+            ("https://joe:CAFE99@host/", "CAFE99"), ("?access_token=CAFE99&a", "CAFE99"),
+        ]
+        for number in 0..<400 as Range<UInt64> {
+            let seed = Self.firstSeed &+ part &* 400 &+ number
+            var random = SplitMix(state: seed)
+            let needle = needles.randomElement(using: &random)!
+            let (before, after) = (Self.text(&random), Self.text(&random))
+            let text = before + Array(" \(needle.secret) ".utf8) + after
+            var encoded = spelling.encoded(text, &random)
+            let original = encoded
+            Redactor().redact(&encoded)
+            #expect(
+                !String(decoding: encoded, as: UTF8.self).contains(needle.trace),
+                "seed \(seed): \(quoted(original)) became \(quoted(encoded))"
+            )
+        }
+    }
+
+    @Test(arguments: 0..<4 as Range<UInt64>)
+    func theQuickLookMissesNothing(part: UInt64) {
+        var lookedFurther = 0
+        for number in 0..<3000 as Range<UInt64> {
+            let seed = Self.firstSeed &+ part &* 3000 &+ number
+            var random = SplitMix(state: seed)
+            var text = Self.text(&random)
+            if let spelling = [nil, Spelling.percent, .twice, .json][Int.random(in: 0..<4, using: &random)] {
+                text = spelling.encoded(text, &random)
+            }
+            // One secret in a line, at any offset: in most others something else is found already.
+            let filler = [UInt8](repeating: UInt8(ascii: "x"), count: Int.random(in: 0...40, using: &random))
+            let line = filler + Array(" ".utf8) + text.prefix(Int.random(in: 0...60, using: &random))
+            line.withUnsafeBufferPointer { bytes in
+                var scanner = RedactionScanner(bytes: bytes)
+                let mayFind = scanner.mayFind()
+                lookedFurther += mayFind ? 1 : 0
+                #expect(mayFind || scanner.run() == nil, "seed \(seed): \(quoted(line))")
+            }
+        }
+        #expect((300..<2700).contains(lookedFurther), "the texts are all alike: \(lookedFurther)")
+    }
+
+    enum Spelling: Sendable {
+        case percent
+        case lowerPercent
+        case twice
+        case json
+
+        /// The text with all its signs encoded, and some of its letters.
+        func encoded(_ text: [UInt8], _ random: inout SplitMix) -> [UInt8] {
+            text.flatMap { byte -> [UInt8] in
+                let isSign = !byte.isLetter && !byte.isDigit && !"-_.~".utf8.contains(byte)
+                guard isSign else { return [byte] }
+                switch self {
+                case .percent: return Array(String(format: "%%%02X", byte).utf8)
+                case .lowerPercent: return Array(String(format: "%%%02x", byte).utf8)
+                case .twice: return Array(String(format: "%%25%02X", byte).utf8)
+                case .json: return byte < 0x80 ? Array(String(format: "\\u%04x", byte).utf8) : [byte]
+                }
+            }
+        }
+    }
+
+    private func quoted(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self).debugDescription }
+}

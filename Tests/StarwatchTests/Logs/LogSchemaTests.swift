@@ -1,0 +1,274 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+import Testing
+
+@testable import Starwatch
+
+/// What an agent logs under all kinds of faults is what the catalogue says it logs.
+@Suite struct LogSchemaTests {
+    /// Events that no scenario here brings about, and why.
+    private static let elsewhere: [AgentEvent: String] = [:]
+
+    @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {
+        var seen: Set<AgentEvent> = []
+        for scenario in [polling, room, tokens, sinks, acknowledging, clock, failingStore, running] {
+            for line in try await scenario() {
+                let problems = LogSchema.problems(of: line)
+                #expect(problems.isEmpty, "\(problems.joined(separator: "; ")): \(line)")
+                if let event = LogSchema.event(of: line) { seen.insert(event) }
+            }
+        }
+        let missing = Set(AgentEvent.allCases).subtracting(seen).subtracting(Self.elsewhere.keys)
+        #expect(missing.isEmpty, "never logged: \(missing.map(\.rawValue).sorted())")
+        #expect(seen.isDisjoint(with: Self.elsewhere.keys))
+    }
+
+    @Test(arguments: [
+        ("\"poll\":", "\"pol\":"), ("\"level\":\"INFO\"", "\"level\":\"WARN\""), ("poll.changed", "poll.Changed"),
+        ("\"change_count\":3", "\"change_count\":\"3\""), ("run_0", "run-0"), (".000Z", "Z"), ("}}", "}"),
+        (",\"outcome\":\"changed\"", ""), ("\"duration_ms\":14,", ""), ("{\"poll\":", "{\"error\":\"x\",\"poll\":"),
+    ])
+    func aLineThatDiffersIsFound(original: String, changed: String) {
+        let line =
+            #"{"timestamp":"2026-01-01T12:00:00.000Z","level":"INFO","event":"poll.changed","run_id":"run_0123456789abcdef","#
+            + #""change_count":3,"duration_ms":14,"metadata":{"poll":"starred_projects","outcome":"changed"}}"# + "\n"
+        #expect(LogSchema.problems(of: line).isEmpty)
+        #expect(!LogSchema.problems(of: line.replacing(original, with: changed)).isEmpty)
+    }
+
+    // MARK: - Scenarios
+
+    private func polling() async throws -> [String] {
+        try await lines(of: .canonical) { world in
+            let agent = try await world.agent {
+                $0.log.level = .debug
+                $0.polls[0].bootstrap = .beginning
+                $0.delivery.sinks.append(SinkOptions(name: "log", kind: .log))
+            }
+            world.mock.publish(count: 5)
+            world.mock.script(.status(500), at: .plansChanged)
+            await round(agent)
+            await round(agent)
+            world.mock.publish(count: 5)
+            world.mock.script(.schemaViolation(.unorderedPage), .malformedJSON, at: .plansChanged)
+            await round(agent)
+            await round(agent)
+            world.mock.publish(count: 5)
+            for violation in MockSchemaViolation.allCases {
+                world.mock.script(.schemaViolation(violation), at: .plansChanged)
+                await round(agent)
+                world.clock.advance(by: .seconds(900))
+            }
+            let lasting: [MockFault] = [
+                .resetBeforeHead, .resetMidBody(afterBytes: 5), .authenticationFailure, .status(400),
+            ]
+            for fault in lasting {
+                world.mock.setStickyFault(fault, at: .plansChanged)
+                await round(agent)
+                world.clock.advance(by: .seconds(900))
+            }
+            world.mock.clearFaults()
+            world.mock.script(.rateLimited(retryAfter: .seconds(7200)), at: .plansChanged)
+            for _ in 0..<3 { await round(agent) }
+            _ = try await agent.setIdentity(World.other)
+            _ = try await agent.setIdentity(nil)
+        }
+    }
+
+    private func room() async throws -> [String] {
+        try await lines(of: .canonical) { world in
+            let agent = try await world.agent {
+                $0.log.level = .debug
+                $0.polls[0].bootstrap = .beginning
+                $0.outbox.maxUndelivered = 10
+                $0.outbox.backpressureThreshold = 1
+            }
+            world.mock.publish(count: 20)
+            _ = await agent.pollService.pass(agent.starred, runID: RandomID.runID())
+            // A host that shares the database may have set another bound.
+            var outbox = agent.options.outbox
+            outbox.maxUndelivered = 5
+            let cycle = PollCycle(
+                poll: agent.starred,
+                store: agent.store,
+                caller: agent.caller,
+                identity: agent.identity,
+                outbox: outbox,
+                runID: RandomID.runID(),
+                logger: agent.logger,
+                nextRun: nil
+            )
+            _ = await cycle.run()
+        }
+    }
+
+    private func tokens() async throws -> [String] {
+        let secret = "a secret of thirty-two bytes ok!"
+        return try await lines(of: .canonical, mock: { $0.auth = .sharedSecret(Array(secret.utf8)) }) { world in
+            let file = try world.folder.write(secret + "\n", to: "secret")
+            let agent = try await world.agent {
+                $0.log.level = .debug
+                $0.auth.kind = .sharedSecret
+                $0.auth.secretFile = file
+                $0.polls[0].bootstrap = .beginning
+            }
+            world.mock.publish(count: 3)
+            _ = await agent.pollService.pass(agent.starred, runID: RandomID.runID())
+            _ = await agent.dispatcher.pass()
+            try FileManager.default.removeItem(atPath: file)
+            world.clock.advance(by: .seconds(4000))
+            _ = await agent.acknowledger.pass()
+            await round(agent)
+        }
+    }
+
+    private func sinks() async throws -> [String] {
+        var lines: [String] = []
+        try await Bench.run(sinks: ["first", "second"], configure: { options, _, _ in options.log.level = .debug }) {
+            bench in
+            bench["first"].script(.refused, .ok, .down, .down, .down, .down, .down, .down, .timeout, .gone)
+            bench.mock.publish(count: 3)
+            _ = await bench.agent.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
+            for _ in 0..<10 {
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(3600))
+                bench.mock.publish(count: 1)
+                _ = await bench.agent.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
+            }
+            for _ in 0..<5 {
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(3600))
+            }
+            lines = bench.log.lines
+        }
+        return lines
+    }
+
+    private func acknowledging() async throws -> [String] {
+        try await lines(of: .canonical) { world in
+            let agent = try await world.agent {
+                $0.log.level = .debug
+                $0.polls[0].bootstrap = .beginning
+            }
+            world.mock.publish(count: 3)
+            world.mock.script(
+                .status(500),
+                .status(200, body: #"{"acknowledged":2,"failed":1,"alreadyAcknowledged":0}"#),
+                .status(404),
+                at: .acknowledge
+            )
+            await round(agent)
+            for _ in 0..<3 {
+                _ = await agent.acknowledger.pass()
+                world.clock.advance(by: .seconds(3600))
+            }
+            // What is close to the cursor is kept however old it is, so the cursor must have moved on.
+            world.clock.advance(by: .seconds(40 * 86_400))
+            world.mock.publish(count: 3)
+            await round(agent)
+            await housekeeping(of: agent).pass()
+        }
+    }
+
+    private func clock() async throws -> [String] {
+        try await lines(of: .canonical, clock: .waiting, mock: { $0.clockSkew = .seconds(300) }) { world in
+            let agent = try await world.agent { options in
+                options.log.level = .debug
+                options.clock.source = .auto
+            }
+            await round(agent)
+            let service = ClockSyncService(
+                caller: agent.caller,
+                identity: agent.identity,
+                options: agent.options.clock,
+                logger: agent.logger
+            )
+            await service.pass()
+            await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await service.run() }
+                await world.clock.sleepers(atLeast: 1)
+                world.clock.setWall(to: world.clock.now + .seconds(7200))
+                world.clock.suspend(for: .seconds(600))
+                world.clock.advance(by: .seconds(60))
+                await world.log.wait(for: "clock.jump")
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func failingStore() async throws -> [String] {
+        try await lines(of: .canonical) { world in
+            let agent = try await world.agent { $0.log.level = .debug }
+            await round(agent)
+            await agent.store.close()
+            await round(agent)
+            _ = await agent.dispatcher.pass()
+            _ = await agent.acknowledger.pass()
+            await housekeeping(of: agent).pass()
+        }
+    }
+
+    private func running() async throws -> [String] {
+        try await lines(of: .endorser, clock: .waiting) { world in
+            var options = world.options
+            options.log.level = .debug
+            options.polls[0].timing = .every(.seconds(30))
+            var moved = options
+            moved.storage.path += ".moved"
+            let refused = moved
+            for load in [options, refused] {
+                let agent = try await Agent(
+                    options: options,
+                    time: world.clock,
+                    reload: { load },
+                    logSinks: [world.log]
+                )
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { _ = try? await agent.run() }
+                    await world.log.wait(for: "http.listening")
+                    try? await agent.reload()
+                    group.cancelAll()
+                }
+            }
+        }
+    }
+
+    // MARK: - Doing
+
+    private func lines(
+        of dialect: MockDialect,
+        clock: ManualClock.Mode = .jumping,
+        mock: (inout MockServerOptions) -> Void = { _ in },
+        _ body: (World) async throws -> Void
+    ) async throws -> [String] {
+        var lines: [String] = []
+        try await World.with(dialect, clock: clock, mock: mock) { world in
+            try await body(world)
+            await world.stopAgent()
+            lines = world.log.lines
+        }
+        return lines
+    }
+
+    /// A cycle, its delivery, and its acknowledgement.
+    private func round(_ agent: Agent) async {
+        _ = await agent.pollService.pass(agent.starred, runID: RandomID.runID())
+        _ = await agent.dispatcher.pass()
+        _ = await agent.acknowledger.pass()
+    }
+
+    private func housekeeping(of agent: Agent) -> HousekeepingService {
+        HousekeepingService(
+            store: agent.store,
+            outbox: agent.options.outbox,
+            clock: agent.clock,
+            time: agent.time,
+            pipeline: agent.pipeline,
+            recorder: LogRecorder(),
+            logger: agent.logger
+        )
+    }
+}
