@@ -24,7 +24,12 @@ final class LoopbackServer: Sendable {
         Thread.detachNewThread {
             while true {
                 let socket = accept(listener, nil, nil)
-                guard socket >= 0 else { return }
+                // Only this thread closes the listener: closed by another, its number could be somebody else's already,
+                // whose connections would be taken here.
+                guard socket >= 0 else {
+                    close(listener)
+                    return
+                }
                 Thread.detachNewThread {
                     let connection = LoopbackConnection(socket)
                     handler(connection)
@@ -45,7 +50,6 @@ final class LoopbackServer: Sendable {
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
