@@ -1,0 +1,29 @@
+import Logging
+import StarwatchCore
+import StarwatchTelemetry
+
+extension PollCycle {
+    /// Logs how the cycle ended.
+    func log(_ result: Result, outcome: PollOutcome, duration: Duration) {
+        let event: AgentEvent
+        switch outcome {
+        case .failed: event = .pollFailed
+        case .deferred: event = .pollDeferred
+        case .changed: event = .pollChanged
+        case .bootstrapped: event = .pollBootstrapped
+        case .unchanged: event = .pollUnchanged
+        }
+        note(
+            event,
+            [
+                .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
+                .durationMilliseconds: .number(duration.wholeMilliseconds),
+            ].merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
+        )
+    }
+
+    /// Logs an event of this cycle.
+    func note(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
+        logger.log(event, fields().merging([.runID: "\(runID)", .poll: "\(poll.name.rawValue)"]) { $1 })
+    }
+}
