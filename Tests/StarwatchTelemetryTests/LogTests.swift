@@ -334,6 +334,22 @@ final class LineCollector: LogSink, Sendable {
 }
 
 @Suite struct DescriptorWriterTests {
+    @Test func aReaderThatStandsStillCostsLinesAndNoTime() throws {
+        let pipe = Pipe()
+        let output = pipe.fileHandleForWriting.fileDescriptor
+        _ = fcntl(output, F_SETFL, O_NONBLOCK)
+        while write(output, String(repeating: "x", count: 4096), 4096) > 0 {}
+        _ = fcntl(output, F_SETFL, 0)
+        let drops = Atomic<Int>(0)
+        let writer = DescriptorWriter(descriptor: output, onDrop: { drops.add(1, ordering: .relaxed) })
+        let record = LogRecord(timestampMilliseconds: 0, severity: .info, format: .json, line: Array("{}\n".utf8))
+        for _ in 0..<1000 { writer.take(record) }
+        #expect(drops.load(ordering: .relaxed) == 1000)
+        _ = pipe.fileHandleForReading.availableData
+        writer.take(record)
+        #expect(drops.load(ordering: .relaxed) == 1000)
+    }
+
     @Test func linesOfManyWritersDoNotInterleave() {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)

@@ -81,7 +81,12 @@ public final class Agent: Sendable {
         pipeline = LogPipeline(
             format: LogFormat(rawValue: options.log.format.rawValue) ?? .json,
             level: Logger.Level(rawValue: options.log.level.rawValue) ?? .info,
-            sinks: logSinks ?? [DescriptorWriter.standardError(environment: ProcessInfo.processInfo.environment)],
+            sinks: logSinks ?? [
+                DescriptorWriter.standardError(
+                    environment: ProcessInfo.processInfo.environment,
+                    onDrop: { [metrics] in metrics.log.dropped.increment() }
+                )
+            ],
             metrics: metrics.log,
             nowMilliseconds: { time.now.milliseconds }
         )

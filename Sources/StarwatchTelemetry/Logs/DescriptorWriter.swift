@@ -6,48 +6,75 @@ import Glibc
 import Musl
 #endif
 
-/// Writes lines to a file descriptor, one `write(2)` a line, never two lines into each other.
+/// Writes lines to a file descriptor, never two lines into each other.
 ///
-/// It blocks while the reader is slow. What cannot be written is lost, as there is nowhere to say so.
+/// A reader that stands still must not hold up the agent: the first line waits a tenth of a second for it, those after
+/// it are dropped and counted until it reads again.
 package final class DescriptorWriter: LogSink, Sendable {
-    private let descriptor: Mutex<Int32>
+    private struct State {
+        let descriptor: Int32
+        var isStalled = false
+    }
+
+    /// Milliseconds.
+    private static let patience: Int32 = 100
+
+    private let state: Mutex<State>
     private let hasColour: Bool
+    private let onDrop: @Sendable () -> Void
 
     /// - Parameters:
     ///   - descriptor: Stays open as long as the writer is used; it is not closed.
     ///   - hasColour: Whether lines in the text format are coloured.
-    package init(descriptor: Int32 = STDERR_FILENO, hasColour: Bool = false) {
-        self.descriptor = Mutex(descriptor)
+    ///   - onDrop: Called for every line that was not written, or not as a whole.
+    package init(
+        descriptor: Int32 = STDERR_FILENO,
+        hasColour: Bool = false,
+        onDrop: @escaping @Sendable () -> Void = {}
+    ) {
+        state = Mutex(State(descriptor: descriptor))
         self.hasColour = hasColour
+        self.onDrop = onDrop
     }
 
     /// Standard error; in colour if it is a terminal that can show it, and `NO_COLOR` does not forbid it.
-    package static func standardError(environment: [String: String]) -> DescriptorWriter {
+    package static func standardError(
+        environment: [String: String],
+        onDrop: @escaping @Sendable () -> Void
+    ) -> DescriptorWriter {
         let isTerminal = isatty(STDERR_FILENO) == 1
-        return DescriptorWriter(hasColour: TerminalColour.isWanted(isTerminal: isTerminal, environment: environment))
+        let hasColour = TerminalColour.isWanted(isTerminal: isTerminal, environment: environment)
+        return DescriptorWriter(hasColour: hasColour, onDrop: onDrop)
     }
 
     package func take(_ record: LogRecord) {
         var line = record.line
         if hasColour, record.format == .text { line = TerminalColour.painted(line, record.severity) }
-        descriptor.withLock { descriptor in
-            line.withUnsafeBytes { Self.writeAll($0, to: descriptor) }
+        let isWritten = state.withLock { state in
+            let isWritten = line.withUnsafeBytes {
+                Self.writeAll($0, to: state.descriptor, patience: state.isStalled ? 0 : Self.patience)
+            }
+            state.isStalled = !isWritten
+            return isWritten
         }
+        if !isWritten { onDrop() }
     }
 
-    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+    /// Whether all was written. A pipe that is ready takes `PIPE_BUF` bytes without blocking.
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, patience: Int32) -> Bool {
         var offset = 0
         while offset < bytes.count {
-            let count = write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
+            var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            let answer = poll(&ready, 1, patience)
+            if answer < 0, errno == EINTR { continue }
+            guard answer > 0 else { return false }
+            let count = write(descriptor, bytes.baseAddress! + offset, min(bytes.count - offset, Int(PIPE_BUF)))
             if count > 0 {
                 offset += count
-            } else if count < 0, errno == EAGAIN {
-                // Somebody made the descriptor non-blocking: wait as if it were not.
-                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                if poll(&waiting, 1, -1) < 0, errno != EINTR { return }
-            } else if count == 0 || errno != EINTR {
-                return
+            } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
+                return false
             }
         }
+        return true
     }
 }

@@ -6,8 +6,10 @@ package struct LogMetrics: Sendable {
     package let redactions: MetricVector1<RedactionKind, Counter>
     /// Entries that were folded into a later line.
     package let suppressed: Counter
+    /// Lines that nobody took.
+    package let dropped: Counter
 
-    /// Registers the three families.
+    /// Registers the families.
     package init(registry: MetricRegistry) {
         entries = registry.counters(
             .counter("starwatch_log_entries_total", "Log entries, folded ones included."),
@@ -19,6 +21,9 @@ package struct LogMetrics: Sendable {
         )
         suppressed = registry.counter(
             .counter("starwatch_log_suppressed_total", "Repeated log entries that were folded into another line.")
+        )
+        dropped = registry.counter(
+            .counter("starwatch_log_dropped_total", "Log lines that were dropped: their reader stood still.")
         )
     }
 }

@@ -180,6 +180,7 @@ enum ExpectedFamilies {
         family("starwatch_config_last_reload_successful", "gauge"),
         family("starwatch_config_last_reload_success_timestamp_seconds", "gauge"),
         family("starwatch_log_suppressed_total", "counter"),
+        family("starwatch_log_dropped_total", "counter"),
         family("starwatch_store_errors_total", "counter", ("kind", ["busy", "full", "corrupt", "io", "version"])),
         family("starwatch_store_bytes", "gauge", ("file", ["database", "wal", "free_disk"])),
         family("starwatch_scrapes_total", "counter", ("code", ["200", "503"])),
