@@ -56,7 +56,7 @@ extension StatusPage {
         guard let outcome = poll.lastOutcome else { return times.ageAndTime(poll.lastAttempt, never: "not yet") }
         let word = Self.words(outcome).lowercased()
         let shown: HTML = outcome == "failed" ? "<span class=\"bad\">\(word)</span>" : "\(word)"
-        return "\(shown) \(times.ageAndTime(poll.lastAttempt))"
+        return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))"
     }
 
     private func nextRun(_ poll: AgentStatus.Poll) -> HTML {
