@@ -21,6 +21,8 @@ public final class MockServer: Sendable {
     let state: NIOLockedValueBox<MockState>
     private let running = NIOLockedValueBox<Running?>(nil)
     private let lastPort: NIOLockedValueBox<Int>
+    /// While it is stopped.
+    private let reservation = NIOLockedValueBox<PortReservation?>(nil)
 
     public init(options: MockServerOptions = MockServerOptions()) {
         self.options = options
@@ -43,13 +45,15 @@ public final class MockServer: Sendable {
             let channel = try await bootstrap(group).bind(host: "127.0.0.1", port: port).get()
             lastPort.withLockedValue { $0 = channel.localAddress?.port ?? 0 }
             running.withLockedValue { $0 = Running(group: group, channel: channel) }
+            reservation.withLockedValue { $0 = nil }
         } catch {
             try? await group.shutdownGracefully()
             throw error
         }
     }
 
-    /// Stops answering and closes every connection. Does nothing if the server does not run.
+    /// Stops answering and closes every connection; the port stays reserved for the next ``start()``. Does nothing if
+    /// the server does not run.
     public func stop() async throws {
         let current = running.withLockedValue { value in
             defer { value = nil }
@@ -57,6 +61,7 @@ public final class MockServer: Sendable {
         }
         guard let current else { return }
         try? await current.channel.close()
+        reservation.withLockedValue { $0 = PortReservation(port: port) }
         try await current.group.shutdownGracefully()
     }
 
