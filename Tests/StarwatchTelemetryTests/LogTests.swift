@@ -219,7 +219,7 @@ final class LineCollector: LogSink, Sendable {
             "poll_finished",
             metadata: [
                 "run_id": "r1", "request_id": "q1", "identity": "did:ethr:0xabc", "change_count": "3",
-                "duration_ms": .milliseconds(.microseconds(1500)), "poll": "starred_projects", "error": "boom",
+                "duration_ms": .number(1.5), "poll": "starred_projects", "error": "boom",
                 "tries": .number(2), "agentDid": "did:key:z6",
             ]
         )

@@ -124,11 +124,6 @@ extension Store {
         }
     }
 
-    /// Since when the oldest rows wait.
-    package func ages() throws(StoreError) -> OutboxAges {
-        try direct(.read) { db in try db.ages() }
-    }
-
     /// Rows that are open or dead, by stream and state; counted again when something was written since.
     func countsByStream(_ db: Database) throws -> [Int64: [OutboxState: Int]] {
         if let openCounts { return openCounts }

@@ -17,13 +17,6 @@ extension Logger.MetadataValue {
         .stringConvertible(value)
     }
 
-    /// Milliseconds with three decimals, as a JSON number: for `duration_ms`.
-    package static func milliseconds(_ duration: Duration) -> Self {
-        let (seconds, attoseconds) = duration.components
-        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        return .stringConvertible(Double(microseconds) / 1000)
-    }
-
     /// A value that is replaced by `[REDACTED:token]`.
     package static func sensitive(_ text: String) -> Self {
         .attributed(text, attributes: [LogSensitivity.sensitive])
