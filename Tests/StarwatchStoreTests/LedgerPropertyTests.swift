@@ -174,6 +174,16 @@ private struct RandomRun {
         try await world.expectBalanced(store)
         let counts = try await store.outboxCounts()
         #expect(counts[.pending]! + counts[.claimed]! <= Self.cap + 60, "step \(step)")
+        // What is remembered is what is there.
+        let remembered = store.rememberedSnapshot([world.stream])
+        let read = try await store.snapshot([world.stream])
+        #expect(remembered == nil || remembered == read, "step \(step)")
+        #expect(store.rememberedSnapshot([world.stream]) == read, "step \(step)")
+        var open = OutboxFilter()
+        open.states = Set(counts.keys)
+        open.limit = 100_000
+        let rows = Dictionary(grouping: try await store.outbox(open), by: \.state).mapValues(\.count)
+        #expect(counts.filter { $0.value > 0 } == rows, "step \(step)")
         let after = try await store.watermark(world.stream)
         if mayFall {
             #expect(after == nil)

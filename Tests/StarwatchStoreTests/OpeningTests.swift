@@ -16,7 +16,7 @@ import Testing
             #expect(info.st_mode & 0o777 == 0o600, "\(suffix)")
         }
         #expect(try await store.integrityCheck().isEmpty)
-        #expect(await store.fileSizes().freeDisk > 0)
+        #expect(store.fileSizes().freeDisk > 0)
     }
 
     @Test func secondAgentIsRefusedUntilTheFirstIsGone() async throws {

@@ -134,7 +134,7 @@ import Testing
         #expect(snapshot.ages.oldestPending == world.now)
         #expect(snapshot.ages.oldestDead == nil)
         #expect(snapshot.imbalance == LedgerImbalance())
-        #expect(snapshot.files.database > 0)
+        #expect(store.fileSizes().database > 0)
         #expect(snapshot.identity.generation == 1)
     }
 }

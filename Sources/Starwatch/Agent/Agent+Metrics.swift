@@ -46,18 +46,26 @@ extension Agent {
         metrics.clock.tokenExpiry.set(await caller.tokens.expiry?.seconds ?? 0)
         metrics.clock.poolRemaining.set(Double(await caller.tokens.poolRemaining ?? 0))
         for sink in sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
-        guard let snapshot = try? await snapshot() else { return }
+        let files = store.fileSizes()
+        metrics.storeBytes[.database].set(Double(files.database))
+        metrics.storeBytes[.wal].set(Double(files.wal))
+        metrics.storeBytes[.freeDisk].set(Double(files.freeDisk))
+        guard let streams = try? await streams() else { return }
+        var known = store.rememberedSnapshot(streams)
+        if known == nil { known = try? await store.snapshot(streams) }
+        guard let snapshot = known else { return }
         publish(snapshot)
         metrics.outbox.oldestDue.set(exported(dispatcher.oldestDue(in: snapshot)))
     }
 
     /// The store at this moment, with the streams of the active identity.
     func snapshot() async throws(StoreError) -> StoreSnapshot {
-        let did = try await identity.current().identity.did
-        let streams = did.map { did in
-            polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) }
-        }
-        return try await store.snapshot(streams ?? [])
+        try await store.snapshot(try await streams())
+    }
+
+    private func streams() async throws(StoreError) -> [StreamKey] {
+        guard let did = try await identity.current().identity.did else { return [] }
+        return polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) }
     }
 
     private func publish(_ snapshot: StoreSnapshot) {
@@ -78,9 +86,6 @@ extension Agent {
         outbox.oldestDead.set(exported(snapshot.ages.oldestDead))
         outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
         outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
-        metrics.storeBytes[.database].set(Double(snapshot.files.database))
-        metrics.storeBytes[.wal].set(Double(snapshot.files.wal))
-        metrics.storeBytes[.freeDisk].set(Double(snapshot.files.freeDisk))
         for poll in polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)

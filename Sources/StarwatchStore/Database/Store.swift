@@ -18,7 +18,10 @@ package actor Store {
     let starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]
     var openCounts: [Int64: [OutboxState: Int]]?
+    /// How many rows this connection has ever changed: most passes find nothing to do, and what was read stays true.
+    private var changedRows = 0
     nonisolated let pollMemory = PollMemory()
+    nonisolated let snapshotMemory = SnapshotMemory()
     nonisolated let unchanged = UnchangedCycles()
 
     /// Opens the database, creating and migrating it where the agent owns it.
@@ -72,27 +75,40 @@ package actor Store {
 
     /// One immediate transaction.
     func write<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
-        try access(operation) { try database.write(body) }
+        try access(operation) { try database.write { db in try counted(db, body) } }
     }
 
     /// Statements that are each their own transaction: for reads, and for writes of a single statement.
     func direct<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
-        try access(operation) { try database.writeWithoutTransaction(body) }
+        try access(operation) { try database.writeWithoutTransaction { db in try counted(db, body) } }
+    }
+
+    private func counted<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
+        let result = try body(db)
+        // Not in a `defer`: a body that threw may have found the connection closed, which SQLite cannot be asked about.
+        changedRows = db.totalChangesCount
+        return result
     }
 
     private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
         let start = ContinuousClock.now
-        // After an error too: a commit may have reached the disk before it failed.
+        let before = changedRows
+        var hasFailed = false
         defer {
-            if operation.changesPollState {
-                pollMemory.forget()
-                openCounts = nil
+            // After an error too: a commit may have reached the disk before it failed.
+            if hasFailed || changedRows != before {
+                if operation.changesPollState {
+                    pollMemory.forget()
+                    openCounts = nil
+                }
+                if operation.changesSnapshot { snapshotMemory.forget() }
             }
         }
         let result: T
         do {
             result = try body()
         } catch {
+            hasFailed = true
             changes.removeAll(keepingCapacity: true)
             let error = StoreError(error)
             options.onError(error.kind)

@@ -5,7 +5,7 @@ extension Store {
     /// Everything that is shown of the store, read at one moment; costs what is open, not what was.
     package func snapshot(_ streams: [StreamKey]) throws(StoreError) -> StoreSnapshot {
         let wanted = Set(streams)
-        return try direct(.snapshot) { db in
+        let snapshot = try direct(.snapshot) { db in
             let counts = try countsByStream(db)
             var total: [OutboxState: Int] = [.pending: 0, .claimed: 0, .delivered: 0, .dead: 0, .evicted: 0]
             for rows in counts.values { total.merge(rows, uniquingKeysWith: +) }
@@ -49,14 +49,23 @@ extension Store {
                 rows: total,
                 ages: try db.ages(),
                 nextDeliveryAt: try db.nextDeliveryAt(),
-                imbalance: imbalance,
-                files: fileSizes()
+                imbalance: imbalance
             )
         }
+        // As with `PollMemory`: what another program writes is not seen here.
+        if options.owner == .agent { snapshotMemory.remember(snapshot, of: streams) }
+        return snapshot
+    }
+
+    /// What ``snapshot(_:)`` would read, if it is known without reading: nothing was written since the last one.
+    ///
+    /// `nil` otherwise. A store that has failed since is not noticed here.
+    package nonisolated func rememberedSnapshot(_ streams: [StreamKey]) -> StoreSnapshot? {
+        snapshotMemory.snapshot(of: streams)
     }
 
     /// The sizes of the files, from the file system.
-    package func fileSizes() -> FileSizes {
+    package nonisolated func fileSizes() -> FileSizes {
         FileSizes(
             database: DatabaseFile.bytes(path: options.path),
             wal: DatabaseFile.bytes(path: options.path + "-wal"),

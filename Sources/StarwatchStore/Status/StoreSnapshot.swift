@@ -36,5 +36,4 @@ package struct StoreSnapshot: Sendable, Hashable {
     /// When the next delivery under way may be tried; `nil` when there is none.
     package let nextDeliveryAt: Timestamp?
     package let imbalance: LedgerImbalance
-    package let files: FileSizes
 }

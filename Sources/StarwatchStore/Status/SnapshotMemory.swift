@@ -1,0 +1,36 @@
+import StarwatchCore
+import Synchronization
+
+/// The last snapshot, for as long as nothing was written that would change it: most scrapes follow no change.
+///
+/// Filled and emptied on the store's queue, in the order of the transactions; asked from anywhere.
+final class SnapshotMemory: Sendable {
+    private struct Entry {
+        let streams: [StreamKey]
+        let snapshot: StoreSnapshot
+    }
+
+    private let entry = Mutex<Entry?>(nil)
+
+    func remember(_ snapshot: StoreSnapshot, of streams: [StreamKey]) {
+        entry.withLock { $0 = Entry(streams: streams, snapshot: snapshot) }
+    }
+
+    func snapshot(of streams: [StreamKey]) -> StoreSnapshot? {
+        entry.withLock { entry in entry?.streams == streams ? entry?.snapshot : nil }
+    }
+
+    func forget() {
+        entry.withLock { $0 = nil }
+    }
+}
+
+extension StoreOperation {
+    /// Whether a transaction of this kind may change what a snapshot shows.
+    var changesSnapshot: Bool {
+        switch self {
+        case .log, .digest: false
+        default: true
+        }
+    }
+}
