@@ -2,14 +2,16 @@
 //
 //	client_golang count               a counter's increment, a histogram's observation
 //	client_golang render SERIES       gathering and encoding a page of integer counters
-//	client_golang serve URL           the page at that URL again, on a free port, whose URL it prints
-//	client_golang fetch N URL...      median and 95th percentile of N answers of each, in turns
+//	client_golang serve URL           metrics as on the page at that URL, on a free port, whose URL it prints
+//	client_golang fetch N URL...      median and 95th percentile of N answers of each, in turns; with gzip
+//	                                  if GZIP is set
 package main
 
 import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -94,12 +96,16 @@ func render(series int) {
 func fetch(n int, urls []string) {
 	figures := make([][]float64, len(urls))
 	sizes := make([]int64, len(urls))
+	encoding := "identity"
+	if os.Getenv("GZIP") != "" {
+		encoding = "gzip"
+	}
 	for i := -20; i < n; i++ {
 		for which, url := range urls {
 			start := time.Now()
 			request, _ := http.NewRequest("GET", url, nil)
 			request.Header.Set("Accept", "text/plain;version=0.0.4")
-			request.Header.Set("Accept-Encoding", "identity")
+			request.Header.Set("Accept-Encoding", encoding)
 			answer, err := http.DefaultClient.Do(request)
 			if err != nil {
 				panic(err)
@@ -115,6 +121,54 @@ func fetch(n int, urls []string) {
 		sort.Float64s(figures[which])
 		fmt.Printf("%s: median %.0f µs, 95 of 100 below %.0f µs, %d bytes\n",
 			url, figures[which][n/2], figures[which][n*95/100], sizes[which])
+	}
+}
+
+// live makes a family as a program would have it, with the series and values of a parsed one.
+func live(name string, family *dto.MetricFamily) prometheus.Collector {
+	names := []string{}
+	for _, label := range family.Metric[0].Label {
+		names = append(names, label.GetName())
+	}
+	labels := func(metric *dto.Metric) prometheus.Labels {
+		values := prometheus.Labels{}
+		for _, label := range metric.Label {
+			values[label.GetName()] = label.GetValue()
+		}
+		return values
+	}
+	switch family.GetType() {
+	case dto.MetricType_COUNTER:
+		vector := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: family.GetHelp()}, names)
+		for _, metric := range family.Metric {
+			vector.With(labels(metric)).Add(metric.Counter.GetValue())
+		}
+		return vector
+	case dto.MetricType_HISTOGRAM:
+		buckets := []float64{}
+		for _, bucket := range family.Metric[0].Histogram.Bucket {
+			if !math.IsInf(bucket.GetUpperBound(), 1) {
+				buckets = append(buckets, bucket.GetUpperBound())
+			}
+		}
+		vector := prometheus.NewHistogramVec(
+			prometheus.HistogramOpts{Name: name, Help: family.GetHelp(), Buckets: buckets}, names)
+		for _, metric := range family.Metric {
+			one := vector.With(labels(metric))
+			counted := uint64(0)
+			for _, bucket := range metric.Histogram.Bucket {
+				for ; counted < bucket.GetCumulativeCount(); counted++ {
+					one.Observe(bucket.GetUpperBound())
+				}
+			}
+		}
+		return vector
+	default:
+		vector := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: family.GetHelp()}, names)
+		for _, metric := range family.Metric {
+			vector.With(labels(metric)).Set(metric.GetGauge().GetValue())
+		}
+		return vector
 	}
 }
 
@@ -141,20 +195,16 @@ func main() {
 		if err != nil {
 			panic(err)
 		}
-		// Gatherers returns copies sorted by name, as a registry does; collecting from live metrics would cost more.
-		gatherer := prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
-			families := make([]*dto.MetricFamily, 0, len(byName))
-			for _, family := range byName {
-				families = append(families, family)
-			}
-			return families, nil
-		})}
+		registry := prometheus.NewRegistry()
+		for name, family := range byName {
+			registry.MustRegister(live(name, family))
+		}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			panic(err)
 		}
 		fmt.Printf("http://%s/metrics\n", listener.Addr())
-		panic(http.Serve(listener, promhttp.HandlerFor(gatherer, promhttp.HandlerOpts{})))
+		panic(http.Serve(listener, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})))
 	case "fetch":
 		fetch(number(2), os.Args[3:])
 	}

@@ -1,6 +1,7 @@
 import Hummingbird
 package import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 
 /// The read-only server: metrics, health, readiness and the status page. It changes nothing and names nobody.
@@ -29,11 +30,15 @@ package struct AdminServer: Service {
     ///
     /// - Throws: ``HTTPServerError`` if the address cannot be listened on.
     package func run() async throws {
-        try await listener.run(
-            at: .hostname(listen.host, port: listen.port),
-            named: listen.description,
-            whenBound: { [listen] in ListenAddress(bound: $0, asked: listen).description }
-        )
+        let executor = EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
+        try await withTaskExecutorPreference(executor) {
+            try await listener.run(
+                at: .hostname(listen.host, port: listen.port),
+                named: listen.description,
+                on: executor.eventLoop,
+                whenBound: { [listen] in ListenAddress(bound: $0, asked: listen).description }
+            )
+        }
     }
 
     /// `host:port` with the port in use, as soon as the server listens.

@@ -2,6 +2,7 @@ import Glibc
 import Hummingbird
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import StarwatchStore
 
@@ -22,11 +23,13 @@ struct Listener: Sendable {
     ///
     /// - Parameters:
     ///   - named: The address, as messages name it.
+    ///   - group: Where connections are served.
     ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
     /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
     func run(
         at place: BindAddress,
         named: String,
+        on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         whenBound: @escaping @Sendable (SocketAddress?) throws -> String
     ) async throws {
         defer { address.giveUp() }
@@ -42,6 +45,7 @@ struct Listener: Sendable {
                 availableConnectionsDelegate: .maximum(Self.maxConnections, logger: logger)
             ),
             onServerRunning: { bound.announce($0.localAddress) },
+            eventLoopGroupProvider: .shared(group),
             logger: logger
         )
         do {

@@ -8,7 +8,7 @@ package enum ContentNegotiation {
     ///
     /// - Parameter accept: The header, several joined with commas, or `nil` if there was none.
     package static func choose(accept: String?) -> ExpositionFormat {
-        guard let accept, !accept.allSatisfy(\.isWhitespace) else { return .text }
+        guard let accept, !trimmed(accept[...]).isEmpty else { return .text }
         let ranges = elements(of: accept).compactMap(MediaRange.init)
         let text = best(for: .text, in: ranges)
         let openMetrics = best(for: .openMetrics, in: ranges)
@@ -124,15 +124,17 @@ package enum ContentNegotiation {
         return thousandths <= 1000 ? thousandths : nil
     }
 
-    private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+    // By bytes, for this is done for every page: what separates is ASCII.
+    private static func split(_ text: Substring, at separator: Unicode.Scalar) -> [Substring] {
+        let bytes = text.utf8
         var quoted = false
         var parts: [Substring] = []
-        var start = text.startIndex
-        for index in text.indices {
-            if text[index] == "\"" { quoted.toggle() }
-            if text[index] == separator, !quoted {
+        var start = bytes.startIndex
+        for index in bytes.indices {
+            if bytes[index] == UInt8(ascii: "\"") { quoted.toggle() }
+            if bytes[index] == UInt8(ascii: separator), !quoted {
                 parts.append(text[start..<index])
-                start = text.index(after: index)
+                start = bytes.index(after: index)
             }
         }
         parts.append(text[start...])
@@ -140,9 +142,10 @@ package enum ContentNegotiation {
     }
 
     private static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
+        func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) }
+        let bytes = text.utf8
+        guard let start = bytes.firstIndex(where: { !isSpace($0) }), let end = bytes.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return text[start...end]
     }
 }

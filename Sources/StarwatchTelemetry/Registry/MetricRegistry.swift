@@ -8,6 +8,7 @@ package final class MetricRegistry: Sendable {
     private struct State {
         /// In the order of the page.
         var families: [MetricFamily] = []
+        var seriesCount = 0
         var collectors: [@Sendable () async -> Void] = []
     }
 
@@ -139,9 +140,7 @@ package final class MetricRegistry: Sendable {
     }
 
     /// How many series the page has, those of dependencies not counted: a function of the configuration alone.
-    package var seriesCount: Int {
-        state.withLock { $0.families.reduce(0) { $0 + $1.seriesCount } }
-    }
+    package var seriesCount: Int { state.withLock { $0.seriesCount } }
 
     /// Every registered family, by name; those of dependencies are not among them.
     package var catalogue: [CatalogueEntry] {
@@ -158,6 +157,7 @@ package final class MetricRegistry: Sendable {
                 + MetricLint.clashes(of: family.descriptor, with: state.families.map(\.descriptor))
             precondition(problems.isEmpty, problems.joined(separator: "; "))
             MetricFamily.insert(family, into: &state.families)
+            state.seriesCount += family.seriesCount
         }
     }
 
