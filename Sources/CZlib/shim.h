@@ -24,19 +24,18 @@ static inline size_t starwatch_gzip_bound(size_t length) {
     return compressBound((uLong)length) + 32;
 }
 
-/// Writes `source` as one gzip member. Returns Z_OK and sets `*written`, or an error of zlib's (Z_BUF_ERROR: no room).
+/// Writes `source` as one gzip member with a stream that starwatch_deflate_init_gzip prepared, and leaves the stream
+/// ready for the next. Returns Z_OK and sets `*written`, or an error of zlib's (Z_BUF_ERROR: no room).
 static inline int starwatch_gzip(
-    const unsigned char *source, size_t length, int level, unsigned char *target, size_t capacity, size_t *written) {
-    z_stream stream;
-    int code = starwatch_deflate_init_gzip(&stream, level);
-    if (code != Z_OK) return code;
-    stream.next_in = (Bytef *)source;
-    stream.avail_in = (uInt)length;
-    stream.next_out = target;
-    stream.avail_out = (uInt)capacity;
-    code = deflate(&stream, Z_FINISH);
-    *written = (size_t)stream.total_out;
-    deflateEnd(&stream);
+    z_stream *stream, const unsigned char *source, size_t length, unsigned char *target, size_t capacity,
+    size_t *written) {
+    stream->next_in = (Bytef *)source;
+    stream->avail_in = (uInt)length;
+    stream->next_out = target;
+    stream->avail_out = (uInt)capacity;
+    int code = deflate(stream, Z_FINISH);
+    *written = (size_t)stream->total_out;
+    deflateReset(stream);
     return code == Z_STREAM_END ? Z_OK : Z_BUF_ERROR;
 }
 

@@ -1,16 +1,44 @@
 import CZlib
+import Synchronization
 
-/// gzip, for answers that are worth it.
+/// gzip at zlib's level 1, for answers that are worth it.
 package enum Gzip {
-    /// `bytes` as one gzip member at zlib's level 1; `nil` if zlib has no memory.
-    package static func compress(_ bytes: [UInt8]) -> [UInt8]? {
-        let capacity = starwatch_gzip_bound(bytes.count)
-        var code: Int32 = Z_OK
-        let compressed = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-            bytes.withUnsafeBufferPointer { source in
-                code = starwatch_gzip(source.baseAddress, source.count, 1, buffer.baseAddress, capacity, &count)
+    /// zlib's state, 256 KiB made once: making it anew takes as long as compressing a page does.
+    private struct Stream {
+        let pointer: UnsafeMutablePointer<z_stream>
+
+        /// `nil` if zlib has no memory.
+        init?() {
+            pointer = .allocate(capacity: 1)
+            guard starwatch_deflate_init_gzip(pointer, 1) == Z_OK else {
+                pointer.deallocate()
+                return nil
             }
         }
-        return code == Z_OK ? compressed : nil
+    }
+
+    private static let stream = Mutex<Stream?>(nil)
+
+    /// `bytes` as one gzip member; `nil` if zlib has no memory. One caller at a time; others wait.
+    package static func compress(_ bytes: [UInt8]) -> [UInt8]? {
+        stream.withLock { stream in
+            if stream == nil { stream = Stream() }
+            guard let pointer = stream?.pointer else { return nil }
+            let capacity = starwatch_gzip_bound(bytes.count)
+            var code: Int32 = Z_OK
+            let compressed = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+                bytes.withUnsafeBufferPointer { source in
+                    code = starwatch_gzip(
+                        pointer,
+                        source.baseAddress,
+                        source.count,
+                        buffer.baseAddress,
+                        capacity,
+                        &count
+                    )
+                }
+            }
+            return code == Z_OK ? compressed : nil
+        }
     }
 }
