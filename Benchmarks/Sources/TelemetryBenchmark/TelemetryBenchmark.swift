@@ -121,39 +121,57 @@ struct Scrape: AsyncParsableCommand {
         )
         let generation = try await agent.store.activeIdentity().generation
         for start in stride(from: 0, to: rows, by: 1_000) {
-            let changes = (start..<min(start + 1_000, rows)).map { index in
-                let id = JWTID.floor(.ulid, at: Timestamp(milliseconds: 1_767_225_600_000 + Int64(index)))
-                return Change(id: id, plan: "plan_\(index % 100)", name: "name")
-            }
-            var page = PageCommit(
-                stream: stream,
-                expectedGeneration: generation,
-                runID: "run",
-                changes: changes,
-                room: rows,
-                now: Timestamp(milliseconds: 1_767_225_600_000)
-            )
-            page.cursor = .followItems
+            let page = page(of: start..<min(start + 1_000, rows), in: stream, generation: generation)
             _ = try await agent.store.commit(page: page)
         }
-        var figures: [Double] = []
-        for _ in 0..<rounds {
-            let start = ContinuousClock.now
-            let answer = await agent.metrics(MetricsQuery())
-            figures.append((ContinuousClock.now - start) / .milliseconds(1))
-            guard answer.status == 200 else { throw ValidationError("a scrape failed") }
+        try await measure("with \(rows) rows") { try await scrape(agent) }
+        var next = rows
+        try await measure("after a change, with \(rows) rows") {
+            _ = try await agent.store.commit(page: page(of: next..<next + 1, in: stream, generation: generation))
+            next += 1
+            return try await scrape(agent)
         }
+        await agent.close()
+    }
+
+    private func page(of indices: Range<Int>, in stream: StreamKey, generation: Int) -> PageCommit {
+        var page = PageCommit(
+            stream: stream,
+            expectedGeneration: generation,
+            runID: "run",
+            changes: indices.map { index in
+                let id = JWTID.floor(.ulid, at: Timestamp(milliseconds: 1_767_225_600_000 + Int64(index)))
+                return Change(id: id, plan: "plan_\(index % 100)", name: "name")
+            },
+            room: rows,
+            now: Timestamp(milliseconds: 1_767_225_600_000)
+        )
+        page.cursor = .followItems
+        return page
+    }
+
+    private func scrape(_ agent: Agent) async throws -> Double {
+        let start = ContinuousClock.now
+        let answer = await agent.metrics(MetricsQuery())
+        guard answer.status == 200 else { throw ValidationError("a scrape failed") }
+        return (ContinuousClock.now - start) / .milliseconds(1)
+    }
+
+    private func measure(_ name: String, _ one: () async throws -> Double) async throws {
+        var figures: [Double] = []
+        for _ in 0..<rounds { figures.append(try await one()) }
         figures.sort()
+        let least = figures[0]
+        let most = figures[rounds - 1]
         print(
             String(
-                format: "scrape with %d rows: median %.2f ms, least %.2f, 99 of 100 below %.2f, most %.2f",
-                rows,
+                format: "scrape %@: median %.2f ms, least %.2f, 99 of 100 below %.2f, most %.2f",
+                name,
                 figures[rounds / 2],
-                figures[0],
+                least,
                 figures[rounds * 99 / 100],
-                figures[rounds - 1]
+                most
             )
         )
-        await agent.close()
     }
 }
