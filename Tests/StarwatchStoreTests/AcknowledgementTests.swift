@@ -125,4 +125,23 @@ import Testing
         }
         #expect(mirror == world.id(2).rawValue)
     }
+
+    @Test func halfOfABatchHasANewKeyAndTheRestComesLater() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...5))
+        try await world.deliverAll(store)
+        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" })
+        try await store.deferAck(batch, until: world.now)
+        try await store.halveAck(batch, until: world.now + .seconds(1), newKey: "half")
+        #expect(try await store.nextAckAt(world.stream) == world.now + .seconds(1))
+        world.now = world.now + .seconds(1)
+        let half = try #require(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "new" })
+        #expect(half.key == "half")
+        #expect(half.ids == world.changes(1...2).map(\.id))
+        #expect(half.attempts == 0)
+        #expect(try await store.completeAck(half, now: world.now).acknowledged == 2)
+        let rest = try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "rest" }
+        #expect(rest?.ids == world.changes(3...5).map(\.id))
+        try await world.expectBalanced(store)
+    }
 }

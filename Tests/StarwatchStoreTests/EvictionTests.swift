@@ -89,4 +89,25 @@ import Testing
         #expect(counts?.superseded == 0)
         #expect(try await store.outboxCounts()[.evicted] == 2)
     }
+
+    @Test func whatLiesBelowTheWatermarkIsNotFetchedAnew() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        try await world.killAll(store)
+        try await world.commit(store, world.changes(4...6))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(try await store.watermark(world.stream) == world.id(6))
+        var dead = OutboxFilter()
+        dead.states = [.dead]
+        world.now = world.now + .days(8)
+        _ = try await store.retention(RetentionPolicy(), now: world.now)
+        _ = try await store.retry(try await store.outbox(dead).map(\.id), now: world.now)
+        try await world.commit(store, world.changes(7...12))
+        #expect(try await store.evict(.fifo, maxUndelivered: 8, now: world.now) == 2)
+        var evicted = OutboxFilter()
+        evicted.states = [.evicted]
+        #expect(try await store.outbox(evicted).map(\.change.id) == [world.id(7), world.id(8)])
+        try await world.expectBalanced(store)
+    }
 }

@@ -16,6 +16,11 @@ package final class AcknowledgeService: Service {
         package var next: Timestamp?
     }
 
+    /// Refusals after which a batch is halved, to find what it is that the server does not take (C-044).
+    static let triesBeforeHalving = 3
+    /// Refusals after which a single acknowledgement is given up.
+    static let triesOfOne = 5
+
     private let polls: [Poll]
     private let store: Store
     private let identity: IdentityContext
@@ -69,6 +74,13 @@ package final class AcknowledgeService: Service {
                 note(try await store.advanceWatermark(stream, now: caller.clock.now), poll, &pass)
                 try await storeWindow(stream)
             }
+            let configured = Set(polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) })
+            // Nothing asks a server about a poll that is not configured any more; what it left is done when delivered.
+            for stream in try await store.streams(of: did, with: .delivered) where !configured.contains(stream) {
+                let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
+                caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
+                pass.acknowledged += completion.acknowledged
+            }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = caller.clock.now + .seconds(5)
@@ -112,7 +124,10 @@ package final class AcknowledgeService: Service {
                 now: caller.clock.now,
                 newKey: { RandomID.uuid() }
             )
-            guard let batch else { return }
+            guard let batch else {
+                if let next = try await store.nextAckAt(stream) { pass.next = min(pass.next ?? next, next) }
+                return
+            }
             let isSent = try await Trace.span(.acknowledge) { span throws(StoreError) in
                 let isSent = try await send(batch, poll, dialect: dialect ?? .canonical, &pass)
                 guard let span else { return isSent }
@@ -160,10 +175,12 @@ package final class AcknowledgeService: Service {
         let results = caller.metrics.outbox.acknowledgements
         var resume = caller.clock.now
         var newKey: String?
+        var isRefused = false
         let hasAcknowledged = await caller.gate.acknowledges ?? false
         switch await caller.send(call, dialect: dialect) {
         case .answer(let response, _):
-            if let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body)), answer.failed == 0 {
+            let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
+            if let answer, answer.isSuccess(of: batch.ids.count) {
                 let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
                 let completion = try await store.completeAck(batch, now: caller.clock.now)
                 if completion.acknowledged > 0 {
@@ -176,11 +193,23 @@ package final class AcknowledgeService: Service {
                 return true
             }
             // All or nothing: a part that failed is the whole that failed (C-044).
+            isRefused = true
             results[.failed].increment(by: count)
+            let isGivenUp = answer != nil && count == 1 && batch.attempts + 1 >= Self.triesOfOne
             logger.log(
                 .acknowledgeFailed,
-                [.changeCount: .number(count), .error: "The server did not take the whole batch."]
+                [
+                    .changeCount: .number(count),
+                    .error: isGivenUp
+                        ? "The server does not take one acknowledgement; it counts as done, so that others go on."
+                        : "The server did not take the whole batch.",
+                ]
             )
+            if isGivenUp {
+                let completion = try await store.completeAck(batch, now: caller.clock.now)
+                note(completion.watermark, poll, &pass)
+                return true
+            }
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
@@ -192,15 +221,21 @@ package final class AcknowledgeService: Service {
             results[failure.failureClass == .refused ? .failed : .retried].increment(by: count)
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { newKey = RandomID.uuid() }
+            isRefused = failure.status == 400 || failure.status == 413
             logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
         case .deferred(let until):
-            resume = until
+            // The gate's times are the local clock's.
+            resume = until + (caller.clock.now - caller.time.now)
         case .noToken(let error):
             logger.log(.acknowledgeNoToken, [.error: "\(error.description)"])
         }
         let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: caller.random())
         let next = max(resume, caller.clock.now + delay)
-        try await store.deferAck(batch, until: next, newKey: newKey)
+        if isRefused, batch.ids.count > 1, batch.attempts + 1 >= Self.triesBeforeHalving {
+            try await store.halveAck(batch, until: next, newKey: RandomID.uuid())
+        } else {
+            try await store.deferAck(batch, until: next, newKey: newKey)
+        }
         pass.next = min(pass.next ?? next, next)
         return false
     }
@@ -227,7 +262,17 @@ package final class AcknowledgeService: Service {
 
     /// The answer of R-EP-22, as far as it matters.
     private struct Answer: Decodable {
+        var acknowledged: Int?
         var failed: Int
         var alreadyAcknowledged: Int?
+
+        /// Whether every one of `count` identifiers is acknowledged now.
+        func isSuccess(of count: Int) -> Bool {
+            guard failed == 0 else { return false }
+            // A server that does not count says only that nothing failed.
+            guard acknowledged != nil || alreadyAcknowledged != nil else { return true }
+            let (sum, overflow) = (acknowledged ?? 0).addingReportingOverflow(alreadyAcknowledged ?? 0)
+            return !overflow && sum == count
+        }
     }
 }

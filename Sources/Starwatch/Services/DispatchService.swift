@@ -4,6 +4,7 @@ package import StarwatchCore
 package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// Groups what waits in the outbox into notifications and hands them to the sinks.
 package final class DispatchService: Service {
@@ -38,6 +39,8 @@ package final class DispatchService: Service {
     private let random: @Sendable () -> Double
     private let logger: Logger
     private let turn = ConcurrencyLimit(1)
+    /// The latest time of a pass; a pass before it finds the clock set back.
+    private let latest = Mutex<Timestamp?>(nil)
 
     package init(
         polls: [Poll],
@@ -90,11 +93,16 @@ package final class DispatchService: Service {
     private func passOnce() async -> Pass {
         var pass = Pass()
         do throws(StoreError) {
+            try await settleTimes()
             guard let did = try await identity.current().identity.did else { return pass }
             var open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
             for poll in polls {
                 let stream = StreamKey(account: did, server: server, poll: poll.name)
                 open += try await claim(poll, stream, &pass)
+            }
+            let configured = Set(polls.map { StreamKey(account: did, server: server, poll: $0.name) })
+            for stream in try await store.streams(of: did, with: .pending) where !configured.contains(stream) {
+                open += try await claim(nil, stream, &pass)
             }
             await deliver(open, &pass)
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
@@ -104,6 +112,17 @@ package final class DispatchService: Service {
         }
         if pass.delivered > 0 || pass.dead > 0 { hasDelivered.raise() }
         return pass
+    }
+
+    /// At the first pass, and whenever the clock was set back: a former run's clock may have been ahead.
+    private func settleTimes() async throws(StoreError) {
+        let now = clock.now
+        let wasSetBack = latest.withLock { latest in
+            defer { latest = now }
+            return latest.map { now < $0 } ?? true
+        }
+        guard wasSetBack else { return }
+        try await store.settleFutureTimes(now: now, lease: Self.lease, longestWait: .seconds(75))
     }
 
     /// Since when the oldest row that could be delivered now has been due; `nil` if there is none.
@@ -123,8 +142,10 @@ package final class DispatchService: Service {
     }
 
     /// Makes the stream's notification, if one may be made now.
+    ///
+    /// - Parameter poll: `nil` for what a poll or server has left that is not configured any more.
     private func claim(
-        _ poll: Poll,
+        _ poll: Poll?,
         _ stream: StreamKey,
         _ pass: inout Pass
     ) async throws(StoreError) -> [OpenNotification] {
@@ -148,7 +169,8 @@ package final class DispatchService: Service {
         }
         let runID = RandomID.runID()
         let id = RandomID.notificationID()
-        let (kind, name, largest, locale) = (poll.kind, poll.name, options.maxGroupSize, options.locale)
+        let (kind, name) = (poll?.kind ?? .starredProjects, stream.poll)
+        let (largest, locale) = (options.maxGroupSize, options.locale)
         let notification = try await store.claim(
             stream,
             now: now,
@@ -178,20 +200,23 @@ package final class DispatchService: Service {
         guard let notification else { return [] }
         pass.made += 1
         let group = NotificationGroup(rawValue: notification.group) ?? .many
-        metrics.outbox.notifications[poll.label, group].increment()
+        if let poll { metrics.outbox.notifications[poll.label, group].increment() }
         if due.count > notification.rowCount { pass.next = now }
         return [notification]
     }
 
     // MARK: - Delivering
 
-    /// Each sink gets its notifications in order; sinks do not wait for one another.
+    /// Each sink gets its notifications one after the other; sinks do not wait for one another.
     private func deliver(_ open: [OpenNotification], _ pass: inout Pass) async {
         let results = await withTaskGroup(of: [DeliveryResult].self) { group in
             for slot in sinks {
+                // Those that have failed before come last: a probe must not meet the same poisoned one for ever.
                 let work = open.compactMap { notification in
                     notification.tickets.first { $0.sink == slot.name }.map { (notification, $0) }
-                }
+                }.enumerated().sorted { left, right in
+                    (left.element.1.earlierAttempts, left.offset) < (right.element.1.earlierAttempts, right.offset)
+                }.map(\.element)
                 guard !work.isEmpty else { continue }
                 group.addTask {
                     var results: [DeliveryResult] = []
@@ -222,7 +247,7 @@ package final class DispatchService: Service {
         let admission = slot.admit(at: clock.now)
         if let changed = admission.changed { note(changed, of: slot) }
         if let until = admission.waitUntil {
-            return await record(ticket, .unavailable(nextAttemptAt: until), notification)
+            return await record(ticket, .postponed(until: until), notification)
         }
         let start = time.monotonic
         let result = await deliver(

@@ -51,7 +51,8 @@ package final class HousekeepingService: Service {
         var policy = RetentionPolicy()
         policy.delivered = outbox.keepDelivered
         do {
-            let counts = try await store.retention(policy, now: clock.now)
+            // The earlier of the two clocks: a server whose clock runs ahead must not have dead letters deleted.
+            let counts = try await store.retention(policy, now: min(clock.now, time.now))
             if counts.outbox > 0 { logger.log(.retentionCleaned, [.rowCount: .number(counts.outbox)]) }
         } catch {
             logger.log(.retentionStoreFailed, [.error: "\(error.description)"])

@@ -44,7 +44,9 @@ package final class SinkSlot: Sendable {
         state.withLock { state in
             // Never more than what was asked: a clock that was set back does not prolong it.
             if let asked = state.asked, asked.until > now {
-                return Admission(waitUntil: min(asked.until, now + asked.wait))
+                let until = min(asked.until, now + asked.wait)
+                state.asked?.until = until
+                return Admission(waitUntil: until)
             }
             return switch state.circuit.admit(at: now) {
             case .allowed: Admission()

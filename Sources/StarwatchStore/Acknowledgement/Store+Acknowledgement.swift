@@ -119,6 +119,30 @@ extension Store {
         }
     }
 
+    /// When the open batch is due; `nil` when there is none.
+    package func nextAckAt(_ stream: StreamKey) throws(StoreError) -> Timestamp? {
+        let id = try streamID(stream)
+        return try direct(.read) { db in
+            try db.row("SELECT next_attempt_at FROM ack_batches WHERE stream_id = ?", [id])?.optionalTime(0)
+        }
+    }
+
+    /// Keeps the first half of a batch that the server did not take, under a new key and with its tries counted anew
+    /// (C-044). The rest is left to later batches.
+    package func halveAck(_ batch: AckBatch, until: Timestamp, newKey: String) throws(StoreError) {
+        try write(.acknowledge) { db in
+            try db.run(
+                """
+                UPDATE ack_batches SET attempts = 0, next_attempt_at = ?1, idempotency_key = ?2, row_ids =
+                    (SELECT json_group_array(id) FROM (SELECT id FROM notification_outbox
+                        WHERE id IN (SELECT value FROM json_each(row_ids)) ORDER BY jwt_id LIMIT ?3))
+                WHERE id = ?4
+                """,
+                [until.milliseconds, newKey, batch.ids.count / 2, batch.id]
+            )
+        }
+    }
+
     /// Acknowledges everything delivered or suppressed without asking a server that has no acknowledgement (C-028).
     ///
     /// Closes an open batch: its request is not needed any more.

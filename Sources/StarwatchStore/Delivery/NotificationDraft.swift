@@ -57,6 +57,8 @@ package enum DeliveryOutcome: Sendable, Hashable {
     case rejected(nextAttemptAt: Timestamp)
     /// It could not be reached; costs no try.
     case unavailable(nextAttemptAt: Timestamp)
+    /// It was not asked: its circuit is open, or it wants to be left alone. Costs nothing.
+    case postponed(until: Timestamp)
     /// It is gone for good (410): the notification is left to the other sinks.
     case gone
 }

@@ -124,8 +124,8 @@ extension Store {
         return found
     }
 
-    /// Notifications that are claimed and not confirmed and due again at some sink, oldest first: a retry, or what a
-    /// crash left. Their tickets are leased to the caller.
+    /// Notifications that are claimed and not confirmed and due again at some sink: a retry, or what a crash left.
+    /// Those tried least come first, then the oldest. Their tickets are leased to the caller.
     package func openNotifications(
         now: Timestamp,
         leaseUntil: Timestamp,
@@ -141,7 +141,8 @@ extension Store {
                 FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
-                ORDER BY n.id LIMIT ?2
+                ORDER BY (SELECT min(d.attempts) FROM deliveries d WHERE d.notification_id = n.id AND \(due)), n.id
+                LIMIT ?2
                 """,
                 [now.milliseconds, limit]
             )
@@ -179,6 +180,23 @@ extension Store {
                     tickets: tickets.sorted { $0.sink < $1.sink }
                 )
             }
+        }
+    }
+
+    /// The streams of an account with rows in a state, whatever poll and server they are of.
+    package func streams(of account: DID, with state: OutboxState) throws(StoreError) -> [StreamKey] {
+        try direct(.read) { db in
+            var found: [StreamKey] = []
+            let rows = try db.rows(
+                """
+                SELECT account, server, poll FROM streams s WHERE account = ? AND EXISTS
+                    (SELECT 1 FROM notification_outbox WHERE state = '\(state.rawValue)' AND stream_id = s.id
+                        AND \(Schema.isOpen)) ORDER BY s.id
+                """,
+                [account.rawValue]
+            )
+            while let row = try rows.next() { found.append(try row.stream(0)) }
+            return found
         }
     }
 

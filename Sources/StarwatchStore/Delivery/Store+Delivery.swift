@@ -25,22 +25,25 @@ extension Store {
             let next: Timestamp
             let state: SinkStatus.State
             var rejections = ticket.rejections
+            var attempts = 1
             switch outcome {
             case .ok: (state, next) = (.ok, now)
             case .gone: (state, next) = (.gone, now)
             case .unavailable(let at): (state, next) = (.pending, at)
+            case .postponed(let until): (state, next, attempts) = (.pending, until, 0)
             case .rejected(let at):
                 rejections += 1
                 (state, next) = (rejections >= maxRetries ? .rejected : .pending, at)
             }
             let recorded = try db.changed(
                 """
-                UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + 1, rejections = ?,
+                UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
                     next_attempt_at = ?, updated_at = ?
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
-                    state.rawValue, rejections, next.milliseconds, now.milliseconds, id, ticket.sink, ticket.lease,
+                    state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, id, ticket.sink,
+                    ticket.lease,
                 ]
             )
             guard recorded == 1 else { return .stale }

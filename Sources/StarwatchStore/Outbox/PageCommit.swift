@@ -80,6 +80,8 @@ package enum PageCommitResult: Sendable, Hashable {
 }
 
 package struct PageCommitCounts: Sendable, Hashable {
+    /// Items that were looked at: all, or those before the first for which there was no room.
+    package internal(set) var handled = 0
     /// Rows stored for the first time.
     package internal(set) var inserted = 0
     /// Items known already.

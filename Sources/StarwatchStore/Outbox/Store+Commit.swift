@@ -21,7 +21,8 @@ extension Store {
                 delta.suppressed = page.disposition == .suppress ? counts.inserted : 0
                 delta.duplicate = counts.duplicates
                 delta.rejected = page.rejectedCount
-                delta.fetched = counts.inserted + counts.duplicates + page.rejectedCount
+                // Counted apart from what became of it: the books compare the two.
+                delta.fetched = counts.handled + page.rejectedCount
                 note(.inserted, counts.inserted)
                 note(.duplicate, counts.duplicates)
                 note(.rejected, page.rejectedCount)
@@ -53,6 +54,7 @@ extension Store {
         let finished: Int64? = announced ? nil : page.now.milliseconds
         var room = page.room
         for change in page.changes {
+            counts.handled += 1
             if !announced || room > 0 {
                 insert.setUncheckedArguments([
                     id, change.id.rawValue, change.plan, change.name, origin, state, page.priority, page.runID,
@@ -73,6 +75,7 @@ extension Store {
             let isTombstone = known?[0] == OutboxState.evicted.rawValue
             if known == nil || (isTombstone && announced && room <= 0) {
                 counts.outOfRoom = true
+                counts.handled -= 1
                 return
             }
             if isTombstone, announced {

@@ -5,7 +5,8 @@ extension Store {
     /// Turns pending rows into tombstones when more rows are undelivered than the outbox may hold (C-056, C-057).
     ///
     /// A tombstone holds the watermark and rewinds its stream's fetch cursor, so that the server gives the item again.
-    /// Claimed rows count but stay.
+    /// Claimed rows count but stay; so does what lies below the watermark, a dead row that is tried again: to fetch it
+    /// anew would fetch, and announce, what retention has deleted since.
     ///
     /// - Parameters:
     ///   - maxUndelivered: The cap on pending and claimed rows over all streams; nothing happens up to it.
@@ -22,15 +23,18 @@ extension Store {
         let excess = open - Int(Double(maxUndelivered) * share)
         let order =
             switch policy {
-            case .fifo: "created_at, jwt_id"
-            case .lifo: "created_at DESC, jwt_id DESC"
-            case .priority: "priority, created_at, jwt_id"
+            case .fifo: "o.created_at, o.jwt_id"
+            case .lifo: "o.created_at DESC, o.jwt_id DESC"
+            case .priority: "o.priority, o.created_at, o.jwt_id"
             }
         return try write(.evict) { db in
             var victims: [Int64: [Int64]] = [:]
             let rows = try db.rows(
                 """
-                SELECT stream_id, id FROM notification_outbox WHERE state = 'pending' ORDER BY \(order) LIMIT ?
+                SELECT o.stream_id, o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
+                WHERE o.state = 'pending' AND (w.watermark IS NULL OR o.jwt_id > w.watermark)
+                ORDER BY \(order) LIMIT ?
                 """,
                 [excess]
             )

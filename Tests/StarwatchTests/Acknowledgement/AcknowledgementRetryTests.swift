@@ -62,7 +62,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [#"{"acknowledged":2,"failed":1,"alreadyAcknowledged":0}"#, #"{"acknowledged":3}"#, "[]"])
+    @Test(arguments: [
+        #"{"acknowledged":2,"failed":1,"alreadyAcknowledged":0}"#, #"{"acknowledged":3}"#, "[]",
+        #"{"acknowledged":1,"failed":0,"alreadyAcknowledged":1}"#,
+    ])
     func anAnswerThatIsNotASuccessLeavesTheWholeBatchForLater(_ body: String) async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let ids = await bench.deliver(3)
@@ -140,6 +143,28 @@ import Testing
             bench.clock.advance(by: .seconds(4))
             #expect(await bench.acknowledge().acknowledged == 2)
             #expect(Set(try bench.mock.acknowledgements().map(\.key)).count == 1)
+        }
+    }
+
+    @Test func oneIdentifierThatTheServerDoesNotTakeDoesNotHoldTheOthersForEver() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.deliver(4)
+            for count in [4, 4, 4, 2, 2, 2, 1, 1, 1, 1, 1] {
+                let body = #"{"acknowledged":\#(count - 1),"failed":1,"alreadyAcknowledged":0}"#
+                bench.mock.script(.status(200, body: body), at: .acknowledge)
+            }
+            var passes = 0
+            while try await bench.watermark() != ids.last, passes < 20 {
+                if let next = await bench.acknowledge().next { bench.clock.advance(by: next - bench.clock.now) }
+                passes += 1
+            }
+            let requests = try bench.mock.acknowledgements()
+            #expect(requests.map(\.ids.count) == [4, 4, 4, 2, 2, 2, 1, 1, 1, 1, 1, 3])
+            // One key for each body.
+            #expect(Set(requests.map(\.key)).count == 4)
+            #expect(requests.last?.ids == Array(ids[1...]))
+            #expect(try await bench.watermark() == ids.last)
+            #expect(try await bench.imbalance() == 0)
         }
     }
 }

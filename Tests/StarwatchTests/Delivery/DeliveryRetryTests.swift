@@ -234,4 +234,29 @@ import Testing
             #expect(sink.seen.count == 3)
         }
     }
+
+    @Test func oneThatASinkNeverTakesDoesNotKeepTheOthersFromIt() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let sink = bench["first"]
+            sink.answer(.down)
+            await bench.fetch(1)
+            for _ in 0..<6 {
+                let next = try #require(await bench.dispatch().next)
+                bench.clock.advance(by: next - bench.clock.now)
+            }
+            let poisoned = try #require(sink.seen.first?.id)
+            // From now on it fails for that one only.
+            sink.answer(.ok)
+            sink.before { notification in
+                if notification.id == poisoned { sink.script(.down) }
+            }
+            await bench.fetch(1)
+            for _ in 0..<4 {
+                let next = try #require(await bench.dispatch().next)
+                bench.clock.advance(by: max(.zero, next - bench.clock.now))
+            }
+            #expect(try await bench.counts() == [.claimed: 1, .delivered: 1])
+            #expect(Set(sink.seen.map(\.id)).count == 2)
+        }
+    }
 }

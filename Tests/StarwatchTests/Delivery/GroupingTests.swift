@@ -137,4 +137,40 @@ import Testing
             #expect(bench["first"].seen.map(\.group) == [.many])
         }
     }
+
+    @Test func aClockThatWasAheadDelaysNothing() async throws {
+        try await Bench.run(
+            sinks: ["first"],
+            configure: { options, _, _ in options.delivery.groupInterval = .seconds(300) }
+        ) { bench async throws in
+            await bench.fetch(1)
+            await bench.dispatch()
+            bench.clock.setWall(to: bench.clock.now - .seconds(86_400))
+            await bench.fetch(1)
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == 1)
+            bench.clock.advance(by: .seconds(301))
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == 2)
+        }
+    }
+
+    @Test func whatARemovedPollHasLeftIsDeliveredAndDone() async throws {
+        try await World.with(.canonical) { world async throws in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let ids = world.mock.publish(count: 3)
+            _ = await agent.cycle()
+            let renamed = try await world.agent { options in
+                options.polls[0].name = PollName("stars")!
+                options.outbox.maxUndelivered = 3
+            }
+            _ = await renamed.dispatcher.pass()
+            #expect(try world.announced == ids)
+            _ = await renamed.acknowledger.pass()
+            #expect(
+                try await renamed.outboxList(state: nil).map(\.state) == [.acknowledged, .acknowledged, .acknowledged]
+            )
+            #expect(world.mock.acknowledgedIDs.isEmpty)
+        }
+    }
 }

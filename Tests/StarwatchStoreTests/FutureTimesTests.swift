@@ -1,0 +1,63 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// What a clock that was ahead has stored is not waited for until the clock is there again.
+@Suite struct FutureTimesTests {
+    let world = World()
+
+    private func settle(_ store: Store) async throws {
+        try await store.settleFutureTimes(now: world.now, lease: .seconds(120), longestWait: .seconds(75))
+    }
+
+    @Test func aRetryWaitsAsLongAsItWouldHave() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store))
+        _ = try await store.recordDelivery(
+            open.tickets[0],
+            .unavailable(nextAttemptAt: world.now + .seconds(40)),
+            now: world.now,
+            maxRetries: 3
+        )
+        world.now = world.now - .days(1)
+        try await settle(store)
+        #expect(try await store.nextDeliveryAt() == world.now + .seconds(40))
+        // A second look changes nothing.
+        world.now = world.now + .seconds(10)
+        try await settle(store)
+        #expect(try await store.nextDeliveryAt() == world.now + .seconds(30))
+    }
+
+    @Test func aLeaseEndsAfterItsLength() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        _ = try await world.claim(store)
+        world.now = world.now - .days(1)
+        try await settle(store)
+        #expect(try await store.nextDeliveryAt() == world.now + .seconds(120))
+    }
+
+    @Test func rowsAndTheLastNotificationAreNotOfTheFuture() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        try await world.deliverAll(store)
+        try await world.commit(store, world.changes(2...2))
+        world.now = world.now - .days(1)
+        try await settle(store)
+        let due = try await store.dueSummary(world.stream)
+        #expect(due.oldestCreatedAt == world.now)
+        #expect(due.lastNotifiedAt == world.now)
+    }
+
+    @Test func anAcknowledgementWaitsAtMostItsLongestBackoff() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        try await world.deliverAll(store)
+        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" })
+        try await store.deferAck(batch, until: world.now + .seconds(2))
+        world.now = world.now - .days(1)
+        try await settle(store)
+        #expect(try await store.nextAckAt(world.stream) == world.now + .seconds(75))
+    }
+}
