@@ -38,6 +38,7 @@ package final class DispatchService: Service {
     private let random: @Sendable () -> Double
     private let logger: Logger
     private let turn = ConcurrencyLimit(1)
+    private let work = AbortableWork()
 
     package init(
         polls: [Poll],
@@ -84,8 +85,11 @@ package final class DispatchService: Service {
 
     /// Makes the notifications that are due and tries every sink that is due. Passes never overlap.
     package func pass() async -> Pass {
-        await turn.run { await self.passOnce() } ?? Pass()
+        await work.run { await self.turn.run { await self.passOnce() } ?? Pass() }
     }
+
+    /// Gives up the pass under way, because the identity changed, and returns when it has ended.
+    package func abort() async { await work.abort() }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
@@ -195,7 +199,7 @@ package final class DispatchService: Service {
                 guard !work.isEmpty else { continue }
                 group.addTask {
                     var results: [DeliveryResult] = []
-                    for (notification, ticket) in work {
+                    for (notification, ticket) in work where !Task.isCancelled {
                         if let result = await self.attempt(notification, ticket, at: slot) { results.append(result) }
                     }
                     return results
@@ -238,6 +242,8 @@ package final class DispatchService: Service {
             ),
             to: slot
         )
+        // Given up in the middle: the sink is not to blame, and does not hold the claim for longer than its lease.
+        if Task.isCancelled, result.isNoAnswer { return nil }
         metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)
