@@ -161,8 +161,8 @@ public final class Agent: Sendable {
         )
         let account: DID?
         do throws(StoreError) {
-            try await gate.restore(now: time.now)
             account = try await store.activeIdentity().did
+            try await gate.restore(account: account, now: time.now)
         } catch {
             throw AgentError(.failed, error.description)
         }

@@ -135,6 +135,23 @@ import Testing
         }
     }
 
+    @Test func aSuspendIsCountedAndTheServerAskedAtOnce() async throws {
+        try await with { world, server, agent, service in
+            try await running(service) {
+                await world.clock.sleepers(atLeast: 1)
+                world.clock.suspend(for: .seconds(8 * 3600))
+                await world.clock.run(until: world.clock.now + .seconds(30))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(server.questions == 2)
+                let page = await agent.page()
+                #expect(page["starwatch_clock_jumps_total", ["kind": "suspend"]] == 1)
+                for kind in ["forward", "backward"] {
+                    #expect(page["starwatch_clock_jumps_total", ["kind": kind]] == 0)
+                }
+            }
+        }
+    }
+
     @Test(arguments: [nil, "", ":123", "a b", "host:0", "host:99999", "host:x", "http://host", "::1", "[::1"])
     func withoutAnAddressThereIsNoAgent(address: String?) async throws {
         try await World.with(.canonical) { world in
