@@ -156,6 +156,7 @@ let package = Package(
             name: "AcceptanceTests",
             dependencies: [
                 "MockEndorser", "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchTelemetry",
+                "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ]

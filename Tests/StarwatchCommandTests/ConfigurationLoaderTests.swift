@@ -91,7 +91,8 @@ import Testing
         #expect(options.limits.requestsPerMinute == 60)
         #expect(options.limits.acknowledgementsPerMinute == 500)
         #expect(options.limits.maxConcurrentPolls == 2)
-        #expect(options.clock.source == .dateHeader)
+        #expect(options.clock.source == .ntp)
+        #expect(options.clock.ntpServer == "ntp.example.org:1123")
         #expect(options.clock.checkInterval == .seconds(60))
         #expect(options.clock.maxSkew == .seconds(10))
         #expect(options.http.listen == "[::1]:0")
@@ -239,7 +240,7 @@ import Testing
             - {name: script, kind: command, argv: [/bin/notify, -q]}
         acknowledge: {mode: local, batch_size: 50}
         limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2}
-        clock: {source: date_header, check_interval: 1m, max_skew: 10s}
+        clock: {source: ntp, ntp_server: "ntp.example.org:1123", check_interval: 1m, max_skew: 10s}
         http: {listen: "[::1]:0"}
         control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}
         log: {level: debug, format: text}

@@ -35,7 +35,15 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("servr: {}", line: 1, "servr", "did you mean \"server\"?"),
         BadInput("server:\n  timout: 3s", line: 2, "server.timout", "did you mean \"timeout\"?"),
         BadInput("outbox:\n  maxRetries: 3", line: 2, "outbox.maxRetries", "did you mean \"max_retries\"?"),
-        BadInput("clock:\n  source: ntp", line: 2, "clock.source", "use auto"),
+        BadInput("clock:\n  source: ntp", line: 2, "clock.source", "ntp needs ntp_server"),
+        BadInput("clock:\n  ntp_server: a b", line: 2, "clock.ntp_server", "HOST or HOST:PORT"),
+        BadInput("clock:\n  ntp_server: ::1", line: 2, "clock.ntp_server", "HOST or HOST:PORT"),
+        BadInput(
+            "clock:\n  source: ntp\n  ntp_server: a\n  check_interval: 14s",
+            line: 4,
+            "clock.check_interval",
+            "at least 15s"
+        ),
         BadInput("outbox:\n  colour: red", line: 2, "outbox.colour", "there is no such setting."),
         BadInput(
             "polls:\n  a:\n    kind: offers_to_me\n    shedule: x",

@@ -40,7 +40,8 @@ import Testing
             "identity set",
             "USAGE: starwatch identity set [<did>] [--sign-out] [--config <file>] [--socket <path>] [--json]"
         ),
-        ("stars list", "USAGE: starwatch stars list [--config <file>] [--socket <path>] [--json]"),
+        ("stars list", "USAGE: starwatch stars list [--archived] [--config <file>] [--socket <path>] [--json]"),
+        ("stars restore", "USAGE: starwatch stars restore [--config <file>] [--socket <path>] [--json]"),
         ("stars set", "USAGE: starwatch stars set <ids> ... [--config <file>] [--socket <path>] [--json]"),
         ("stars add", "USAGE: starwatch stars add <ids> ... [--config <file>] [--socket <path>] [--json]"),
         ("stars remove", "USAGE: starwatch stars remove <ids> ... [--config <file>] [--socket <path>] [--json]"),

@@ -95,7 +95,8 @@ extension Agent: AgentControl {
                 let change = try await store.setIdentity(did, server: caller.gate.server, now: clock.now)
                 if change.changed {
                     identity.invalidate()
-                    pollService.abortCycles()
+                    await giveUpWork()
+                    await caller.tokens.forget()
                     metrics.clock.identityChanges.increment()
                     var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
                     if let did { fields[.identity] = "\(pseudonym.hash(did))" }
@@ -104,6 +105,14 @@ extension Agent: AgentControl {
                 return report(change.identity)
             } catch { throw ControlError(error) }
         }
+    }
+
+    /// Gives up what is under way for a former identity, and returns when nothing of it runs any more.
+    private func giveUpWork() async {
+        async let cycles: Void = pollService.abort()
+        async let deliveries: Void = dispatcher.abort()
+        async let acknowledgements: Void = acknowledger.abort()
+        _ = await (cycles, deliveries, acknowledgements)
     }
 
     package func stars() async throws(ControlError) -> [String] {
@@ -126,10 +135,22 @@ extension Agent: AgentControl {
                     case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
                     case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
                     case .remove: try await store.removeStars(change.planIDs, of: did, server: server, now: now)
+                    case .restore: try await store.restoreStars(of: did, server: server, now: now)
                     }
                 identity.invalidate()
                 hasDelivered.raise()
                 return result.stars
+            } catch { throw ControlError(error) }
+        }
+    }
+
+    package func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {
+        try await counted(.starsList) { () async throws(ControlError) in
+            let did = try await signedIn()
+            do throws(StoreError) {
+                return try await store.archivedStars(of: did).map {
+                    ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
+                }
             } catch { throw ControlError(error) }
         }
     }

@@ -36,6 +36,7 @@ public final class Agent: Sendable {
     let progress: ProgressMark
     private let recorder: LogRecorder
     private let http: HTTPClient
+    let ntp: NTPClient?
 
     /// Opens the database, reads the secrets, and wires everything. Nothing runs yet.
     ///
@@ -94,6 +95,7 @@ public final class Agent: Sendable {
         logger = Logger(label: "starwatch", factory: { _ in handler })
         let parts = try AgentParts(options, time: time, logger: logger)
         http = parts.http
+        ntp = parts.ntp
 
         store = try Self.open(options, metrics: metrics, logger: logger)
         let installation: Installation
@@ -129,7 +131,7 @@ public final class Agent: Sendable {
             time: time,
             metrics: metrics.clock,
             maxSkew: options.clock.maxSkew,
-            isCorrecting: options.clock.source != .system
+            source: options.clock.source
         )
         let gate = ServerGate(
             server: parts.url.origin,
@@ -159,8 +161,8 @@ public final class Agent: Sendable {
         )
         let account: DID?
         do throws(StoreError) {
-            try await gate.restore(now: time.now)
             account = try await store.activeIdentity().did
+            try await gate.restore(account: account, now: time.now)
         } catch {
             throw AgentError(.failed, error.description)
         }
@@ -282,7 +284,13 @@ public final class Agent: Sendable {
             recorder: recorder,
             logger: logger
         )
-        let clockSync = ClockSyncService(caller: caller, identity: identity, options: options.clock, logger: logger)
+        let clockSync = ClockSyncService(
+            caller: caller,
+            identity: identity,
+            ntp: ntp,
+            options: options.clock,
+            logger: logger
+        )
         // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
         let announcer = Announcer(server: admin, lifecycle: lifecycle, logger: logger)
         var services: [any Service] = [

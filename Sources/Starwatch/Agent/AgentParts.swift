@@ -16,6 +16,8 @@ struct AgentParts {
     let schedules: [Schedule]
     /// In the order of the sinks.
     let sinks: [any NotificationSink]
+    /// `nil` unless `clock.source` is `ntp`.
+    let ntp: NTPClient?
 
     /// - Throws: ``AgentError`` of kind `configuration` with the first option or secret that cannot be used.
     init(_ options: AgentOptions, time: any TimeSource, logger: Logger) throws(AgentError) {
@@ -29,6 +31,7 @@ struct AgentParts {
         var schedules: [Schedule] = []
         for poll in options.polls { schedules.append(try Factories.schedule(poll)) }
         self.schedules = schedules
+        ntp = try Factories.ntpClient(options.clock, time: time)
         do {
             http = try HTTPClient(
                 options: HTTPClientOptions(

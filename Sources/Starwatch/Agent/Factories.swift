@@ -109,6 +109,19 @@ struct Factories {
         }
     }
 
+    /// The time server's client, where the clock is measured against one.
+    static func ntpClient(_ clock: ClockOptions, time: any TimeSource) throws(AgentError) -> NTPClient? {
+        guard clock.source == .ntp else { return nil }
+        guard let address = clock.ntpServer.flatMap(TimeServerAddress.init) else {
+            throw AgentError(.configuration, "clock.source ntp needs clock.ntp_server, HOST or HOST:PORT.")
+        }
+        return NTPClient(
+            host: address.host,
+            port: address.port,
+            clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+        )
+    }
+
     /// A secret's file, after a first look at whether it can be used.
     private func secret(
         _ path: String?,

@@ -24,6 +24,8 @@ package protocol AgentControl: Sendable {
     func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport
     func stars() async throws(ControlError) -> [String]
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String]
+    /// What the active identity had starred before it was changed, newest first.
+    func archivedStars() async throws(ControlError) -> [ArchivedStarsReport]
     func reload() async throws(ControlError)
 }
 
@@ -147,6 +149,8 @@ package struct IdentityReport: Sendable, Codable, Hashable {
 package struct StarsChange: Sendable, Codable, Hashable {
     package enum Operation: String, Sendable, Codable {
         case set, add, remove
+        /// Adds what was last archived. The plan ids are not looked at.
+        case restore
     }
 
     package var operation: Operation
@@ -159,6 +163,22 @@ package struct StarsChange: Sendable, Codable, Hashable {
 
     package init(operation: Operation, planIDs: [String]) {
         self.operation = operation
+        self.planIDs = planIDs
+    }
+}
+
+/// Stars of the active identity that a change of identity put away; kept for 30 days.
+package struct ArchivedStarsReport: Sendable, Codable, Hashable {
+    package var archivedAt: String
+    package var planIDs: [String]
+
+    enum CodingKeys: String, CodingKey {
+        case archivedAt = "archived_at"
+        case planIDs = "plan_ids"
+    }
+
+    package init(archivedAt: String, planIDs: [String]) {
+        self.archivedAt = archivedAt
         self.planIDs = planIDs
     }
 }

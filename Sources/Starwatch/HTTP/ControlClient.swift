@@ -64,6 +64,11 @@ package struct ControlClient: Sendable {
         try await call(.POST, "/api/v1/stars", change, as: StarsListing.self).planIDs
     }
 
+    /// Newest first.
+    package func archivedStars() async throws(ControlClientError) -> [ArchivedStarsReport] {
+        try await call(.GET, "/api/v1/stars/archived", as: StarsArchive.self).archived
+    }
+
     package func reload() async throws(ControlClientError) {
         _ = try await call(.POST, "/api/v1/reload", as: ReloadAnswer.self)
     }

@@ -48,6 +48,10 @@ struct StarsListing: Sendable, Codable {
     enum CodingKeys: String, CodingKey { case planIDs = "plan_ids" }
 }
 
+struct StarsArchive: Sendable, Codable {
+    var archived: [ArchivedStarsReport]
+}
+
 struct ReloadAnswer: Sendable, Codable {
     var reloaded: Bool
 }

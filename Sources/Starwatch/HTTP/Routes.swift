@@ -82,6 +82,7 @@ struct ControlRoutes: Sendable {
         case ["outbox", "discard"]: return outboxDiscard
         case ["identity"]: return identity
         case ["stars"]: return stars
+        case ["stars", "archived"]: return archivedStars
         case ["reload"]: return reload
         case let rest where rest.count == 3 && rest[0] == "polls" && rest[2] == "run": return run(rest[1])
         case let rest where rest.count == 2 && rest[0] == "outbox": return outboxRow(rest[1])
@@ -156,11 +157,15 @@ struct ControlRoutes: Sendable {
         [
             "GET": { _ throws(ControlError) in .json(StarsListing(planIDs: try await agent.stars())) },
             "POST": { call throws(ControlError) in
-                let form = "{\"operation\": \"set\", \"plan_ids\": [\"…\"]}, with set, add or remove"
+                let form = "{\"operation\": \"set\", \"plan_ids\": [\"…\"]}, with set, add, remove or restore"
                 let change = try call.decoded(StarsChange.self, form: form)
                 return .json(StarsListing(planIDs: try await agent.changeStars(change)))
             },
         ]
+    }
+
+    private var archivedStars: Handlers {
+        ["GET": { _ throws(ControlError) in .json(StarsArchive(archived: try await agent.archivedStars())) }]
     }
 
     private var reload: Handlers {

@@ -12,6 +12,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case agentStopped = "agent.stopped"
     case apiFailure = "api.failure"
     case clockJump = "clock.jump"
+    case clockNoAnswer = "clock.no_answer"
     case clockSkewed = "clock.skewed"
     case configRefused = "config.refused"
     case configReloaded = "config.reloaded"
@@ -49,8 +50,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
             .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
             .notice
-        case .acknowledgeFailed, .acknowledgeNoToken, .clockSkewed, .outboxEvicted, .pollContractViolation, .pollFailed,
-            .pollPageOutOfOrder, .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
+        case .acknowledgeFailed, .acknowledgeNoToken, .clockNoAnswer, .clockSkewed, .outboxEvicted,
+            .pollContractViolation, .pollFailed, .pollPageOutOfOrder, .sinkGone, .sinkRejected, .sinkUnavailable,
+            .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .configRefused, .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed:
             .error
@@ -69,6 +71,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .agentStopped, .configReloaded: []
         case .apiFailure: [.runID, .endpoint, .result, .attempt, .error]
         case .clockJump: [.kind, .sizeMilliseconds]
+        case .clockNoAnswer: [.error]
         case .clockSkewed: [.skewMilliseconds, .error]
         case .httpListening: [.address]
         case .identityChanged: [.rowCount]

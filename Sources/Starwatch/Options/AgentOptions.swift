@@ -263,7 +263,7 @@ public struct ClockOptions: Sendable, Hashable {
         case timeEndpoint = "time_endpoint"
         /// The `Date` of answers.
         case dateHeader = "date_header"
-        /// Not in this version: the configuration file's loader refuses it.
+        /// ``ClockOptions/ntpServer``, and no answer of the Endorser server.
         case ntp
         /// The local clock is believed.
         case system
@@ -271,7 +271,10 @@ public struct ClockOptions: Sendable, Hashable {
 
     /// By default `auto`.
     public var source = Source.auto
-    /// How often the clocks are compared. By default 5 min.
+    /// `host` or `host:port` of the time server that ``Source/ntp`` asks; by default, port 123. An IPv6 address stands in
+    /// brackets. `nil`, the default: none, so that `ntp` cannot be used.
+    public var ntpServer: String?
+    /// How often the clocks are compared. By default 5 min. An NTP server is asked every 15 s at most.
     public var checkInterval: Duration = .seconds(300)
     /// The skew from which on the agent is degraded, either way. By default 30 s.
     public var maxSkew: Duration = .seconds(30)

@@ -81,6 +81,8 @@ package final class APICaller: Sendable {
         var renewed = false
         while true {
             if let deferred = await takeTurn(call) { return deferred }
+            // Of a former identity, or at the end: not another request.
+            if Task.isCancelled { return .failed(.cancelled) }
             if call.purpose == .poll, call.endpoint != .time { progress?.mark(time.monotonic) }
             let token: AccessToken?
             do {

@@ -41,10 +41,24 @@ package actor ServerGate {
     // MARK: - State
 
     /// Takes up what a former run stored.
-    package func restore(now: Timestamp) async throws(StoreError) {
+    ///
+    /// - Parameter account: The active identity, whose last request says whether the clock was ahead then.
+    package func restore(account: DID? = nil, now: Timestamp) async throws(StoreError) {
         learned = try await store.serverState(server)
-        if let until = learned.notBefore, until > now { notBefore.extend(to: until, source: .server) }
+        if var until = learned.notBefore, until > now {
+            // A request of the future was made under a clock that was ahead, and so was the promise to wait.
+            if let account, let last = try await lastRequest(of: account), last > now + .seconds(1) {
+                until = until - (last - now)
+                try await store.replaceNotBefore(until, server: server)
+            }
+            if until > now { notBefore.extend(to: until, source: .server) }
+        }
         publish(now: now)
+    }
+
+    private func lastRequest(of account: DID) async throws(StoreError) -> Timestamp? {
+        let window = StoredWindow.read(try await store.requestWindow(of: account) ?? [])
+        return (window.requests.times.dropLast().last).map { Timestamp(milliseconds: $0) }
     }
 
     /// The dialect; `nil` until it is known.

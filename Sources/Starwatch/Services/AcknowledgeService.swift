@@ -29,6 +29,7 @@ package final class AcknowledgeService: Service {
     private let hasDelivered: Signal
     private let logger: Logger
     private let turn = ConcurrencyLimit(1)
+    private let work = AbortableWork()
 
     package init(
         polls: [Poll],
@@ -60,8 +61,11 @@ package final class AcknowledgeService: Service {
 
     /// Acknowledges everything that may be acknowledged now. Passes never overlap.
     package func pass() async -> Pass {
-        await turn.run { await self.passOnce() } ?? Pass()
+        await work.run { await self.turn.run { await self.passOnce() } ?? Pass() }
     }
+
+    /// Gives up the pass under way, because the identity changed, and returns when it has ended.
+    package func abort() async { await work.abort() }
 
     private func passOnce() async -> Pass {
         var pass = Pass()

@@ -1,22 +1,26 @@
 package import Logging
 import ServiceLifecycle
-import StarwatchCore
+package import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
-import StarwatchTransport
+package import StarwatchTransport
 
-/// Asks the server for its time where it has an endpoint for that, and watches the local clock for jumps.
+/// Asks for the time where there is somebody to ask, the server's endpoint or an NTP server, and watches the local
+/// clock for jumps.
 ///
 /// Every other answer is a reading of the server's clock too; those are taken where requests are made.
 package final class ClockSyncService: Service {
     private let caller: APICaller
     private let identity: IdentityContext
+    private let ntp: NTPClient?
     private let options: ClockOptions
     private let logger: Logger
 
-    package init(caller: APICaller, identity: IdentityContext, options: ClockOptions, logger: Logger) {
+    /// - Parameter ntp: The server of `clock.source: ntp`; `nil` with any other source.
+    package init(caller: APICaller, identity: IdentityContext, ntp: NTPClient?, options: ClockOptions, logger: Logger) {
         self.caller = caller
         self.identity = identity
+        self.ntp = ntp
         self.options = options
         self.logger = logger
     }
@@ -24,21 +28,67 @@ package final class ClockSyncService: Service {
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
             var detector = ClockJumpDetector()
-            var nextSync = self.caller.time.monotonic
+            var pace = NTPPace(interval: self.options.checkInterval)
+            // `nil`: it is never asked again.
+            var nextSync: Duration? = self.caller.time.monotonic
             while !Task.isCancelled {
-                await self.watch(&detector)
-                if self.caller.time.monotonic >= nextSync {
-                    await self.pass()
-                    nextSync = self.caller.time.monotonic + self.options.checkInterval
+                // After a jump the clocks are compared at once.
+                if await self.watch(&detector), nextSync != nil { nextSync = self.caller.time.monotonic }
+                if let due = nextSync, self.caller.time.monotonic >= due {
+                    let wait = await self.sync(&pace)
+                    nextSync = wait.map { self.caller.time.monotonic + $0 }
                 }
-                let wait = min(nextSync - self.caller.time.monotonic, .seconds(30))
-                try await self.caller.time.sleep(for: max(wait, .seconds(1)))
+                let wait = nextSync.map { $0 - self.caller.time.monotonic } ?? .seconds(30)
+                try await self.caller.time.sleep(for: max(min(wait, .seconds(30)), .seconds(1)))
             }
         }
     }
 
-    /// Asks for the time once, if the server has an endpoint for it and the configuration wants it.
-    package func pass() async {
+    /// One pass, and how long until the next; `nil`: there must be none.
+    private func sync(_ pace: inout NTPPace) async -> Duration? {
+        let outcome = await pass()
+        return ntp == nil ? options.checkInterval : pace.wait(after: outcome)
+    }
+
+    /// Asks for the time once, if the configuration wants it and there is somebody to ask.
+    @discardableResult
+    package func pass() async -> NTPPace.Outcome {
+        let outcome: NTPPace.Outcome
+        if let ntp {
+            outcome = await ask(ntp)
+        } else {
+            outcome = .answered
+            await askServer()
+        }
+        if caller.clock.isSkewed {
+            logger.log(
+                .clockSkewed,
+                [
+                    .skewMilliseconds: .number(caller.clock.estimate?.offset.wholeMilliseconds ?? 0),
+                    .error: "The local clock and the server's differ by more than clock.max_skew.",
+                ]
+            )
+        }
+        return outcome
+    }
+
+    private func ask(_ ntp: NTPClient) async -> NTPPace.Outcome {
+        do {
+            caller.clock.observe(.sample(try await ntp.sample()))
+            return .answered
+        } catch {
+            guard error != .cancelled else { return .failed }
+            caller.clock.sampleFailed(.ntp, error.sampleResult)
+            logger.log(.clockNoAnswer, [.error: "\(error.description)"])
+            return switch error {
+            case .rateLimited: .rateLimited
+            case .refused: .refused
+            default: .failed
+            }
+        }
+    }
+
+    private func askServer() async {
         guard options.source == .auto || options.source == .timeEndpoint else { return }
         let dialect = await caller.gate.dialect
         guard dialect?.hasTimeEndpoint ?? (options.source == .timeEndpoint) else { return }
@@ -59,29 +109,23 @@ package final class ClockSyncService: Service {
         {
             caller.clock.sampleFailed(.timeEndpoint)
         }
-        if caller.clock.isSkewed {
-            logger.log(
-                .clockSkewed,
-                [
-                    .skewMilliseconds: .number(caller.clock.estimate?.offset.wholeMilliseconds ?? 0),
-                    .error: "The local clock and the server's differ by more than clock.max_skew.",
-                ]
-            )
-        }
     }
 
-    private func watch(_ detector: inout ClockJumpDetector) async {
+    /// Looks whether the local clock has jumped since the last time.
+    private func watch(_ detector: inout ClockJumpDetector) async -> Bool {
         let time = caller.time
         let reading = ClockJumpDetector.Reading(wall: time.now, monotonic: time.monotonic, boottime: time.boottime)
-        for event in detector.observe(reading) {
+        let events = detector.observe(reading)
+        for event in events {
             caller.metrics.clock.jumps[event.jump].increment()
             logger.log(
                 .clockJump,
                 [.kind: "\(event.jump.rawValue)", .sizeMilliseconds: .number(event.size.wholeMilliseconds)]
             )
             guard event.jump != .suspend else { continue }
-            caller.clock.reset()
+            caller.clock.noteStep()
             await caller.gate.shift(by: event.jump == .forward ? event.size : .zero - event.size)
         }
+        return !events.isEmpty
     }
 }

@@ -41,6 +41,7 @@ package final class DispatchService: Service {
     private let turn = ConcurrencyLimit(1)
     /// The latest time of a pass; a pass before it finds the clock set back.
     private let latest = Mutex<Timestamp?>(nil)
+    private let work = AbortableWork()
 
     package init(
         polls: [Poll],
@@ -87,8 +88,11 @@ package final class DispatchService: Service {
 
     /// Makes the notifications that are due and tries every sink that is due. Passes never overlap.
     package func pass() async -> Pass {
-        await turn.run { await self.passOnce() } ?? Pass()
+        await work.run { await self.turn.run { await self.passOnce() } ?? Pass() }
     }
+
+    /// Gives up the pass under way, because the identity changed, and returns when it has ended.
+    package func abort() async { await work.abort() }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
@@ -220,7 +224,7 @@ package final class DispatchService: Service {
                 guard !work.isEmpty else { continue }
                 group.addTask {
                     var results: [DeliveryResult] = []
-                    for (notification, ticket) in work {
+                    for (notification, ticket) in work where !Task.isCancelled {
                         if let result = await self.attempt(notification, ticket, at: slot) { results.append(result) }
                     }
                     return results
@@ -263,6 +267,8 @@ package final class DispatchService: Service {
             ),
             to: slot
         )
+        // Given up in the middle: the sink is not to blame, and does not hold the claim for longer than its lease.
+        if Task.isCancelled, result.isNoAnswer { return nil }
         metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)

@@ -100,9 +100,11 @@ package final class PollService: Service {
         return result
     }
 
-    /// Gives up every cycle under way: the identity changed.
-    package func abortCycles() {
-        for task in state.withLock({ Array($0.running.values) }) { task.cancel() }
+    /// Gives up every cycle under way, because the identity changed, and returns when they have ended.
+    package func abort() async {
+        let tasks = state.withLock { Array($0.running.values) }
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.value }
     }
 
     /// Why the poll's last cycle was skipped; `nil` when it was not.

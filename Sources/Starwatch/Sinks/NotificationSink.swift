@@ -55,4 +55,12 @@ package enum SinkResult: Sendable, Hashable {
     case timeout
     /// The sink wants no more (410).
     case gone
+
+    /// Whether the sink said nothing about this notification.
+    var isNoAnswer: Bool {
+        switch self {
+        case .unavailable, .timeout: true
+        case .ok, .rejected, .gone: false
+        }
+    }
 }

@@ -1,7 +1,7 @@
 import Foundation
 package import StarwatchCore
 
-/// An IANA zone from the system's time zone database.
+/// An IANA zone, with the rules that the toolchain's Foundation brings along; the system's zone files are not read.
 package struct FoundationTimeZone: TimeZoneRules {
     private let zone: TimeZone
 

@@ -6,16 +6,25 @@ struct StarsCommand: AsyncParsableCommand {
         commandName: "stars",
         abstract: "List or change the starred plans of the active identity.",
         discussion: "Each command prints the stars as they are afterwards, a line each.",
-        subcommands: [List.self, Set.self, Add.self, Remove.self]
+        subcommands: [List.self, Set.self, Add.self, Remove.self, Restore.self]
     )
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the starred plans.")
 
+        @Flag(help: "List what the identity had starred before it was changed, kept for 30 days.")
+        var archived = false
+
         @OptionGroup var arguments: AgentArguments
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
+            if archived {
+                let archive = try await arguments.access.perform { agent throws(CommandError) in
+                    try await agent.archivedStars()
+                }
+                return print(format.json ? try JSONText.encode(archive) : ArchiveText.lines(archive))
+            }
             let stars = try await arguments.access.perform { agent throws(CommandError) in try await agent.stars() }
             try StarsCommand.show(stars, format)
         }
@@ -58,6 +67,18 @@ struct StarsCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws { try await StarsCommand.change(.remove, ids, arguments, format) }
+    }
+
+    struct Restore: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore",
+            abstract: "Star again what was starred when the identity was last changed."
+        )
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws { try await StarsCommand.change(.restore, [], arguments, format) }
     }
 
     private static func change(

@@ -118,6 +118,7 @@ struct ConfigurationPrinter {
         value("max_concurrent_polls", options.limits.maxConcurrentPolls)
         begin("clock")
         value("source", options.clock.source.rawValue)
+        value("ntp_server", options.clock.ntpServer)
         value("check_interval", options.clock.checkInterval)
         value("max_skew", options.clock.maxSkew)
         begin("http")

@@ -133,12 +133,14 @@ struct ConfigurationReader {
     }
 
     private mutating func readClock(_ section: SettingsSection) {
-        section.allow(["source", "check_interval", "max_skew"])
+        section.allow(["source", "ntp_server", "check_interval", "max_skew"])
         section.choice("source", &options.clock.source)
-        if options.clock.source == .ntp {
-            section.report("cannot be ntp in this version; use auto, which measures against the server.", at: "source")
+        section.optionalText("ntp_server", &options.clock.ntpServer, check: ValueRules.ntpServer)
+        if options.clock.source == .ntp, !section.has("ntp_server") {
+            section.report("ntp needs ntp_server; add it.", at: "source")
         }
-        section.duration("check_interval", &options.clock.checkInterval, atLeast: .seconds(1))
+        let isNTP = options.clock.source == .ntp
+        section.duration("check_interval", &options.clock.checkInterval, atLeast: .seconds(isNTP ? 15 : 1))
         section.duration("max_skew", &options.clock.maxSkew, atLeast: .milliseconds(1))
     }
 

@@ -93,8 +93,9 @@ enum DefaultConfiguration {
           max_concurrent_polls: 3
 
         clock:
-          source: auto                   # auto | time_endpoint | date_header | system
-          check_interval: 5m
+          source: auto                   # auto | time_endpoint | date_header | ntp | system
+          ntp_server: null               # of ntp: HOST or HOST:PORT
+          check_interval: 5m             # at least 15s for ntp
           max_skew: 30s                  # above it, the agent is degraded
 
         http:

@@ -51,6 +51,10 @@ enum ValueRules {
         }
     }
 
+    static func ntpServer(_ text: String) -> String? {
+        TimeServerAddress(text) == nil ? "must be HOST or HOST:PORT, such as pool.ntp.org or [::1]:123." : nil
+    }
+
     static func socketPath(_ path: String) -> String? { ControlSocket.problem(ofPath: path).map { $0 + "." } }
 
     // MARK: Names

@@ -12,4 +12,5 @@ protocol AgentOperations: Sendable {
     func setIdentity(_ did: DID?) async throws(CommandError) -> IdentityReport
     func stars() async throws(CommandError) -> [String]
     func changeStars(_ change: StarsChange) async throws(CommandError) -> [String]
+    func archivedStars() async throws(CommandError) -> [ArchivedStarsReport]
 }

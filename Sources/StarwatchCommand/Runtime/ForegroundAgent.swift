@@ -51,6 +51,10 @@ struct ForegroundAgent: AgentOperations {
         try await ask { agent throws(ControlError) in try await agent.changeStars(change) }
     }
 
+    func archivedStars() async throws(CommandError) -> [ArchivedStarsReport] {
+        try await ask { agent throws(ControlError) in try await agent.archivedStars() }
+    }
+
     private func ask<Answer>(
         _ question: (Agent) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {

@@ -47,6 +47,10 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.changeStars(change) }
     }
 
+    func archivedStars() async throws(CommandError) -> [ArchivedStarsReport] {
+        try await ask { client throws(ControlClientError) in try await client.archivedStars() }
+    }
+
     private func ask<Answer>(
         _ question: (ControlClient) async throws(ControlClientError) -> Answer
     ) async throws(CommandError) -> Answer {

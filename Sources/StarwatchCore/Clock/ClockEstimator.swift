@@ -25,9 +25,9 @@ public struct ClockEstimator: Sendable, Hashable {
     public let window: Duration
 
     private struct Bounds: Hashable {
-        let low: Int64
-        let high: Int64
-        let at: Timestamp
+        var low: Int64
+        var high: Int64
+        var at: Timestamp
 
         func widened(until now: Timestamp) -> (low: Int64, high: Int64) {
             let age = max(0, now.milliseconds - at.milliseconds)
@@ -97,9 +97,19 @@ public struct ClockEstimator: Sendable, Hashable {
         return .used
     }
 
-    /// Forgets all readings: after the local clock was set.
-    public mutating func reset() {
-        recent = []
+    /// Goes on after the local clock was set, which moves the offset by as much the other way.
+    ///
+    /// - Parameters:
+    ///   - step: Positive for a clock that was set forward.
+    ///   - uncertainty: How well the step is known.
+    public mutating func localClockWasSet(by step: Duration, uncertainty: Duration) {
+        let moved = step.wholeMilliseconds
+        let doubt = uncertainty.wholeMilliseconds
+        for index in recent.indices {
+            recent[index].low -= moved + doubt
+            recent[index].high -= moved - doubt
+            recent[index].at = recent[index].at + .milliseconds(moved)
+        }
     }
 
     /// Keeps the narrowest, which is what a minimum of round trips is; the newest always stays.

@@ -10,7 +10,8 @@ extension Store {
     /// - Parameters:
     ///   - limit: The most ids of a new batch.
     ///   - newKey: Makes the key of a new batch. Runs on the store's queue.
-    /// - Returns: `nil` when there is nothing to acknowledge, or the open batch was deferred past `now`.
+    /// - Returns: `nil` when there is nothing to acknowledge, the open batch was deferred past `now`, or another identity
+    ///   is active.
     package func nextAckBatch(
         _ stream: StreamKey,
         limit: Int,
@@ -19,6 +20,7 @@ extension Store {
     ) throws(StoreError) -> AckBatch? {
         let id = try streamID(stream)
         return try write(.acknowledge) { db in
+            guard try db.isActive(stream.account) else { return nil }
             if let open = try db.row(
                 "SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at FROM ack_batches WHERE stream_id = ?",
                 [id]
@@ -145,10 +147,13 @@ extension Store {
 
     /// Acknowledges everything delivered or suppressed without asking a server that has no acknowledgement (C-028).
     ///
-    /// Closes an open batch: its request is not needed any more.
+    /// Closes an open batch: its request is not needed any more. Nothing is acknowledged when another identity is active.
     package func acknowledgeLocally(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> AckCompletion {
         let id = try streamID(stream)
         return try write(.acknowledge) { db in
+            guard try db.isActive(stream.account) else {
+                return AckCompletion(acknowledged: 0, watermark: .unchanged)
+            }
             let delivered = try db.changed(
                 """
                 UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1

@@ -30,7 +30,8 @@ extension Store {
     ///   - leaseUntil: Until when the caller has the tickets for itself.
     ///   - sinks: The sinks to deliver to. With none, nothing is claimed.
     ///   - make: Renders the group, from local data only (C-051). Runs on the store's queue and must not block.
-    /// - Returns: The notification with a ticket for every sink; `nil` when no row is pending.
+    /// - Returns: The notification with a ticket for every sink; `nil` when no row is pending, or another identity is
+    ///   active.
     package func claim(
         _ stream: StreamKey,
         now: Timestamp,
@@ -43,6 +44,7 @@ extension Store {
         guard !sinks.isEmpty else { return nil }
         let id = try streamID(stream)
         return try write(.claim) { db in
+            guard try db.isActive(stream.account) else { return nil }
             let rows = try pending(stream, id, limit: limit, db)
             guard !rows.isEmpty else { return nil }
             let draft = make(rows)

@@ -160,6 +160,11 @@ extension Database {
         ) == 1
     }
 
+    /// Whether `account` is the active identity. What was delivered to a former one is neither claimed nor acknowledged.
+    func isActive(_ account: DID) throws -> Bool {
+        try integer("SELECT count(*) FROM active_identity WHERE activeDid = ?", [account.rawValue]) == 1
+    }
+
     func ensureSettings(_ account: DID, server: String, now: Timestamp) throws {
         try run(
             """

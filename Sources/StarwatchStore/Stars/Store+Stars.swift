@@ -61,6 +61,20 @@ extension Store {
         }
     }
 
+    /// Adds the stars that an account had when it was last left or taken up again; the archive keeps them (R-IDN-09).
+    ///
+    /// - Returns: What changed; nothing, when the archive has none.
+    package func restoreStars(of account: DID, server: String, now: Timestamp) throws(StoreError) -> StarsChange {
+        try write(.stars) { db in
+            let row = try db.row(
+                "SELECT plan_ids FROM starred_archive WHERE account = ? ORDER BY archived_at DESC, id DESC LIMIT 1",
+                [account.rawValue]
+            )
+            let archived = try row.map { try decodeStars($0[0]) } ?? []
+            return try change(account, server, db, now) { $0 + archived }
+        }
+    }
+
     /// Stores the configured plans if this account's stars were never written; afterwards the database holds them.
     ///
     /// - Returns: The starred plans now.

@@ -18,10 +18,13 @@ extension Store {
 
     /// Moves the watermark as far as ``WatermarkRule`` allows.
     ///
-    /// Acknowledging does this by itself; call it after rows became dead, discarded or suppressed.
+    /// Acknowledging does this by itself; call it after rows became dead, discarded or suppressed. The watermark of an
+    /// identity that is not active stays.
     package func advanceWatermark(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> WatermarkOutcome {
         let id = try streamID(stream)
-        return try write(.watermark) { db in try advance(stream, id, db, now) }
+        return try write(.watermark) { db in
+            try db.isActive(stream.account) ? try advance(stream, id, db, now) : .unchanged
+        }
     }
 
     /// Moves the watermark from `expected` to `new`, if nobody moved it first (R-WM-07, C-006).

@@ -64,5 +64,7 @@ package actor CommandTokenProvider: TokenProvider {
         kept.drop(token)
     }
 
+    package func forget() async { kept.drop() }
+
     package var expiry: Timestamp? { get async { kept.expiry } }
 }

@@ -64,6 +64,8 @@ package actor DIDKeyTokenProvider: TokenProvider {
         kept.drop(token)
     }
 
+    package func forget() async { kept.drop() }
+
     /// Refuses an account whose DID is not the key's: the server would say no more than that it found no key.
     package func validate(account: DID) async throws(TokenError) {
         _ = try currentKey(of: account)

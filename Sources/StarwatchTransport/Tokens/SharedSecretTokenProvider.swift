@@ -61,6 +61,8 @@ package actor SharedSecretTokenProvider: TokenProvider {
         kept.drop(token)
     }
 
+    package func forget() async { kept.drop() }
+
     package func validate(account: DID) async throws(TokenError) {
         _ = try currentSecret()
     }

@@ -25,6 +25,9 @@ package protocol TokenProvider: Sendable {
     /// Says that the server refused `token`: it is not handed out again, and the next call brings a new one.
     func refuse(_ token: AccessToken) async
 
+    /// Drops the tokens that were minted or fetched: another identity is active (R-IDN-01).
+    func forget() async
+
     /// Whether this provider can serve `account`, without asking for a token: the check at the start.
     func validate(account: DID) async throws(TokenError)
 
@@ -36,6 +39,7 @@ package protocol TokenProvider: Sendable {
 }
 
 extension TokenProvider {
+    package func forget() async {}
     package func validate(account: DID) async throws(TokenError) {}
     package var poolRemaining: Int? { get async { nil } }
 }

@@ -2,8 +2,9 @@ import Foundation
 
 /// A port that nobody listens on at this moment.
 enum FreePort {
-    static func take() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    /// - Parameter type: The kind of socket that will listen; by default TCP's.
+    static func take(_ type: __socket_type = SOCK_STREAM) throws -> Int {
+        let descriptor = socket(AF_INET, Int32(type.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -6,9 +6,13 @@ enum Program {
     ///
     /// - Throws: ``AcceptanceError`` that says what to do when it is not installed: a test must not pass for the lack
     ///   of a tool.
-    static func find(_ name: String, in path: String? = ProcessInfo.processInfo.environment["PATH"]) throws -> URL {
-        for folder in (path ?? "/usr/bin").split(separator: ":") {
-            let file = URL(filePath: String(folder)).appending(path: name)
+    static func find(
+        _ name: String,
+        in path: String? = ProcessInfo.processInfo.environment["PATH"],
+        or others: [URL] = []
+    ) throws -> URL {
+        for folder in (path ?? "/usr/bin").split(separator: ":").map({ URL(filePath: String($0)) }) + others {
+            let file = folder.appending(path: name)
             if FileManager.default.isExecutableFile(atPath: file.path) { return file }
         }
         throw AcceptanceError("\(name) is not installed; run scripts/setup, which installs what the tests need.")
@@ -21,11 +25,12 @@ final class RunningProgram: Sendable {
     private let process = Process()
     private let log: URL
 
-    init(_ name: String, _ arguments: [String], log: URL) throws {
+    /// - Parameter folders: Where the program may be, beside `PATH`.
+    init(_ name: String, _ arguments: [String], log: URL, in folders: [URL] = []) throws {
         self.name = name
         self.log = log
         try Data().write(to: log)
-        process.executableURL = try Program.find(name)
+        process.executableURL = try Program.find(name, or: folders)
         process.arguments = arguments
         process.standardOutput = try FileHandle(forWritingTo: log)
         process.standardError = process.standardOutput
@@ -46,8 +51,9 @@ final class RunningProgram: Sendable {
         }
     }
 
-    func stop() {
-        process.terminate()
+    /// - Parameter signal: SIGKILL for a program that leaves SIGTERM blocked, as the thread that starts it may have it.
+    func stop(with signal: Int32 = SIGTERM) {
+        kill(process.processIdentifier, signal)
         process.waitUntilExit()
     }
 

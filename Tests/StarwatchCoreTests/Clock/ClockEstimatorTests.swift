@@ -86,8 +86,46 @@ import Testing
         #expect(estimator.estimate == nil)
         #expect(estimator.add(sample(skew: 0, at: start.milliseconds, out: 1000, back: 1000)) == .used)
         #expect(estimator.add(.rejected(.ignoredAge, source: .dateHeader)) == .ignoredAge)
-        estimator.reset()
-        #expect(estimator.estimate == nil)
+    }
+
+    @Test(arguments: 1...10)
+    func aLocalClockThatIsSetMovesTheOffsetTheOtherWay(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var estimator = ClockEstimator()
+        var skew: Int64 = 1234
+        var now = start.milliseconds
+        for _ in 0..<100 {
+            now += Int64.random(in: 1000...100_000, using: &random)
+            estimator.add(sample(skew: skew, at: now, out: 5, back: 15))
+            let step = Int64.random(in: -86_400_000...86_400_000, using: &random)
+            let inexact = Int64.random(in: -20...20, using: &random)
+            now += step
+            skew -= step
+            estimator.localClockWasSet(by: .milliseconds(step + inexact), uncertainty: .milliseconds(20))
+            let estimate = try #require(estimator.estimate(at: Timestamp(milliseconds: now)))
+            #expect(abs(estimate.offset.wholeMilliseconds - skew) <= estimate.uncertainty.wholeMilliseconds)
+        }
+        #expect(estimator.restarts == 0)
+    }
+
+    /// What a hostile or broken server may say: nothing traps, and the next sane reading is believed.
+    @Test func absurdTimesAreSurvived() throws {
+        var estimator = ClockEstimator()
+        for milliseconds in [0, -1, 253_402_300_799_999, -62_135_596_800_000, 99_999_999_999_999] as [Int64] {
+            estimator.add(
+                ClockSample(
+                    source: .timeEndpoint,
+                    serverTime: Timestamp(milliseconds: milliseconds),
+                    resolution: .seconds(1),
+                    sentAt: start,
+                    roundTrip: .milliseconds(5)
+                )
+            )
+            #expect(estimator.estimate != nil)
+        }
+        estimator.add(sample(skew: 40, at: start.milliseconds + 1000, out: 5, back: 5))
+        let estimate = try #require(estimator.estimate)
+        #expect(abs(estimate.offset.wholeMilliseconds - 40) <= estimate.uncertainty.wholeMilliseconds)
     }
 
     @Test func theUncertaintyGrowsWithTime() throws {

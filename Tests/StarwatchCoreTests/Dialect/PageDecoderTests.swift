@@ -146,6 +146,15 @@ import Testing
         let chunks = PlanChunk.split(plans, dialect: dialect)
         #expect(chunks.reduce(0) { $0 + $1.count } == plans.count)
         #expect(PlanChunk.split([], dialect: dialect).isEmpty)
+        // Longer ids fill the body before the count.
+        let long = (0..<1000).map { "\($0)" + String(repeating: "x", count: 2000) }
+        let split = PlanChunk.split(long, dialect: dialect)
+        #expect(split.map(\.count).reduce(0, +) == 1000)
+        #expect(split.count > 1)
+        for chunk in split {
+            let body = PageQuery(after: nil).body(for: chunk, startCursor: dialect.startCursor)
+            #expect(body.count <= (dialect == .endorser ? 38_000 : 1_048_576))
+        }
         let id = JWTID.floor(dialect.idKind, at: Timestamp(seconds: 1_767_225_600))
         for chunk in chunks {
             let body = PageQuery(after: id, before: id, limit: 100).body(for: chunk, startCursor: dialect.startCursor)

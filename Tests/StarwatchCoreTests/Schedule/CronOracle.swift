@@ -46,9 +46,13 @@ struct CronOracle {
     }
 
     func matches(_ t: CivilTime) -> Bool {
+        minute.values.contains(t.minute) && hour.values.contains(t.hour) && matchesDay(t)
+    }
+
+    func matchesDay(_ t: CivilTime) -> Bool {
         let dayMatches = day.values.contains(t.day)
         let weekdayMatches = weekday.values.contains(t.weekday)
-        return minute.values.contains(t.minute) && hour.values.contains(t.hour) && month.values.contains(t.month)
+        return month.values.contains(t.month)
             && (day.isStar || weekday.isStar ? dayMatches && weekdayMatches : dayMatches || weekdayMatches)
     }
 

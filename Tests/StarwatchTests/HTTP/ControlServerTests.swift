@@ -38,12 +38,14 @@ struct ControlServerTests {
             let change = StarsChange(operation: .add, planIDs: ["p/1", "p 2"])
             #expect(try await client.changeStars(change) == ["p/1", "p 2"])
             #expect(try await client.stars() == ["p/1", "p 2"])
+            #expect(try await client.archivedStars().map(\.planIDs) == [["p/1"]])
             try await client.reload()
         }
         #expect(
             agent.now.calls == [
                 "run starred_projects", "list all", "list dead", "show 7", "retry [1, 2, 3]", "discard [4]",
-                "set identity", "identity", "set identity", "stars add", "stars", "reload",
+                "set identity", "identity", "set identity", "stars add", "stars",
+                "archived stars", "reload",
             ]
         )
     }

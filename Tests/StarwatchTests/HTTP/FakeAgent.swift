@@ -113,5 +113,10 @@ final class FakeAgent: AgentControl {
         }
     }
 
+    func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {
+        try note("archived stars")
+        return [ArchivedStarsReport(archivedAt: "2026-01-01T12:00:00.000Z", planIDs: ["p/1"])]
+    }
+
     func reload() async throws(ControlError) { try note("reload") }
 }

@@ -183,10 +183,26 @@ import Testing
             let service = ClockSyncService(
                 caller: agent.caller,
                 identity: agent.identity,
+                ntp: nil,
                 options: agent.options.clock,
                 logger: agent.logger
             )
             await service.pass()
+            try await FakeTimeServer.with(world.clock) { server, address in
+                server.behave(.unsynchronised)
+                let port = Int(address.split(separator: ":")[1])!
+                let clock = world.clock
+                let ntp = NTPClient(host: "127.0.0.1", port: port) {
+                    ClockReading(wall: clock.now, monotonic: clock.monotonic)
+                }
+                await ClockSyncService(
+                    caller: agent.caller,
+                    identity: agent.identity,
+                    ntp: ntp,
+                    options: agent.options.clock,
+                    logger: agent.logger
+                ).pass()
+            }
             await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await service.run() }
                 await world.clock.sleepers(atLeast: 1)

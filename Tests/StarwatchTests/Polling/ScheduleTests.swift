@@ -145,6 +145,106 @@ import Testing
         }
     }
 
+    @Test func runsThatFallDueDuringACycleAreOne() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let agent = try await world.agent(random: 0) {
+                $0.polls[0].timing = .cron("* * * * *", timezone: "UTC")
+                $0.polls[0].bootstrap = .beginning
+            }
+            world.mock.script(.rateLimited(retryAfter: .seconds(110)), at: .plansChanged)
+            try await following(agent) {
+                // The cycle of the first minute sits out its wait over the second minute.
+                await world.clock.run(until: ManualClock.start + .seconds(171))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 2)
+                #expect(runs(await agent.page()) == ["on_time": 1, "coalesced": 1])
+                await world.clock.run(until: ManualClock.start + .seconds(180))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 3)
+            }
+            #expect(runs(await agent.page()) == ["on_time": 2, "coalesced": 1])
+        }
+    }
+
+    @Test func theSplayDelaysEveryRunByTheSameAndStaysOverARestart() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var delays: [Duration] = []
+            for count in 1...2 {
+                let agent = try await world.agent { $0.polls[0].splay = .seconds(600) }
+                let splay = agent.starred.splay
+                delays.append(splay)
+                let due = ManualClock.start + .seconds(900 * count) + splay
+                try await following(agent) {
+                    await world.clock.run(until: due - .milliseconds(1))
+                    #expect(polls(world) == count - 1)
+                    await world.clock.run(until: due)
+                    await world.clock.sleepers(atLeast: 1)
+                    #expect(polls(world) == count)
+                    let next = await agent.page()[
+                        "starwatch_poll_next_run_timestamp_seconds",
+                        ["poll": World.starred]
+                    ]
+                    #expect(next == (due + .seconds(900)).seconds)
+                }
+            }
+            #expect(delays[0] == delays[1])
+            #expect(delays[0] > .zero)
+        }
+    }
+
+    @Test func aClockSetBackDoesNotStopThePolls() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let agent = try await world.agent()
+            try await following(agent) {
+                await world.clock.run(until: ManualClock.start + .seconds(1000))
+                #expect(polls(world) == 1)
+                world.clock.setWall(to: ManualClock.start - .seconds(30 * 86_400 - 100))
+                world.mock.clockSkew = .seconds(30 * 86_400)
+                await world.clock.run(until: ManualClock.start - .seconds(30 * 86_400 - 900))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 2)
+            }
+        }
+    }
+
+    /// What a clock that was a month ahead has stored does not hold the polls up for a month.
+    @Test(arguments: [false, true])
+    func whatAClockThatWasAheadStoredIsNotWaitedFor(isThrottled: Bool) async throws {
+        let ahead = Duration.seconds(30 * 86_400)
+        try await World.with(.canonical, clock: .waiting, mock: { $0.clockSkew = .zero - ahead }) { world in
+            var agent = try await world.agent(random: 0)
+            if isThrottled { world.mock.script(.rateLimited(retryAfter: .seconds(600)), at: .plansChanged) }
+            try await following(agent) {
+                await world.clock.run(until: ManualClock.start + .seconds(900))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 1)
+            }
+            // Down for ten seconds, in which the clock is put right.
+            world.clock.advance(by: .seconds(10))
+            world.clock.setWall(to: world.clock.now - ahead)
+            world.mock.clockSkew = .zero
+            let restart = world.clock.now
+            agent = try await world.agent(random: 0)
+            try await following(agent) {
+                let held = await agent.caller.gate.heldUntil(now: restart)
+                if isThrottled {
+                    // The server's wait is kept, and not much prolonged.
+                    let wait = try #require(held) - restart
+                    #expect(wait >= .seconds(590) && wait <= .seconds(602))
+                } else {
+                    #expect(held == nil)
+                }
+                await world.clock.run(until: restart + .seconds(900))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 2)
+                #expect(await agent.page()["starwatch_poll_success_total", ["poll": World.starred]] == 1)
+            }
+            // What was shortened is stored so.
+            agent = try await world.agent(random: 0)
+            #expect(await agent.caller.gate.heldUntil(now: world.clock.now) == nil)
+        }
+    }
+
     @Test func recoveryTakesLessThanThirtySecondsAfterTheNetworkReturns() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let agent = try await world.agent {

@@ -7,12 +7,12 @@ import Testing
 @Suite struct ServerClockTests {
     private let time = ManualClock()
 
-    private func makeClock(isCorrecting: Bool = true, maxSkew: Duration = .seconds(30)) -> ServerClock {
+    private func makeClock(source: ClockOptions.Source = .auto, maxSkew: Duration = .seconds(30)) -> ServerClock {
         ServerClock(
             time: time,
             metrics: ClockMetrics(registry: MetricRegistry()),
             maxSkew: maxSkew,
-            isCorrecting: isCorrecting
+            source: source
         )
     }
 
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func theLocalClockIsBelievedWhenTheConfigurationSaysSo() {
-        let clock = makeClock(isCorrecting: false)
+        let clock = makeClock(source: .system)
         observe(clock, ahead: 60_000)
         #expect(clock.now == time.now)
         #expect(clock.isSkewed)
@@ -77,11 +77,71 @@ import Testing
         #expect(clock.estimate == nil)
     }
 
-    @Test func aLocalClockThatWasSetIsMeasuredAnew() {
+    /// From the moment it is set, not from the moment somebody notices.
+    @Test(arguments: [0, 60_000, -86_400_000], [7_200, -7_200, 86_400, -86_400] as [Int64])
+    func settingTheLocalClockDoesNotMoveTheServersTime(ahead: Int64, step: Int64) throws {
+        let clock = makeClock()
+        observe(clock, ahead: ahead)
+        let before = clock.now
+        time.setWall(to: time.now + .seconds(step))
+        #expect(clock.now == before)
+        #expect(clock.local(clock.now) == time.now)
+        clock.noteStep()
+        #expect(abs((clock.now - before).wholeMilliseconds) <= 25)
+        #expect(abs((clock.local(clock.now) - time.now).wholeMilliseconds) <= 25)
+        time.advance(by: .seconds(600))
+        #expect(abs((clock.now - before).wholeMilliseconds - 600_000) <= 25)
+        let estimate = try #require(clock.estimate)
+        let error = estimate.offset.wholeMilliseconds - (ahead - step * 1000)
+        #expect(abs(error) <= estimate.uncertainty.wholeMilliseconds)
+        // And back again.
+        time.setWall(to: time.now - .seconds(step))
+        #expect(abs((clock.now - before).wholeMilliseconds - 600_000) <= 50)
+        // The next reading agrees with what was known.
+        observe(clock, ahead: ahead)
+        #expect(abs((clock.now - before).wholeMilliseconds - 600_000) <= 25)
+    }
+
+    @Test func aSuspendIsNoStep() {
         let clock = makeClock()
         observe(clock, ahead: 60_000)
-        clock.reset()
+        let before = clock.now
+        time.suspend(for: .seconds(3600))
+        #expect(clock.now - before == .seconds(3600))
+    }
+
+    @Test func withoutAReadingTheLocalClockIsBelievedWhereverItIsSet() {
+        let clock = makeClock()
+        time.setWall(to: time.now + .seconds(86_400))
         #expect(clock.now == time.now)
-        #expect(clock.estimate == nil)
+        #expect(clock.local(clock.now) == time.now)
+    }
+
+    @Test func whoBelievesTheLocalClockFollowsItAndMeasuresAllTheSame() throws {
+        let clock = makeClock(source: .system)
+        observe(clock, ahead: 0)
+        time.setWall(to: time.now + .seconds(3600))
+        #expect(clock.now == time.now)
+        #expect(clock.local(clock.now) == time.now)
+        #expect(abs(try #require(clock.estimate).offset.wholeMilliseconds + 3_600_000) <= 50)
+        #expect(clock.isSkewed)
+    }
+
+    @Test func theSourceSaysWhichHeadersCount() throws {
+        func offset(_ source: ClockOptions.Source) -> Int64? {
+            let clock = makeClock(source: source)
+            clock.observe(
+                serverTime: String(time.now.milliseconds + 500_000),
+                date: "Thu, 01 Jan 2026 12:01:40 GMT",
+                age: nil,
+                sentAt: time.now,
+                roundTrip: .milliseconds(20)
+            )
+            return clock.estimate.map { ($0.offset.wholeMilliseconds + 500) / 10_000 }
+        }
+        #expect(offset(.auto) == 50)
+        #expect(offset(.timeEndpoint) == 50)
+        #expect(offset(.dateHeader) == 10)
+        #expect(offset(.ntp) == nil)
     }
 }

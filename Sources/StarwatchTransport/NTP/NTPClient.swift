@@ -1,0 +1,100 @@
+import Dispatch
+import Glibc
+package import StarwatchCore
+
+/// Asks an NTP server for its time: one question, one answer (RFC 4330; RFC 5905 in client mode).
+///
+/// Names are looked up and answers waited for on a thread of the client's own. Whoever is not on the way to the server
+/// cannot answer in its place: the socket takes datagrams of one address only, and the answer has to repeat 64 random
+/// bits.
+package struct NTPClient: Sendable {
+    /// The longest wait for an answer: longer round trips are of no use.
+    package static let timeout = Duration.seconds(2)
+    /// Datagrams that are no answer to the question, after which it is given up.
+    static let strayLimit = 100
+
+    private let host: String
+    private let port: Int
+    private let clock: @Sendable () -> ClockReading
+    private let nonce: @Sendable () -> UInt64
+    private let queue = DispatchQueue(label: "starwatch.ntp")
+
+    /// - Parameters:
+    ///   - host: A name, or an address without brackets.
+    ///   - clock: Reads both clocks; called on the client's thread.
+    ///   - nonce: Random bits that nobody can guess.
+    package init(
+        host: String,
+        port: Int,
+        clock: @escaping @Sendable () -> ClockReading,
+        nonce: @escaping @Sendable () -> UInt64 = { .random(in: 1 ... .max) }
+    ) {
+        self.host = host
+        self.port = port
+        self.clock = clock
+        self.nonce = nonce
+    }
+
+    /// Asks once.
+    ///
+    /// Questions wait for one another. Cancelling the task ends the wait at once; its socket is closed when the answer
+    /// has come or the time is up.
+    ///
+    /// - Throws: ``NTPError``.
+    package func sample() async throws(NTPError) -> ClockSample {
+        typealias Answer = Result<ClockSample, NTPError>
+        let (answers, continuation) = AsyncStream<Answer>.makeStream()
+        queue.async {
+            continuation.yield(Answer { () throws(NTPError) in try ask() })
+            continuation.finish()
+        }
+        for await answer in answers { return try answer.get() }
+        throw .cancelled
+    }
+
+    // MARK: - On the thread
+
+    private func ask() throws(NTPError) -> ClockSample {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+        hints.ai_flags = AI_NUMERICSERV
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &found) == 0, let first = found else { throw .dns }
+        defer { freeaddrinfo(first) }
+        // The first address that there is a way to; without an answer from there, the next question asks another.
+        for address in sequence(first: first, next: \.pointee.ai_next) {
+            let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            let descriptor = socket(address.pointee.ai_family, type, 0)
+            guard descriptor >= 0 else { continue }
+            defer { close(descriptor) }
+            guard connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 else { continue }
+            return try exchange(on: descriptor)
+        }
+        throw .network
+    }
+
+    private func exchange(on descriptor: Int32) throws(NTPError) -> ClockSample {
+        let nonce = nonce()
+        let request = NTPPacket.request(nonce: nonce)
+        let sent = clock()
+        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { throw .network }
+        var buffer = [UInt8](repeating: 0, count: 512)
+        for _ in 0..<Self.strayLimit {
+            let left = Self.timeout - (clock().monotonic - sent.monotonic)
+            guard left > .zero else { throw .timeout }
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&waiting, 1, Int32(clamping: left.wholeMilliseconds + 1))
+            if ready == 0 { throw .timeout }
+            let count = ready < 0 ? -1 : recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            let received = clock()
+            guard count >= 0 else {
+                if errno == EINTR || errno == EAGAIN { continue }
+                throw .network
+            }
+            // Of somebody who guesses, or late: the real answer may still come.
+            guard let packet = NTPPacket(buffer.prefix(count)), packet.originate.bits == nonce else { continue }
+            return try packet.sample(sent: sent, received: received)
+        }
+        throw .timeout
+    }
+}

@@ -1,0 +1,157 @@
+import GRDB
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// Between any two transactions of the pipeline the identity may change. Whatever step comes next then, with what the
+/// steps before it brought, writes nothing of the former identity.
+@Suite struct FormerIdentityTests {
+    /// What the steps of one round hand on.
+    private struct Round: Sendable {
+        var state: PollState?
+        var notification: OpenNotification?
+        var batch: AckBatch?
+    }
+
+    private struct Step: Sendable {
+        let name: String
+        /// Whether it carries a generation, ticket or batch of the round, so that it is stale even when the same identity
+        /// is back.
+        let isBound: Bool
+        let run: @Sendable (Store, StreamKey, Timestamp, inout Round) async throws -> Void
+    }
+
+    private static let steps: [Step] = [
+        Step(name: "finishBootstrap", isBound: true) { store, stream, now, round in
+            _ = try await store.finishBootstrap(
+                stream,
+                generation: round.state!.generation,
+                top: JWTID.floor(.ulid, at: now - .seconds(100)),
+                now: now
+            )
+        },
+        Step(name: "commit", isBound: true) { store, stream, now, round in
+            var page = PageCommit(
+                stream: stream,
+                expectedGeneration: round.state!.generation,
+                runID: "run",
+                changes: (1...4).map {
+                    Change(id: .floor(.ulid, at: now - .seconds(10 - $0)), plan: "plan", name: nil)
+                },
+                room: 100,
+                now: now
+            )
+            page.cursor = .followItems
+            _ = try await store.commit(page: page)
+        },
+        Step(name: "claim", isBound: false) { store, stream, now, round in
+            round.notification = try await store.claim(
+                stream,
+                now: now,
+                limit: 100,
+                leaseUntil: now + .seconds(60),
+                sinks: ["log"],
+                runID: "run"
+            ) { _ in NotificationDraft(id: "ntf", group: "several", title: "", body: "", payload: []) }
+        },
+        Step(name: "recordDelivery", isBound: true) { store, _, now, round in
+            _ = try await store.recordDelivery(round.notification!.tickets[0], .ok, now: now, maxRetries: 3)
+        },
+        Step(name: "nextAckBatch", isBound: false) { store, stream, now, round in
+            round.batch = try await store.nextAckBatch(stream, limit: 2, now: now) { "key" }
+        },
+        Step(name: "deferAck", isBound: true) { store, _, now, round in
+            try await store.deferAck(round.batch!, until: now, newKey: nil)
+        },
+        Step(name: "completeAck", isBound: true) { store, _, now, round in
+            _ = try await store.completeAck(round.batch!, now: now)
+        },
+        Step(name: "acknowledgeLocally", isBound: false) { store, stream, now, _ in
+            _ = try await store.acknowledgeLocally(stream, now: now)
+        },
+        Step(name: "advanceWatermark", isBound: false) { store, stream, now, _ in
+            _ = try await store.advanceWatermark(stream, now: now)
+        },
+    ]
+
+    /// Every row of every table that a step may write.
+    private func dump(_ path: String) throws -> [String] {
+        let queue = try DatabaseQueue(path: path)
+        return try queue.read { db in
+            try [
+                "settings", "streams", "watermarks", "ledger", "notification_outbox", "notifications", "deliveries",
+                "ack_batches", "active_identity",
+            ].flatMap { table in
+                try Row.fetchAll(db, sql: "SELECT * FROM \(table) ORDER BY 1, 2").map { "\(table) \($0)" }
+            }
+        }
+    }
+
+    @Test(arguments: steps.indices, [false, true])
+    func aStepAfterAChangeOfIdentityWritesNothing(index: Int, isBackAgain: Bool) async throws {
+        let step = Self.steps[index]
+        guard step.isBound || !isBackAgain else { return }
+        let world = World()
+        let store = try await world.open()
+        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        var round = Round()
+        round.state = try await store.pollState(world.stream, maxUndelivered: 100)
+        for earlier in Self.steps[..<index] { try await earlier.run(store, world.stream, world.now, &round) }
+
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        if isBackAgain { _ = try await store.setIdentity(World.alice, server: World.server, now: world.now) }
+        let before = try dump(world.path)
+        try await step.run(store, world.stream, world.now + .seconds(1), &round)
+        #expect(try dump(world.path) == before, "\(step.name)")
+        try await world.expectBalanced(store)
+    }
+
+    /// The last two find nothing left to do after the others; they are tested below.
+    @Test(arguments: steps.indices.dropLast(2))
+    func theSameStepWithoutAChangeWritesSomething(index: Int) async throws {
+        let world = World()
+        let store = try await world.open()
+        var round = Round()
+        round.state = try await store.pollState(world.stream, maxUndelivered: 100)
+        for earlier in Self.steps[..<index] { try await earlier.run(store, world.stream, world.now, &round) }
+        let before = try dump(world.path)
+        try await Self.steps[index].run(store, world.stream, world.now + .seconds(1), &round)
+        #expect(try dump(world.path) != before, "\(Self.steps[index].name)")
+    }
+
+    @Test func whatAFormerIdentityWasGivenIsNotAcknowledgedAndItsWatermarkStays() async throws {
+        let world = World()
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        try await world.deliverAll(store)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" } == nil)
+        #expect(try await store.acknowledgeLocally(world.stream, now: world.now).acknowledged == 0)
+        #expect(try await store.advanceWatermark(world.stream, now: world.now) == .unchanged)
+        #expect(try await store.watermark(world.stream) == nil)
+        #expect(try await store.outboxCounts()[.delivered] == 3)
+    }
+
+    @Test func archivedStarsComeBackOnlyWhenAskedForAndOnlyToTheirOwner() async throws {
+        let world = World()
+        let store = try await world.open()
+        _ = try await store.setStars(["a", "b"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(
+            try await store.restoreStars(of: World.bob, server: World.server, now: world.now).stars.isEmpty
+        )
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        #expect(try await store.stars(of: World.alice).isEmpty)
+        _ = try await store.setStars(["c", "a"], of: World.alice, server: World.server, now: world.now)
+        let restored = try await store.restoreStars(of: World.alice, server: World.server, now: world.now)
+        #expect(restored.stars == ["c", "a", "b"])
+        #expect(restored.suppressedRows == 0)
+        let again = try await store.restoreStars(of: World.alice, server: World.server, now: world.now)
+        #expect(again.stars == ["c", "a", "b"])
+
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(30))
+        #expect(try await store.archivedStars(of: World.alice).count == 1)
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        #expect(try await store.archivedStars(of: World.alice).isEmpty)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+/// An agent whose clock is wrong, by up to a day either way, from the start or all of a sudden.
+@Suite(.timeLimit(.minutes(1))) struct SkewTests {
+    private static let secret = "a secret of thirty-two bytes ok!"
+    /// How far the agent's clock is ahead of the server's.
+    static let skews: [Int64] = [-86_400, -3600, 0, 3600, 86_400]
+
+    private func with(
+        _ dialect: MockDialect,
+        agentAhead skew: Int64,
+        _ body: (World, Agent) async throws -> Void
+    ) async throws {
+        try await World.with(
+            dialect,
+            mock: {
+                $0.auth = dialect == .canonical ? .sharedSecret(Array(Self.secret.utf8)) : .didKey
+                $0.clockSkew = .seconds(-skew)
+            }
+        ) { world in
+            let file = try world.folder.write(dialect == .canonical ? Self.secret : World.ethrKey, to: "key")
+            let agent = try await world.agent {
+                $0.auth.kind = dialect == .canonical ? .sharedSecret : .didKey
+                if dialect == .canonical { $0.auth.secretFile = file } else { $0.auth.keyFile = file }
+            }
+            try await body(world, agent)
+        }
+    }
+
+    private func refusals(_ agent: Agent) async -> Double {
+        await agent.page()["starwatch_retries_total", ["endpoint": "plans_changed", "reason": "unauthenticated"]] ?? -1
+    }
+
+    /// The issue and expiry of the last token, as seconds from the server's time.
+    private func lastToken(_ world: World) throws -> (issued: Double, expires: Double) {
+        let request = try #require(world.mock.requests(to: .plansChanged).last)
+        let token = try #require(request.header("Authorization")?.dropFirst("Bearer ".count))
+        var text = token.split(separator: ".")[1].replacing("-", with: "+").replacing("_", with: "/")
+        while text.count % 4 != 0 { text += "=" }
+        let data = try #require(Data(base64Encoded: String(text)))
+        let claims = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let server = (world.clock.now + world.mock.clockSkew).seconds
+        let issued = try #require(claims["iat"] as? Double)
+        let expires = try #require(claims["exp"] as? Double)
+        return (issued - server, expires - server)
+    }
+
+    /// The identifier of the first request's lower bound.
+    private func asked(_ request: RecordedRequest) throws -> JWTID {
+        let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
+        return try #require((body["afterId"] as? String).flatMap(JWTID.init))
+    }
+
+    @Test(arguments: MockDialect.allCases, skews)
+    func tokensWatermarkAndOverlapAreRight(dialect: MockDialect, skew: Int64) async throws {
+        try await with(dialect, agentAhead: skew) { world, agent in
+            world.mock.publish(count: 1)
+            world.clock.advance(by: .seconds(60))
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            // One refusal says what time it is; a right clock needs none.
+            #expect(await refusals(agent) <= (skew == 0 ? 0 : 1))
+            let refused = await refusals(agent)
+
+            var announced: [String] = []
+            for _ in 0..<3 {
+                world.clock.advance(by: .seconds(900))
+                let late = world.mock.publish(count: 1, age: .seconds(4), visibleAfter: .seconds(10))
+                let early = world.mock.publish(count: 2)
+                #expect(try await agent.runPoll(World.starred).new == 2)
+                announced += early
+                #expect(try world.announced == announced)
+                #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == early.last)
+                #expect(try await agent.state(of: world.did).watermark?.rawValue == early.last)
+
+                world.clock.advance(by: .seconds(60))
+                world.mock.forgetRequests()
+                #expect(try await agent.runPoll(World.starred).new == 1)
+                announced += late
+                #expect(try world.announced == announced)
+                #expect(try await agent.state(of: world.did).watermark?.rawValue == early.last)
+                // As long before the newest change as the server may be late; no clock has a say in it.
+                let first = try #require(world.mock.requests(to: .plansChanged).first)
+                let newest = try #require(JWTID(early.last!))
+                let overlap = newest.timestamp - (try asked(first)).timestamp
+                let expected = (dialect == .canonical ? Dialect.canonical : .endorser).lateVisibility
+                #expect(abs((overlap - expected).wholeMilliseconds) <= 1000)
+                let token = try lastToken(world)
+                #expect(token.issued <= 1)
+                #expect(token.expires > 0)
+            }
+            #expect(await refusals(agent) == refused)
+            let row = try #require(try await agent.outboxList(state: nil).first)
+            let stored = try #require(Timestamp(iso8601: row.createdAt))
+            #expect(abs((stored - (world.clock.now + world.mock.clockSkew)).wholeMilliseconds) <= 60_000)
+            let page = await agent.page()
+            #expect(abs((page["starwatch_clock_skew_seconds"] ?? .nan) + Double(skew)) < 1.1)
+            // Prometheus compares with its own clock, which is the agent's.
+            let success = try #require(
+                page["starwatch_poll_last_success_timestamp_seconds", ["poll": World.starred]]
+            )
+            #expect(abs(success - world.clock.now.seconds) < 2)
+            #expect(await agent.status().reasons.contains("clock_skew") == (skew != 0))
+        }
+    }
+
+    /// Nobody has noticed the step when the next token is made.
+    @Test(arguments: MockDialect.allCases, skews.filter { $0 != 0 })
+    func aClockThatIsSetBetweenTwoPollsCostsNoRefusal(dialect: MockDialect, step: Int64) async throws {
+        try await with(dialect, agentAhead: 0) { world, agent in
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(900))
+            world.clock.setWall(to: world.clock.now + .seconds(step))
+            world.mock.clockSkew = .seconds(-step)
+            let ids = world.mock.publish(count: 3)
+            let report = try await agent.runPoll(World.starred)
+            #expect(report.new == 3)
+            #expect(await refusals(agent) == 0)
+            #expect(try world.announced == ids)
+            #expect(try await agent.state(of: world.did).watermark?.rawValue == ids.last)
+            #expect(try lastToken(world).expires > 0)
+        }
+    }
+}
