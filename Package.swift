@@ -152,6 +152,14 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
+        // What comes from outside, with inputs that chance makes; see Fuzz/README.md.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+            ],
+            path: "Fuzz/Tests"
+        ),
         // The built binaries, real HTTP, a real Prometheus.
         .testTarget(
             name: "AcceptanceTests",
