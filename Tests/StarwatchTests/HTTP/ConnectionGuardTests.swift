@@ -105,6 +105,11 @@ import Testing
         #expect(side.book.count == 3)
     }
 
+    @Test(arguments: [(20, 8), (64, 16), (1024, 256), (1 << 40, 256)])
+    func threeServersLeaveFilesForTheRest(files: Int, connections: Int) {
+        #expect(ConnectionLimits.connections(ofFiles: files) == connections)
+    }
+
     @Test func ofThoseBeingAnsweredNoneIsClosed() throws {
         let side = Side(connections: 2)
         let answered = try (0..<2).map { _ in
