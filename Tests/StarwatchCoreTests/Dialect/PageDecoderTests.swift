@@ -76,7 +76,7 @@ import Testing
         func page(_ count: Int) -> String {
             #"{"data":["# + Array(repeating: "{}", count: count).joined(separator: ",") + #"],"hitLimit":false}"#
         }
-        let limit = PageWire.itemLimit
+        let limit = 10_000
         #expect(try decode(page(limit), .endorser, quarantine: true).rejected == limit)
         #expect(rejection(page(limit + 1), .endorser)?.issues == [ValidationIssue(path: "$.data", problem: .invalid)])
     }

@@ -180,10 +180,10 @@ import Testing
             body: page(#""x":"# + times(300_000, #"{"a":"#) + "1" + times(300_000, "}")),
             .violation(.schema)
         ),
-        Case("3 million empty items", body: #"{"data":["# + times(3_000_000, "{},") + "{}]}", .violation(.schema)),
-        Case("3 million numbers for items", body: #"{"data":["# + times(3_000_000, "1,") + "1]}", .violation(.schema)),
-        Case("a million keys", body: page((0..<600_000).map { #""\#($0)":0"# }.joined(separator: ",")), .accepted),
-        Case("the same key 500,000 times", body: page(times(499_999, #""name":"B","#) + #""name":"A""#), .accepted),
+        Case("a million empty items", body: #"{"data":["# + times(1_000_000, "{},") + "{}]}", .violation(.schema)),
+        Case("a million numbers for items", body: #"{"data":["# + times(1_000_000, "1,") + "1]}", .violation(.schema)),
+        Case("100,000 keys", body: page((0..<100_000).map { #""\#($0)":0"# }.joined(separator: ",")), .accepted),
+        Case("the same key 100,000 times", body: page(times(99_999, #""name":"B","#) + #""name":"A""#), .accepted),
         Case("data twice", body: #"{"data":[{}],"data":[{}]}"#, .violation(.schema)),
         Case("a number past all numbers", body: page(#""locLat":1e999,"locLon":-1e999"#), .accepted),
         Case(
