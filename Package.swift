@@ -133,6 +133,7 @@ let package = Package(
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -150,6 +151,14 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
+        ),
+        // What comes from outside, with inputs that chance makes; see Fuzz/README.md.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+            ],
+            path: "Fuzz/Tests"
         ),
         // The built binaries, real HTTP, a real Prometheus.
         .testTarget(

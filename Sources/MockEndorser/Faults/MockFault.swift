@@ -28,6 +28,19 @@ public enum MockFault: Sendable {
     case commitThenReset
     /// The dialect's answer to a bad token: 401, or 400 with `JWT_VERIFY_FAILED`.
     case authenticationFailure
+    /// These bytes in place of an answer, be they HTTP or not. The connection carries no answer after them.
+    case raw([UInt8], then: MockRawEnding = .close)
+}
+
+/// What follows the bytes of ``MockFault/raw(_:then:)``.
+public enum MockRawEnding: Sendable, Equatable {
+    /// Nothing: the connection stays open.
+    case open
+    case close
+    /// The connection is reset (RST).
+    case reset
+    /// The bytes come one by one, this far apart, over and over.
+    case drip(every: Duration)
 }
 
 /// What a scripted 429 says about when to come back.

@@ -14,6 +14,8 @@ struct Reply: Sendable {
         /// A JSON text of about this many bytes, in place of ``Reply/body``.
         case filler(bytes: Int, declaresLength: Bool)
         case never
+        /// ``Reply/body`` alone, without a head.
+        case raw(then: MockRawEnding)
     }
 
     var status: Int

@@ -36,7 +36,34 @@ struct ReplyWriter: Sendable {
             channel.writeAndFlush(part).whenComplete { _ in reset() }
         case .filler(let bytes, let declaresLength): fill(reply, bytes: bytes, declaresLength: declaresLength)
         case .never: break
+        case .raw(.drip(let interval)): dripRaw(ByteBuffer(bytes: reply.body), every: TimeAmount(interval))
+        case .raw(let ending):
+            writeRaw(ByteBuffer(bytes: reply.body)).whenComplete { _ in
+                switch ending {
+                case .close: channel.close(promise: nil)
+                case .reset: reset()
+                case .open, .drip: break
+                }
+            }
         }
+    }
+
+    /// Past the encoder, which would make HTTP of it.
+    private func writeRaw(_ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        do {
+            let context = try channel.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
+            return context.writeAndFlush(NIOAny(IOData.byteBuffer(buffer)))
+        } catch {
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+    }
+
+    private func dripRaw(_ buffer: ByteBuffer, every interval: TimeAmount) {
+        guard channel.isActive else { return }
+        var rest = buffer
+        if let byte = rest.readSlice(length: 1) { _ = writeRaw(byte) }
+        let next = rest.readableBytes > 0 ? rest : buffer
+        channel.eventLoop.scheduleTask(in: interval) { dripRaw(next, every: interval) }
     }
 
     private func writeHead(_ reply: Reply, lengthBytes: Int?) {

@@ -62,6 +62,8 @@ extension MockState {
             var reply = Reply.json(200, .encoded([]))
             reply.delivery = .filler(bytes: bytes, declaresLength: declaresLength)
             return reply
+        case .raw(let bytes, let ending):
+            return Reply(status: 200, body: bytes, delivery: .raw(then: ending))
         case .redirect(let target):
             return Reply(status: 307, headers: [("Location", target)])
         case .rateLimited(let retryAfter):

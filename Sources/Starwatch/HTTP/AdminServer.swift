@@ -19,11 +19,12 @@ package struct AdminServer: Service {
         listen: String,
         dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),
+        limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
     ) throws(HTTPServerError) {
         self.listen = try ListenAddress(parsing: listen)
         let responder = RouteResponder(read: ReadRoutes(agent: agent, dashboards: dashboards))
-        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, logger: logger)
+        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
     /// Serves until graceful shutdown, which waits for requests under way up to the grace; or until cancelled.

@@ -25,6 +25,7 @@ package struct ControlServer: Service {
         socketPath: String,
         dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),
+        limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
     ) {
         place = .socket(path: socketPath)
@@ -32,7 +33,7 @@ package struct ControlServer: Service {
             read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
             control: ControlRoutes(agent: agent)
         )
-        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, logger: logger)
+        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
     /// On TCP, for requests that carry the token; every route asks for it.
@@ -48,6 +49,7 @@ package struct ControlServer: Service {
         token: @escaping @Sendable () async throws -> String,
         dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),
+        limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
     ) throws(HTTPServerError) {
         let address = try ListenAddress(parsing: listen)
@@ -57,7 +59,7 @@ package struct ControlServer: Service {
             control: ControlRoutes(agent: agent),
             access: AccessPolicy(host: address.host, token: token)
         )
-        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, logger: logger)
+        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
     /// Serves until graceful shutdown, which waits for requests under way up to the grace; or until cancelled.

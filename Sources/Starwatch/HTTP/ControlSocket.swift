@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import Glibc
 import StarwatchStore
 import Synchronization
@@ -60,6 +60,11 @@ package final class ControlSocket: Sendable {
             let detail = "its directory cannot be opened (\(SystemText.of(errno))); create it first"
             throw HTTPServerError.badSocket(path: path, detail: detail)
         }
+        guard isKept(parent) else {
+            close(directory)
+            let detail = "other users may write to its directory; take that away (chmod o-w), or choose another one"
+            throw HTTPServerError.badSocket(path: path, detail: detail)
+        }
         var isOurs = false
         defer { if !isOurs { close(directory) } }
         var tries = 0
@@ -99,6 +104,13 @@ package final class ControlSocket: Sendable {
         guard isPublished.withLock({ $0 }), flock(directory, LOCK_EX | LOCK_NB) == 0 else { return }
         if Self.connectError(to: path) == ECONNREFUSED { unlink(path) }
         flock(directory, LOCK_UN)
+    }
+
+    /// Whether nobody else can put a socket of his own in place of ours. In a directory like `/tmp` only owners can.
+    private static func isKept(_ directory: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: directory + "/.")
+        guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value else { return false }
+        return mode & UInt32(S_IWOTH) == 0 || mode & UInt32(S_ISVTX) != 0
     }
 
     private static func checkNobodyListens(at path: String) throws(HTTPServerError) {

@@ -1,5 +1,6 @@
 import Glibc
 import Hummingbird
+import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
@@ -11,13 +12,10 @@ struct Listener: Sendable {
     var responder: RouteResponder
     /// How long requests under way may take once shutdown has begun; then their connections are closed.
     var shutdownGrace: Duration
+    var limits: ConnectionLimits
     var logger: Logger
     /// The address listened on, once there is one.
     let address = Announcement<String>()
-
-    /// A connection without a request is closed after this time. Longer than any sensible scrape interval.
-    static let idleTimeout = TimeAmount.seconds(150)
-    static let maxConnections = 256
 
     /// Returns after graceful shutdown, or when the task is cancelled.
     ///
@@ -37,13 +35,13 @@ struct Listener: Sendable {
         // The agent logs its own start; what Hummingbird says at info would say it twice.
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
+        let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
         let application = Application(
             responder: responder,
-            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
-            configuration: .init(
-                address: place,
-                availableConnectionsDelegate: .maximum(Self.maxConnections, logger: logger)
-            ),
+            server: HTTPServerBuilder {
+                GuardedHTTPChannel(http: HTTP1Channel(responder: $0), limits: limits, book: book)
+            },
+            configuration: .init(address: place),
             onServerRunning: { bound.announce($0.localAddress) },
             eventLoopGroupProvider: .shared(group),
             logger: logger
@@ -71,4 +69,19 @@ struct Listener: Sendable {
             return
         }
     }
+}
+
+/// HTTP/1.1 with a ``ConnectionGuard`` before it.
+private struct GuardedHTTPChannel: ServerChildChannel {
+    var http: HTTP1Channel
+    var limits: ConnectionLimits
+    var book: ConnectionBook
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limits: limits, book: book))
+        }.flatMap { http.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
 }

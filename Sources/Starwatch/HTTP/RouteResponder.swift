@@ -1,11 +1,10 @@
 import Hummingbird
+import NIOCore
 
 /// Finds the route of a request and answers it: 404 for no such path, 405 for a path that cannot do that.
 ///
 /// A table of our own in place of Hummingbird's router, which answers 404 to both.
 struct RouteResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
-
     var read: ReadRoutes
     /// `nil` on the read-only server.
     var control: ControlRoutes?
@@ -15,12 +14,12 @@ struct RouteResponder: HTTPResponder {
     /// The largest body taken. The largest one meant is a list of 1,000 plan identifiers.
     static let bodyLimitBytes = 1_048_576
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-        let answer = await answer(to: request)
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        let answer = await answer(to: request, on: context.channel)
         return answer.response(withoutBody: request.method == .head)
     }
 
-    private func answer(to request: Request) async -> Answer {
+    private func answer(to request: Request, on channel: any Channel) async -> Answer {
         var headers: [String: String] = [:]
         for field in request.headers {
             let name = field.name.rawName.lowercased()
@@ -30,7 +29,7 @@ struct RouteResponder: HTTPResponder {
         headers["host"] = headers["host"] ?? request.head.authority
         let target = request.head.path ?? "/"
         guard var call = Call(method: request.method.rawValue, target: target, headers: headers) else {
-            return .error(400, "invalid", "The address has a malformed percent escape.")
+            return .error(400, "invalid", "The address is no path, or has a malformed percent escape.")
         }
         if let access {
             if let refusal = await access.refusal(of: call) { return refusal }
@@ -47,16 +46,31 @@ struct RouteResponder: HTTPResponder {
             answer.headers["Allow"] = allowed.sorted().joined(separator: ", ")
             return answer
         }
-        do {
-            let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
-            call.body = Array(body.readableBytesView)
-        } catch {
-            return .error(413, "invalid", "The body is larger than \(Self.bodyLimitBytes) bytes.")
+        // What reads takes no body; one that comes all the same is not kept.
+        if call.method != "GET", call.method != "HEAD" {
+            do {
+                let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
+                call.body = Array(body.readableBytesView)
+            } catch {
+                return .error(413, "invalid", "The body is larger than \(Self.bodyLimitBytes) bytes.")
+            }
         }
+        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
         do {
             return try await handler(call)
         } catch {
             return .error(error)
         }
+    }
+}
+
+/// What a responder knows of where a request came from.
+struct ConnectionContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
     }
 }

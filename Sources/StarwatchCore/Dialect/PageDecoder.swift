@@ -57,6 +57,8 @@ public enum PageDecoder {
         decoder.userInfo[FieldReading.strictKey] = validation == .strict
         var wire: PageWire
         do {
+            // The decoder looks only at texts that are asked for.
+            _ = try UTF8Span(validating: bytes.span)
             wire = try decoder.decode(PageWire.self, from: Data(bytes))
         } catch {
             throw PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)])
@@ -88,6 +90,21 @@ public enum PageDecoder {
         )
     }
 
+    /// What is kept of a plan must not grow with what its author, or whoever answers in the server's place, puts there.
+    private static let handleLimitBytes = 2048
+    private static let nameLimitCharacters = 500
+
+    private static func shortened(_ name: String) -> String? {
+        // A character can be as long as one likes, so its bytes count too.
+        var short = name[...]
+        if name.utf8.count > nameLimitCharacters {
+            short = name.prefix(nameLimitCharacters)
+            while short.utf8.count > 8 * nameLimitCharacters { short.removeLast() }
+            short = short.count < name.count ? short + "…" : short
+        }
+        return short.isEmpty ? nil : String(short)
+    }
+
     private static func changes(
         of items: [ItemWire],
         dialect: Dialect,
@@ -101,12 +118,15 @@ public enum PageDecoder {
             var issues = item.issues
             var violation = ContractViolation.schema
             if issues.isEmpty, let text = item.id, let handle = item.handle {
-                if let id = JWTID(text), id.kind == dialect.idKind {
-                    changes.append(Change(id: id, plan: handle, name: item.name.flatMap { $0.isEmpty ? nil : $0 }))
+                let id = JWTID(text)
+                if let id, id.kind == dialect.idKind, handle.utf8.count <= handleLimitBytes {
+                    changes.append(Change(id: id, plan: handle, name: item.name.flatMap(shortened)))
                     continue
                 }
-                violation = JWTID(text) == nil ? .schema : .idKind
-                issues.append(ValidationIssue(path: "$.data[\(index)].jwtId", problem: .invalid))
+                let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
+                if isOtherKind { violation = .idKind }
+                let field = id == nil || isOtherKind ? "jwtId" : "handleId"
+                issues.append(ValidationIssue(path: "$.data[\(index)].\(field)", problem: .invalid))
             }
             guard quarantine else { throw PageRejection(violation: violation, issues: issues) }
             refused.append(contentsOf: issues)

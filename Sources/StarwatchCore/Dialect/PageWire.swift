@@ -2,6 +2,22 @@ import FoundationEssentials
 
 /// The JSON of a page in either dialect. Unknown keys are ignored: the server adds columns without notice.
 struct PageWire: Decodable {
+    private struct Items: Decodable {
+        var all: [ItemWire] = []
+        var isTooLong = false
+
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            while !container.isAtEnd {
+                guard all.count < PageWire.itemLimit else {
+                    isTooLong = true
+                    return
+                }
+                all.append(try container.decode(ItemWire.self))
+            }
+        }
+    }
+
     struct Pagination: Decodable {
         enum CodingKeys: String, CodingKey { case hasMore, nextAfterId }
 
@@ -22,6 +38,10 @@ struct PageWire: Decodable {
 
     enum CodingKeys: String, CodingKey { case data, hitLimit, pagination }
 
+    /// The most items that are looked at: many times what a server has on a page, and few enough that one which means
+    /// ill cannot make a small page fill the memory.
+    static let itemLimit = 10_000
+
     var data: [ItemWire]?
     var hitLimit: Bool?
     var pagination: Pagination?
@@ -32,7 +52,9 @@ struct PageWire: Decodable {
             issues = FieldReading.notAnObject(decoder)
             return
         }
-        data = fields.read(.data, required: true)
+        let items: Items? = fields.read(.data, required: true)
+        if let items, items.isTooLong { fields.note(.data, .invalid) }
+        data = items?.all
         hitLimit = fields.read(.hitLimit, typed: true)
         pagination = fields.read(.pagination, typed: true)
         if let pagination { fields.adopt(pagination.issues) }

@@ -193,7 +193,12 @@ final class CurlDriver: @unchecked Sendable {
         while let easy = starwatch_next_done(multi, &code) {
             guard let context = starwatch_get_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-            finish(transfer, with: code == CURLE_OK ? nil : HTTPError(code, isTooLarge: transfer.isTooLarge))
+            if code != CURLE_OK {
+                finish(transfer, with: HTTPError(code, isTooLarge: transfer.isTooLarge))
+            } else {
+                // An end within the head is one of an answer without a body to libcurl.
+                finish(transfer, with: transfer.isHeadComplete ? nil : .reset)
+            }
         }
     }
 

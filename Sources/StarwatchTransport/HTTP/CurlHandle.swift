@@ -99,7 +99,9 @@ extension HTTPError {
             self = .tls
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: self = .invalidRequest
         // The scheme was looked at before, so an unsupported protocol is an answer without a head ("HTTP/0.9").
-        case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR, CURLE_UNSUPPORTED_PROTOCOL:
+        // And libcurl calls it a lack of memory when a line of a head is longer than it takes.
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR, CURLE_UNSUPPORTED_PROTOCOL,
+            CURLE_OUT_OF_MEMORY:
             self = .malformed
         default: self = .reset
         }

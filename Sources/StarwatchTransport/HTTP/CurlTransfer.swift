@@ -11,7 +11,8 @@ final class CurlTransfer {
     var headerList: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
     private var head: [UInt8] = []
-    private var isHeadComplete = false
+    private var headBytes = 0
+    private(set) var isHeadComplete = false
     private var body: [UInt8] = []
 
     init(
@@ -30,8 +31,23 @@ final class CurlTransfer {
         HTTPResponse(status: status, headers: HTTPHeaders(block: head), body: body)
     }
 
+    /// The most bytes of a head, of those before it, and of trailers. libcurl has a limit in some versions only.
+    private static let headLimitBytes = 256 * 1024
+
     /// Takes a line of the head. A status line begins a new one (after `100 Continue`); trailers are left out.
-    func receiveHeader(_ line: UnsafeRawBufferPointer) {
+    ///
+    /// - Returns: `false` when there are too many, which ends the transfer.
+    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        headBytes += line.count
+        guard headBytes <= Self.headLimitBytes else {
+            isTooLarge = true
+            return false
+        }
+        keepHeader(line)
+        return true
+    }
+
+    private func keepHeader(_ line: UnsafeRawBufferPointer) {
         if line.count > 5, line.prefix(5).elementsEqual("HTTP/".utf8) {
             head.removeAll(keepingCapacity: true)
             isHeadComplete = false
@@ -80,6 +96,5 @@ func starwatchReceiveHeader(
 ) -> Int {
     guard let context, count > 0 else { return count }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count))
-    return count
+    return transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
 }

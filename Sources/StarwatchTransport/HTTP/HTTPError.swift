@@ -12,7 +12,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case tls
     /// The connection ended before the answer did.
     case reset
-    /// The answer is larger than the request allows.
+    /// The answer's body is larger than the request allows, or its head than 256 KiB.
     case tooLarge
     /// The task was cancelled or the client shut down.
     case cancelled
@@ -56,7 +56,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case .connect: "No connection to the server; check that it runs and that the network lets us through."
         case .tls: "The TLS handshake failed; check the certificate, server.ca_file and server.pinned_public_key."
         case .reset: "The connection ended before the answer did."
-        case .tooLarge: "The answer is larger than server.max_response."
+        case .tooLarge: "The answer is larger than server.max_response, or its head than 256 KiB."
         case .cancelled: "The request was cancelled."
         case .malformed: "The answer is not valid HTTP."
         case .invalidRequest: "The request's URL or a header holds characters that cannot be sent."

@@ -65,6 +65,25 @@ import Testing
         }
     }
 
+    @Test func rawBytesComeAsTheyAreAndEndAsTold() async throws {
+        try await TestWorld.run(.canonical) { world in
+            let text = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"
+            let bytes = Array(text.utf8)
+            world.server.script(
+                .raw(bytes + [99, 100], then: .open),
+                .raw(bytes, then: .close),
+                .raw(Array("HTTP/1.1 204 N\r\n\r\n".utf8), then: .drip(every: .milliseconds(1))),
+                at: .plansChanged
+            )
+            let whole = try await world.poll()
+            #expect(whole.status == 200 && whole.text == "abcd")
+            let part = try await world.poll()
+            #expect(part.text == "ab" && !part.isComplete)
+            #expect(try await world.poll().status == 204)
+            #expect(world.server.remainingFaults(at: .plansChanged) == 0)
+        }
+    }
+
     @Test func neverAnswerHoldsTheRequest() async throws {
         try await TestWorld.run(.canonical) { world in
             world.server.script(.neverAnswer, at: .time)

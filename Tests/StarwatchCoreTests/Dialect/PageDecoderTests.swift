@@ -72,6 +72,22 @@ import Testing
         #expect(page.changes.first?.name == nil)
     }
 
+    @Test func aPageOfMoreItemsThanAnyServerSendsIsRefusedUnread() throws {
+        func page(_ count: Int) -> String {
+            #"{"data":["# + Array(repeating: "{}", count: count).joined(separator: ",") + #"],"hitLimit":false}"#
+        }
+        let limit = 10_000
+        #expect(try decode(page(limit), .endorser, quarantine: true).rejected == limit)
+        #expect(rejection(page(limit + 1), .endorser)?.issues == [ValidationIssue(path: "$.data", problem: .invalid)])
+    }
+
+    @Test func aTextThatNobodyAsksForMustBeUTF8Too() {
+        let page = Array(#"{"data":[],"hitLimit":false,"x":""#.utf8) + [0xff] + Array("\"}".utf8)
+        #expect(throws: PageRejection.self) {
+            try PageDecoder.decode(page, dialect: .endorser, validation: .lenient, quarantine: true)
+        }
+    }
+
     @Test func anEmptyPageIsAPage() throws {
         #expect(try decode(canonical([])).changes.isEmpty)
         #expect(try decode(#"{"data":[]}"#, .endorser).hasMore == false)

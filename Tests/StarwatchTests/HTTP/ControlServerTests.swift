@@ -236,6 +236,31 @@ struct ControlServerTests {
         }
     }
 
+    @Test func aLinkInThePlaceOfTheSocketIsNotFollowed() async throws {
+        try await withDirectory { directory in
+            let (path, target) = (directory + "/s.sock", directory + "/elsewhere")
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+            await #expect(throws: HTTPServerError.self) {
+                try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) { _ in }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["s.sock"])
+        }
+    }
+
+    @Test(arguments: [(0o777, false), (0o1777, true), (0o775, true)])
+    func aDirectoryWhereOthersCanPutASocketOfTheirOwnIsNoPlace(mode: Int, isGood: Bool) async throws {
+        try await withDirectory { directory in
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory)
+            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            do {
+                try await withRunning(server) { _ in }
+                #expect(isGood)
+            } catch HTTPServerError.badSocket {
+                #expect(!isGood)
+            }
+        }
+    }
+
     @Test func aPlaceWithoutDirectoryOrTooLongIsOneClearSentence() async throws {
         try await withDirectory { directory in
             for path in [directory + "/none/s.sock", directory + "/" + String(repeating: "x", count: 100)] {

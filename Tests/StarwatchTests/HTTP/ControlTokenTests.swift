@@ -78,4 +78,41 @@ struct ControlTokenTests {
         let server = try ControlServer(agent: FakeAgent(), listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
         #expect(try await withRunning(server) { try await HTTPProbe(address: $0).get(path) }.status == 401)
     }
+
+    /// Every route that the control API has, and every method.
+    @Test func nothingIsChangedOrToldWithoutTheToken() async throws {
+        let agent = FakeAgent()
+        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
+        try await withRunning(server) { address in
+            let probe = HTTPProbe(address: address)
+            for route in [
+                "outbox", "outbox/1", "outbox/retry", "outbox/discard", "identity", "stars", "reload", "polls/a/run",
+            ] {
+                for method: HTTPMethod in [.GET, .HEAD, .POST, .PUT, .DELETE, .PATCH, .OPTIONS] {
+                    let reply = try await probe.send(method, "/api/v1/\(route)", body: "{\"ids\": [1]}")
+                    #expect(reply.status == 401)
+                }
+            }
+        }
+        #expect(agent.now.calls.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("http://localhost/api/v1/reload", "Host: evil.example\r\n"),
+        ("/api/v1/reload", "Host: localhost:1\r\nHost: evil.example\r\n"),
+        ("/api/v1/reload", "Host:\r\n"),
+        ("/api/v1/reload", ""),
+    ])
+    func noHostIsOursThatIsNotTheOneHeader(target: String, hosts: String) async throws {
+        let agent = FakeAgent()
+        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
+        let answer = try await withRunning(server) {
+            try await HTTPProbe(address: $0).exchange(
+                "POST \(target) HTTP/1.1\r\n\(hosts)Authorization: Bearer s3cret\r\nContent-Length: 0\r\n"
+                    + "Connection: close\r\n\r\n"
+            )
+        }
+        #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(answer.prefix(200))")
+        #expect(agent.now.calls.isEmpty)
+    }
 }

@@ -55,6 +55,24 @@ struct HTTPProbe {
         }
     }
 
+    /// Connects, writes `text` as it is, and returns what comes until the server closes.
+    func exchange(_ text: String) async throws -> String {
+        typealias Client = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+        let client = try await Self.connect(address) { channel in
+            channel.eventLoop.makeCompletedFuture { try Client(wrappingChannelSynchronously: channel) }
+        }
+        return try await client.executeThenClose { inbound, outbound in
+            var answer = ByteBuffer()
+            do {
+                if !text.isEmpty { try await outbound.write(ByteBuffer(string: text)) }
+                for try await piece in inbound { answer.writeImmutableBuffer(piece) }
+            } catch is IOError {
+                // A server that does not read to the end resets the connection.
+            }
+            return String(buffer: answer)
+        }
+    }
+
     /// Connects, writes `text`, and then neither reads nor closes until `body` is over.
     static func holding<Result>(
         _ address: String,

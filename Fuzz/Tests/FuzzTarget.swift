@@ -1,0 +1,34 @@
+import Foundation
+
+/// Code that is given bytes from outside, and what must hold of it whatever they are.
+struct FuzzTarget: Sendable, CustomStringConvertible {
+    /// Also the name of the folder of its corpus.
+    let name: String
+    /// Words that its inputs are made of, which chance alone would not find.
+    var words: [String] = []
+    /// How many mutations the short run tries.
+    var tries: Int
+    /// Returns what does not hold. That nothing traps goes without saying.
+    let check: @Sendable ([UInt8]) -> String?
+
+    var description: String { name }
+
+    static let all: [FuzzTarget] = [
+        .redactor, .page, .answer, .httpDate, .cron, .configuration, .exposition, .negotiation, .target,
+    ]
+
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+
+    /// What is committed, in the order of its names.
+    func corpus() throws -> [[UInt8]] {
+        let folder = Self.folder.appending(path: "Corpus/\(name)")
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map {
+            try Array(Data(contentsOf: folder.appending(path: $0)))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes as text; what is no UTF-8 is replaced.
+    var text: String { String(decoding: self, as: UTF8.self) }
+}

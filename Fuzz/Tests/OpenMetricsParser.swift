@@ -1,0 +1,1 @@
+../../Tests/StarwatchTelemetryTests/OpenMetricsParser.swift

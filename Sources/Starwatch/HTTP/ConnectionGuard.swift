@@ -1,0 +1,76 @@
+import NIOCore
+
+/// Closes a connection whose client keeps the server waiting. Stands before everything that reads the bytes.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = NIOAny
+    typealias OutboundIn = NIOAny
+
+    /// What a responder tells the guard when it has all of a request.
+    struct RequestIsComplete: Sendable {}
+
+    private let limits: ConnectionLimits
+    private let book: ConnectionBook
+    private var state: ConnectionState?
+    private var place: ConnectionBook.Place?
+    private var timer: Scheduled<Void>?
+
+    init(limits: ConnectionLimits, book: ConnectionBook) {
+        self.limits = limits
+        self.book = book
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let now = context.eventLoop.now
+        state = ConnectionState(at: now)
+        place = book.open(context.channel, at: now)
+        if place == nil { context.close(promise: nil) } else { watch(context) }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        if let place { book.close(place) }
+        (state, place, timer) = (nil, nil, nil)
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        update(context) { $0.bytesCame(at: $1) }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        update(context) { $0.pieceWasWritten(at: $1) }
+        let promise = promise ?? context.eventLoop.makePromise()
+        promise.futureResult.assumeIsolated().whenComplete { _ in
+            self.update(context) { $0.pieceWasTaken(at: $1) }
+        }
+        context.write(data, promise: promise)
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is RequestIsComplete else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        update(context) { $0.requestIsComplete(at: $1) }
+        promise?.succeed()
+    }
+
+    private func update(_ context: ChannelHandlerContext, _ change: (inout ConnectionState, NIODeadline) -> Void) {
+        guard var state else { return }
+        change(&state, context.eventLoop.now)
+        self.state = state
+        place?.note(quietSince: state.quietSince)
+    }
+
+    /// Looks again at the deadline, or before any that may be set meanwhile: so no request has to set a timer.
+    private func watch(_ context: ChannelHandlerContext) {
+        guard let state else { return }
+        let soon = context.eventLoop.now + TimeAmount(limits.shortest)
+        let next = min(state.deadline(limits) ?? soon, soon)
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in
+            guard let deadline = self.state?.deadline(limits), context.eventLoop.now >= deadline else {
+                return watch(context)
+            }
+            context.close(promise: nil)
+        }
+    }
+}

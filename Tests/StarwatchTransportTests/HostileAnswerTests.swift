@@ -1,0 +1,77 @@
+import Foundation
+import StarwatchCore
+import Testing
+
+@testable import StarwatchTransport
+
+@Suite(.timeLimit(.minutes(2))) struct HostileAnswerTests {
+    private static let whole = Array(
+        ("HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + "5\r\n{\"a\":\r\n2\r\n1}\r\n0\r\nX-Late: 1\r\n\r\n").utf8
+    )
+
+    /// What the server does after some bytes of an answer.
+    enum Ending: CaseIterable {
+        case close, reset
+    }
+
+    @Test(arguments: Ending.allCases)
+    func anAnswerCutAtAnyByteIsNoAnswerAndTheNextIsWhole(ending: Ending) async throws {
+        let length = Tally()
+        let server = try LoopbackServer { connection in
+            while connection.readRequest() != nil {
+                connection.write(Array(Self.whole.prefix(length.value)))
+                if length.value == Self.whole.count { continue }
+                return ending == .reset ? connection.reset() : ()
+            }
+        }
+        let client = try makeClient()
+        for count in 0..<Self.whole.count {
+            length.add(count - length.value)
+            let cut = await client.exchange(HTTPRequest(url: server.url()))
+            // Nothing is missing but the line end after the trailers.
+            let isWhole = (try? cut.result.get()).map(text) == #"{"a":1}"# && Self.whole.count - count <= 2
+            #expect(isWhole || failure(of: cut.result) == .reset, "after \(count) bytes")
+            length.add(Self.whole.count - length.value)
+            #expect(text(try await client.execute(HTTPRequest(url: server.url()))) == #"{"a":1}"#)
+        }
+    }
+
+    /// An answer that nobody asked for must not become that of the next request.
+    @Test(arguments: [true, false])
+    func whatComesAfterAnAnswerIsNotTheNextOne(isLate: Bool) async throws {
+        let connections = Tally()
+        let extra = answer(body: "injected")
+        let sent = Events(of: Bool.self)
+        let server = try LoopbackServer { connection in
+            connections.add(1)
+            let isFirst = connections.value == 1
+            while connection.readRequest() != nil {
+                let good = answer(body: "good")
+                if isFirst, !isLate { connection.write(good + extra) } else { connection.write(good) }
+                if isFirst, isLate {
+                    connection.write(extra)
+                    sent.report.yield(true)
+                }
+            }
+        }
+        let client = try makeClient()
+        for round in 0..<3 {
+            #expect(text(try await client.execute(HTTPRequest(url: server.url()))) == "good", "\(round)")
+            if isLate, round == 0 { _ = await sent.next() }
+        }
+        #expect(connections.value == 2)
+    }
+
+    @Test func aHeadHasALimit() async throws {
+        func error(_ head: String) async throws -> HTTPError? {
+            let server = try LoopbackServer.answering { _ in answer(headers: [head]) }
+            return failure(of: await (try makeClient()).exchange(HTTPRequest(url: server.url())).result)
+        }
+        let line = "X-A: " + String(repeating: "a", count: 50_000)
+        #expect(try await error(line) == nil)
+        #expect(try await error([line, line, line, line].joined(separator: "\r\n")) == nil)
+        #expect(try await error([line, line, line, line, line, line].joined(separator: "\r\n")) == .tooLarge)
+        #expect(try await error("X-A: " + String(repeating: "a", count: 150_000)) == .malformed)
+    }
+}
