@@ -15,7 +15,8 @@ import Testing
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
         "StarwatchStore": ["GRDB", "StarwatchCore"],
         "Starwatch": [
-            "CZlib", "CoreMetrics", "Hummingbird", "HTTPTypes", "Instrumentation", "Logging", "NIOCore", "NIOHTTP1",
+            "CZlib", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Instrumentation", "Logging",
+            "NIOCore", "NIOHTTP1",
             "NIOPosix", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore", "StarwatchStore",
             "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing", "UnixSignals",
         ],

@@ -1,0 +1,164 @@
+import Logging
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+extension DispatchService {
+    /// Each sink gets its notifications one after the other; sinks do not wait for one another.
+    func deliver(_ open: [OpenNotification], _ pass: inout Pass) async {
+        let results = await withTaskGroup(of: [DeliveryResult].self) { group in
+            for slot in sinks {
+                // Those that have failed before come last: a probe must not meet the same poisoned one for ever.
+                let work = open.compactMap { notification in
+                    notification.tickets.first { $0.sink == slot.name }.map { (notification, $0) }
+                }.enumerated().sorted { left, right in
+                    (left.element.1.earlierAttempts, left.offset) < (right.element.1.earlierAttempts, right.offset)
+                }.map(\.element)
+                guard !work.isEmpty else { continue }
+                group.addTask {
+                    var results: [DeliveryResult] = []
+                    for (notification, ticket) in work where !Task.isCancelled {
+                        if let result = await self.attempt(notification, ticket, at: slot) { results.append(result) }
+                    }
+                    return results
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        for result in results {
+            switch result {
+            case .delivered(let ids): pass.delivered += ids.count
+            case .dead(let ids): pass.dead += ids.count
+            case .stale, .waiting, .released: break
+            }
+        }
+    }
+
+    private func attempt(
+        _ notification: OpenNotification,
+        _ ticket: DeliveryTicket,
+        at slot: SinkSlot
+    ) async -> DeliveryResult? {
+        // It said so meanwhile, while this notification was already made.
+        if slot.isDisabled { return await record(ticket, .gone, notification) }
+        let admission = slot.admit(at: clock.now)
+        if let changed = admission.changed { note(changed, of: slot) }
+        if let until = admission.waitUntil {
+            return await record(ticket, .postponed(until: until), notification)
+        }
+        let start = time.monotonic
+        let result = await deliver(
+            OutgoingNotification(
+                id: notification.id,
+                runID: notification.runID,
+                poll: notification.stream.poll.rawValue,
+                group: NotificationGroup(rawValue: notification.group) ?? .many,
+                count: notification.rowCount,
+                title: notification.title,
+                body: notification.body,
+                payload: notification.payload
+            ),
+            to: slot
+        )
+        // Given up in the middle: the sink is not to blame, and does not hold the claim for longer than its lease.
+        if Task.isCancelled, result.isNoAnswer { return nil }
+        metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
+        let now = clock.now
+        let (changed, nextTry) = slot.note(result, at: now)
+        if let changed { note(changed, of: slot) }
+        let outcome: DeliveryOutcome
+        switch result {
+        case .ok:
+            count(slot, .ok)
+            outcome = .ok
+        case .rejected(let reason):
+            count(slot, .rejected)
+            let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random())
+            outcome = .rejected(nextAttemptAt: now + delay)
+            log(.sinkRejected, notification, slot, reason)
+        case .unavailable(let reason, _):
+            count(slot, .unavailable)
+            outcome = .unavailable(nextAttemptAt: nextTry)
+            log(.sinkUnavailable, notification, slot, reason)
+        case .timeout:
+            count(slot, .timeout)
+            outcome = .unavailable(nextAttemptAt: nextTry)
+            log(.sinkUnavailable, notification, slot, "The sink did not answer in time.")
+        case .gone:
+            count(slot, .rejected)
+            outcome = .gone
+            log(.sinkGone, notification, slot, "The sink wants no more notifications; it is off until a reload.")
+        }
+        return await record(ticket, outcome, notification)
+    }
+
+    private func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
+        await Trace.span(.delivery) { span in
+            let result = await slot.sink.deliver(notification)
+            guard let span else { return result }
+            span.set(.sink, sink: slot)
+            span.set(.runID, run: notification.runID)
+            span.set(.count, notification.count)
+            switch result {
+            case .ok: span.set(.outcome, SinkAttemptResult.ok)
+            case .rejected, .gone: span.fail(SinkAttemptResult.rejected)
+            case .unavailable: span.fail(SinkAttemptResult.unavailable)
+            case .timeout: span.fail(SinkAttemptResult.timeout)
+            }
+            return result
+        }
+    }
+
+    private func note(_ state: CircuitState, of slot: SinkSlot) {
+        metrics.api.circuitTransitions[slot.target, state].increment()
+        metrics.api.circuitState[slot.target].set(state.metricValue)
+        logger.log(.sinkCircuit, [.sink: "\(slot.name)", .state: "\(state.rawValue)"])
+    }
+
+    /// Stores what the sink said. When that fails, the lease ends and the sink is asked again under the same id.
+    private func record(
+        _ ticket: DeliveryTicket,
+        _ outcome: DeliveryOutcome,
+        _ notification: OpenNotification
+    ) async -> DeliveryResult? {
+        do {
+            let now = clock.now
+            let result = try await store.recordDelivery(ticket, outcome, now: now, maxRetries: maxRetries)
+            if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
+            return result
+        } catch {
+            logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
+            return nil
+        }
+    }
+
+    private func observeFreshness(_ ids: [JWTID], _ notification: OpenNotification, now: Timestamp) {
+        guard let label = metrics.pollNames[notification.stream.poll.rawValue] else { return }
+        let exemplar = Exemplar(runID: notification.runID, atMilliseconds: now.milliseconds)
+        for id in ids {
+            metrics.outbox.freshness[label].observe(max(now - id.timestamp, .zero), exemplar: exemplar)
+        }
+        logger.log(
+            .notificationDelivered,
+            [
+                .runID: "\(notification.runID)", .notificationID: "\(notification.id)",
+                .poll: "\(notification.stream.poll.rawValue)", .changeCount: .number(ids.count),
+            ]
+        )
+    }
+
+    private func count(_ slot: SinkSlot, _ result: SinkAttemptResult) {
+        metrics.outbox.deliveryAttempts[slot.label, result].increment()
+    }
+
+    private func log(_ event: AgentEvent, _ notification: OpenNotification, _ slot: SinkSlot, _ reason: String) {
+        logger.log(
+            event,
+            [
+                .runID: "\(notification.runID)", .notificationID: "\(notification.id)", .sink: "\(slot.name)",
+                .error: "\(reason)",
+            ]
+        )
+    }
+}
