@@ -122,7 +122,8 @@ let package = Package(
         ),
         .testTarget(
             name: "StarwatchStoreTests",
-            dependencies: ["StarwatchCore", "StarwatchStore", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: ["StarwatchCore", "StarwatchStore", .product(name: "GRDB", package: "GRDB.swift")],
+            exclude: ["Dumps"]
         ),
         .testTarget(
             name: "StarwatchTests",
@@ -168,7 +169,8 @@ let package = Package(
                 "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
-            ]
+            ],
+            exclude: ["Crash/faults.c"]
         ),
     ]
 )

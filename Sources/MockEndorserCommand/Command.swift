@@ -47,6 +47,12 @@ struct MockEndorserCommand: AsyncParsableCommand {
     @Option(help: "How long every answer takes.")
     var latency = DurationArgument(value: .zero)
 
+    @Option(help: "The share of requests that get a random fault of any kind, such as 0.01.")
+    var faultRate = 0.0
+
+    @Option(help: "The seed of the random faults.")
+    var faultSeed: UInt64 = 1
+
     @Option(help: "Requests a minute for each DID, in the canonical dialect; 0 is no limit.")
     var rateLimit = 100
 
@@ -67,6 +73,7 @@ struct MockEndorserCommand: AsyncParsableCommand {
         if auth == .sharedSecret, secretFile == nil {
             throw ValidationError("--auth shared_secret needs --secret-file.")
         }
+        guard (0...1).contains(faultRate) else { throw ValidationError("--fault-rate takes 0 to 1.") }
         if let interval = changesEvery?.value, interval <= .zero {
             throw ValidationError("--changes-every takes more than 0.")
         }
@@ -104,6 +111,8 @@ struct MockEndorserCommand: AsyncParsableCommand {
         options.seed = seed
         options.latency = latency.value
         options.clockSkew = clockSkew.value
+        options.faultRate = faultRate
+        options.faultSeed = faultSeed
         options.requestsPerMinute = rateLimit == 0 ? nil : rateLimit
         options.ownerDID = owner
         switch auth {

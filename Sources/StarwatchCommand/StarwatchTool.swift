@@ -27,6 +27,8 @@ struct StarwatchTool: AsyncParsableCommand {
     )
 
     static func main() async {
+        // A file that may not grow is an error to report, not an end.
+        signal(SIGXFSZ, SIG_IGN)
         let ending = await run(Array(CommandLine.arguments.dropFirst()))
         if !ending.output.isEmpty { print(ending.output, terminator: ending.output.hasSuffix("\n") ? "" : "\n") }
         for line in ending.errorLines { FileHandle.standardError.write(Data((line + "\n").utf8)) }

@@ -18,7 +18,7 @@ import Testing
         let configuration = TestConfiguration(
             server: mock.url,
             plans: mock.planIDs,
-            sinks: TestConfiguration.webhook(mock.url),
+            sinks: TestConfiguration.webhook(mock.url) + "\n" + TestConfiguration.file(workspace),
             logLevel: "info"
         )
         try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
@@ -45,6 +45,10 @@ import Testing
         let oneContentEach = received.allSatisfy(\.bodiesAgree)
         #expect(oneContentEach)
         #expect(received.flatMap(\.jwtIDs).count == published.count)
+
+        let file = try String(contentsOfFile: workspace.path("notifications.jsonl"), encoding: .utf8)
+        let written = file.matches(of: /"jwt_id":"([^"]*)"/).map { String($0.1) }
+        #expect(written.sorted() == published.sorted(), "the file sink has \(written.count) of 200")
 
         let last = try #require(published.max())
         let database = workspace.path("starwatch.db")

@@ -91,6 +91,7 @@ import Testing
         #expect(options.limits.requestsPerMinute == 60)
         #expect(options.limits.acknowledgementsPerMinute == 500)
         #expect(options.limits.maxConcurrentPolls == 2)
+        #expect(options.limits.shutdown == .seconds(5))
         #expect(options.clock.source == .ntp)
         #expect(options.clock.ntpServer == "ntp.example.org:1123")
         #expect(options.clock.checkInterval == .seconds(60))
@@ -239,7 +240,7 @@ import Testing
             - {name: phone, kind: ntfy, url: https://ntfy.sh, topic: my-topic, token_file: ntfy.token}
             - {name: script, kind: command, argv: [/bin/notify, -q]}
         acknowledge: {mode: local, batch_size: 50}
-        limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2}
+        limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2, shutdown: 5s}
         clock: {source: ntp, ntp_server: "ntp.example.org:1123", check_interval: 1m, max_skew: 10s}
         http: {listen: "[::1]:0"}
         control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}

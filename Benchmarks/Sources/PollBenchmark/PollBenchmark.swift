@@ -65,32 +65,53 @@ struct Cycles: AsyncParsableCommand {
 /// Many polls at once: what the agent adds to a server that takes a known time.
 struct InFlight: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What cycles take with many in flight, beside the server's own time."
+        abstract: "What cycles take with many in flight, beside a bare client's requests to the same server."
     )
 
     @Argument(help: "The mock server's URL.") var server: String
-    @Option(help: "The server's latency in milliseconds.") var latency = 20.0
     @Option(help: "How many polls at once.") var polls = 100
     @Option(help: "How many polls each agent has.") var perAgent = 10
     @Option(help: "How many cycles each.") var cycles = 500
+    @Option(help: "In how many rounds the two take turns.") var rounds = 5
 
     func run() async throws {
         let folder = try Folder()
-        let each = perAgent
         var agents: [Agent] = []
-        for number in 0..<polls / each {
+        for number in 0..<polls / perAgent {
             agents.append(
-                try await Agent(options: options(server: server, polls: each, folder: folder, number: number))
+                try await Agent(options: options(server: server, polls: perAgent, folder: folder, number: number))
             )
         }
-        let pairs = agents.flatMap { agent in (0..<each).map { (agent, PollName("poll_\($0)")!) } }
+        let pairs = agents.flatMap { agent in (0..<perAgent).map { (agent, PollName("poll_\($0)")!) } }
         for (agent, name) in pairs { _ = await agent.poll(name) }
-        let cycles = cycles
-        let milliseconds = await withTaskGroup(of: [Double].self) { group in
+        // In turns, so that what else the machine does meets both.
+        var (bare, agent): ([Double], [Double]) = ([], [])
+        let each = max(1, cycles / rounds)
+        for _ in 0..<rounds {
+            bare += try bareRequests(pairs.count, each)
+            agent += await Self.cycles(pairs, each)
+        }
+        print("\(agent.count) cycles and as many bare requests, \(pairs.count) in flight, in \(rounds) rounds")
+        print("                  p50      p95      p99     most  (ms)")
+        let rows = [("bare client", Shares(bare)), ("agent's cycle", Shares(agent))]
+        for (name, shares) in rows { print(name.padding(toLength: 13, withPad: " ", startingAt: 0), shares.text) }
+        print("added        ", (rows[1].1 - rows[0].1).text)
+        print(String(format: "peak resident %.1f MiB", Usage.peakResidentMiB))
+    }
+
+    private func bareRequests(_ connections: Int, _ requests: Int) throws -> [Double] {
+        guard let url = URL(string: server) else { throw ValidationError("the server's URL is none") }
+        let ids = planIDs.map { "\"\($0)\"" }.joined(separator: ",")
+        let body = "{\"planIds\":[\(ids)],\"afterId\":\"0\"}"
+        return try BareClient.run(server: url, body: body, connections: connections, requests: requests)
+    }
+
+    private static func cycles(_ pairs: [(Agent, PollName)], _ count: Int) async -> [Double] {
+        await withTaskGroup(of: [Double].self) { group in
             for (agent, name) in pairs {
                 group.addTask {
                     var taken: [Double] = []
-                    for _ in 0..<cycles {
+                    for _ in 0..<count {
                         let start = ContinuousClock.now
                         _ = await agent.poll(name)
                         taken.append((ContinuousClock.now - start) / .milliseconds(1))
@@ -99,21 +120,30 @@ struct InFlight: AsyncParsableCommand {
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }
-        }.sorted()
-        func share(_ part: Double) -> Double { milliseconds[Int(Double(milliseconds.count - 1) * part)] }
-        print(
-            String(
-                format: "%d cycles, %d in flight: added p50 %.1f ms, p95 %.1f ms, p99 %.1f ms, most %.1f ms",
-                milliseconds.count,
-                pairs.count,
-                share(0.5) - latency,
-                share(0.95) - latency,
-                share(0.99) - latency,
-                share(1) - latency
-            )
-        )
+        }
     }
 }
+
+/// What parts of many times stay below, in milliseconds.
+private struct Shares {
+    let values: [Double]
+
+    init(_ times: [Double]) {
+        let sorted = times.sorted()
+        values = [0.5, 0.95, 0.99, 1].map { sorted[Int(Double(sorted.count - 1) * $0)] }
+    }
+
+    private init(values: [Double]) { self.values = values }
+
+    static func - (left: Shares, right: Shares) -> Shares {
+        Shares(values: zip(left.values, right.values).map { $0 - $1 })
+    }
+
+    var text: String { values.map { String(format: "%8.1f", $0) }.joined(separator: " ") }
+}
+
+/// The plans that are asked about.
+private let planIDs = (0..<20).map { "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q6\(String(format: "%05d", $0))" }
 
 /// An agent's options: polls that run only when asked.
 private func options(server: String, polls: Int, folder: Folder, number: Int) throws -> AgentOptions {
@@ -124,7 +154,7 @@ private func options(server: String, polls: Int, folder: Folder, number: Int) th
     options.storage.path = folder.path("\(number).db")
     options.polls = (0..<polls).map { index in
         var poll = PollOptions(name: PollName("poll_\(index)")!, kind: .starredProjects)
-        poll.planIDs = (0..<20).map { "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q6\(String(format: "%05d", $0))" }
+        poll.planIDs = planIDs
         return poll
     }
     options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]

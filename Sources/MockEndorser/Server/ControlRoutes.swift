@@ -75,6 +75,9 @@ enum ControlRoutes {
                 "acknowledgements_applied": .integer(state.book.applied),
                 "requests": .object(counts),
                 "clock_skew_seconds": .number(state.clockSkew.inSeconds),
+                "random_faults": .object(
+                    state.randomFaults.counts.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer($0.value)) }
+                ),
             ]
         )
     }

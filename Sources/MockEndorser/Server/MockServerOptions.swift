@@ -36,6 +36,10 @@ public struct MockServerOptions: Sendable {
     public var initialChanges = 0
     /// The generator's seed: with the same clock, the same seed gives the same answers.
     public var seed: UInt64 = 1
+    /// The share of requests that get a random fault where none is scripted, 0 to 1. Faults are of every kind.
+    public var faultRate = 0.0
+    /// The seed of the random faults.
+    public var faultSeed: UInt64 = 1
     /// How long every answer takes.
     public var latency = Duration.zero
     /// How far the mock's clock is ahead of ``now``.

@@ -8,7 +8,8 @@ extension MockState {
         log.reveal(at: now)
         let endpoint = MockEndpoint(path: request.path)
         let recorded = request.recorded(as: endpoint, at: now)
-        let fault = faults.take(for: endpoint)
+        let fault = faults.take(for: endpoint) ?? randomFaults.draw(for: endpoint)
+        if let fault { prepare(fault) }
         var reply = replace(fault, request, endpoint) ?? answer(request, endpoint, fault)
         reply.add(fault)
         reply.delay += options.latency
@@ -18,7 +19,7 @@ extension MockState {
         return reply
     }
 
-    /// Does the work of a fault that would take long while a client waits.
+    /// Does the work of a fault that takes long, once.
     mutating func prepare(_ fault: MockFault) {
         if case .oversizedBody(let bytes, gzip: true, _) = fault, bombs[bytes] == nil {
             bombs[bytes] = GzipBomb.make(unpackedBytes: bytes)

@@ -11,6 +11,7 @@ struct MockState: Sendable {
     var publishedIDs: [String] = []
     var book = AcknowledgementBook()
     var faults = FaultScript()
+    var randomFaults: RandomFaults
     var requests: RequestLog
     var verifier: TokenVerifier
     var hooks: HookReceiver
@@ -32,6 +33,7 @@ struct MockState: Sendable {
         self.options = options
         clockSkew = options.clockSkew
         random = SeededRandom(seed: options.seed)
+        randomFaults = RandomFaults(rate: options.faultRate, seed: options.faultSeed)
         log = ChangeLog(keepsOneRowPerPlan: options.dialect == .endorser)
         requests = RequestLog(capacity: options.recordedRequests)
         // The real server knows no shared secret: whatever is configured, it verifies DID signatures.

@@ -50,17 +50,20 @@ extension Agent {
         metrics.storeBytes[.database].set(Double(files.database))
         metrics.storeBytes[.wal].set(Double(files.wal))
         metrics.storeBytes[.freeDisk].set(Double(files.freeDisk))
-        guard let streams = try? await streams() else { return }
+        guard !store.health.isBusy(longerThan: Self.patience), let streams = try? await streams() else { return }
         var known = store.rememberedSnapshot(streams)
-        if known == nil { known = try? await store.snapshot(streams) }
+        if known == nil { known = try? await snapshot() }
         guard let snapshot = known else { return }
         publish(snapshot)
         metrics.outbox.oldestDue.set(exported(dispatcher.oldestDue(in: snapshot)))
     }
 
     /// The store at this moment, with the streams of the active identity.
+    ///
+    /// - Throws: ``StoreError/busy`` too where the store does not answer in time.
     func snapshot() async throws(StoreError) -> StoreSnapshot {
-        try await store.snapshot(try await streams())
+        guard await storeAnswers() else { throw .busy }
+        return try await store.snapshot(try await streams())
     }
 
     private func streams() async throws(StoreError) -> [StreamKey] {

@@ -33,6 +33,7 @@ extension Agent {
                 status.polls[name] = entry
                 if entry.stale { reasons.append(StatusReason.stale.of(name)) }
             }
+            if store.health.failure != nil { reasons.append(StatusReason.storeUnavailable.rawValue) }
         } catch {
             reasons.append(StatusReason.storeUnavailable.rawValue)
         }
@@ -42,28 +43,6 @@ extension Agent {
         status.reasons = reasons.sorted()
         status.status = reasons.isEmpty ? .healthy : .degraded
         return status
-    }
-
-    package func notReady() async -> [String] {
-        var reasons: [String] = []
-        switch lifecycle.phase {
-        case .starting: reasons.append("starting")
-        case .draining: reasons.append("draining")
-        case .running: break
-        }
-        do throws(StoreError) {
-            if try await store.activeIdentity().did == nil { reasons.append("signed_out") }
-        } catch {
-            reasons.append("store_unavailable")
-        }
-        return reasons
-    }
-
-    package func isHealthy() async -> Bool {
-        // The scheduler looks at the clock every 30 s at the latest, unless a cycle sits out a wait or a slow answer.
-        let limit = RetryDecision.longestInlineWait * 2 + options.server.timeout * 2
-        guard lifecycle.phase != .starting, progress.isFresh(at: time.monotonic, within: limit) else { return false }
-        return (try? await store.activeIdentity()) != nil
     }
 
     private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot) {

@@ -33,7 +33,8 @@ public final class Agent: Sendable {
     let startedAt: Timestamp
     let lifecycle = AgentLifecycle()
     let reloader: Reloader
-    let progress: ProgressMark
+    let progress = ProgressMark()
+    private let stopping = Announcement<Void>()
     private let recorder: LogRecorder
     private let http: HTTPClient
     let ntp: NTPClient?
@@ -45,13 +46,21 @@ public final class Agent: Sendable {
     /// - Parameters:
     ///   - options: What to do.
     ///   - dependencies: What else is on the `/metrics` page; by default nothing.
+    ///   - previous: The agent that a reload ended: what it has counted is counted on.
     ///   - reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
     public convenience init(
         options: AgentOptions,
         dependencies: DependencyMetrics = DependencyMetrics(),
+        after previous: Agent? = nil,
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
     ) async throws(AgentError) {
-        try await self.init(options: options, time: SystemClock(), dependencies: dependencies, reload: reload)
+        try await self.init(
+            options: options,
+            time: SystemClock(),
+            dependencies: dependencies,
+            after: previous,
+            reload: reload
+        )
     }
 
     /// As the public initialiser, with a clock and randomness of one's own.
@@ -61,6 +70,7 @@ public final class Agent: Sendable {
         options: AgentOptions,
         time: any TimeSource,
         dependencies: DependencyMetrics = DependencyMetrics(),
+        after previous: Agent? = nil,
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
         logSinks: [any StarwatchTelemetry.LogSink]? = nil,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
@@ -68,7 +78,6 @@ public final class Agent: Sendable {
         self.options = options
         self.time = time
         startedAt = time.now
-        progress = ProgressMark(now: time.monotonic)
         do {
             metrics = try AgentMetrics(
                 polls: options.polls.map(\.name.rawValue),
@@ -79,6 +88,7 @@ public final class Agent: Sendable {
         } catch {
             throw AgentError(.configuration, "\(error)")
         }
+        if let previous { metrics.registry.countOn(from: previous.metrics.registry) }
         pipeline = LogPipeline(
             format: LogFormat(rawValue: options.log.format.rawValue) ?? .json,
             level: Logger.Level(rawValue: options.log.level.rawValue) ?? .info,
@@ -241,6 +251,7 @@ public final class Agent: Sendable {
                 }
                 try await AgentParts.check(options, account: account, time: time, logger: logger)
             },
+            time: time,
             metrics: metrics,
             logger: logger
         )
@@ -248,12 +259,14 @@ public final class Agent: Sendable {
     }
 
     /// Runs until SIGTERM or SIGINT, or until the task is cancelled: then polling stops, what was fetched is delivered
-    /// and acknowledged, and the function returns.
+    /// and acknowledged, and the function returns. What takes longer than ``LimitOptions/shutdown`` is given up, which
+    /// loses nothing.
     ///
+    /// - Parameter supervisor: The service manager, to be told how it goes.
     /// - Returns: The options to go on with, when a reload ended the run: make a new agent of them. `nil`: it is over.
     /// - Throws: ``AgentError`` when a socket cannot be opened or a service fails.
     @discardableResult
-    public func run() async throws(AgentError) -> AgentOptions? {
+    public func run(supervisor: Supervisor = .none) async throws(AgentError) -> AgentOptions? {
         // Frameworks say at debug what our own events say better. Their label sets their sentences apart from events.
         let handler = pipeline.handler(label: "frameworks")
         var frameworks = Logger(label: "frameworks", factory: { _ in handler })
@@ -282,7 +295,9 @@ public final class Agent: Sendable {
             time: time,
             pipeline: pipeline,
             recorder: recorder,
-            logger: logger
+            logger: logger,
+            beat: { await self.beat(supervisor) },
+            beatInterval: supervisor.progressInterval
         )
         let clockSync = ClockSyncService(
             caller: caller,
@@ -292,21 +307,37 @@ public final class Agent: Sendable {
             logger: logger
         )
         // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
-        let announcer = Announcer(server: admin, lifecycle: lifecycle, logger: logger)
+        let announcer = Announcer(
+            server: admin,
+            lifecycle: lifecycle,
+            supervisor: supervisor,
+            stopping: stopping,
+            isReloading: { [reloader] in reloader.next != nil },
+            logger: logger
+        )
         var services: [any Service] = [
             admin, control, reloader, housekeeping, clockSync, acknowledger, dispatcher, pollService, announcer,
         ]
         if let remote = try remoteControl(logger: frameworks) { services.insert(remote, at: 2) }
         var configuration = ServiceGroupConfiguration(
-            services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
+            services: services.map {
+                .init(
+                    service: $0,
+                    // The announcer's end is how stop() ends the run; no other service ends by itself.
+                    successTerminationBehavior: $0 is Announcer ? .gracefullyShutdownGroup : .cancelGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup
+                )
+            },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: frameworks
         )
-        configuration.maximumGracefulShutdownDuration = .seconds(30)
+        configuration.maximumGracefulShutdownDuration = options.limits.shutdown
         logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
+        for poll in polls { progress.mark(.poll(poll.name), at: time.monotonic) }
+        progress.mark(.store, at: time.monotonic)
         lifecycle.start()
         let group = ServiceGroup(configuration: configuration)
-        reloader.attach(group)
+        reloader.attach(group, supervisor)
         do {
             try await group.run()
         } catch let error as AgentError {
@@ -320,6 +351,9 @@ public final class Agent: Sendable {
         await close()
         return reloader.next
     }
+
+    /// Ends ``run(supervisor:)`` as SIGTERM does, also one that is still to begin.
+    public func stop() { stopping.announce(()) }
 
     /// The control API on TCP, where the configuration opens it.
     private func remoteControl(logger: Logger) throws(AgentError) -> ControlServer? {

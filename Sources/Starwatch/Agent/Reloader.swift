@@ -11,12 +11,14 @@ import UnixSignals
 package final class Reloader: Service {
     private struct State {
         var group: ServiceGroup?
+        var supervisor = Supervisor.none
         var next: AgentOptions?
     }
 
     private let current: AgentOptions
     private let load: @Sendable () throws(AgentError) -> AgentOptions
     private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
+    private let time: any TimeSource
     private let metrics: AgentMetrics
     private let logger: Logger
     private let state = Mutex(State())
@@ -26,12 +28,14 @@ package final class Reloader: Service {
         current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
         check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
+        time: any TimeSource,
         metrics: AgentMetrics,
         logger: Logger
     ) {
         self.current = current
         self.load = load
         self.check = check
+        self.time = time
         self.metrics = metrics
         self.logger = logger
     }
@@ -39,8 +43,10 @@ package final class Reloader: Service {
     /// The options of the next run; `nil` when the agent is to stop.
     var next: AgentOptions? { state.withLock(\.next) }
 
-    /// Takes the group that ``reload()`` ends.
-    func attach(_ group: ServiceGroup) { state.withLock { $0.group = group } }
+    /// Takes the group that ``reload()`` ends, and whom it tells.
+    func attach(_ group: ServiceGroup, _ supervisor: Supervisor) {
+        state.withLock { ($0.group, $0.supervisor) = (group, supervisor) }
+    }
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -49,6 +55,8 @@ package final class Reloader: Service {
     }
 
     package func reload() async throws(ControlError) {
+        let supervisor = state.withLock(\.supervisor)
+        supervisor.reloading(at: time.monotonic)
         do throws(AgentError) {
             let options = try load()
             guard
@@ -70,6 +78,7 @@ package final class Reloader: Service {
         } catch {
             metrics.reloadSuccessful.set(0)
             logger.log(.configRefused, [.error: "\(error.message)"])
+            supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)
         }
     }

@@ -241,7 +241,7 @@ public struct AcknowledgeOptions: Sendable, Hashable {
     public init() {}
 }
 
-/// What the agent asks of the server at most.
+/// What the agent asks of the server at most, and how long it takes to stop.
 public struct LimitOptions: Sendable, Hashable {
     /// Requests in any 60 s, retries included. By default 100.
     public var requestsPerMinute = 100
@@ -249,6 +249,8 @@ public struct LimitOptions: Sendable, Hashable {
     public var acknowledgementsPerMinute = 1000
     /// Cycles under way at once. By default 3.
     public var maxConcurrentPolls = 3
+    /// How long stopping may take: what is under way after that is given up, which loses nothing. By default 30 s.
+    public var shutdown = Duration.seconds(30)
 
     public init() {}
 }

@@ -271,7 +271,8 @@ package final class PollCycle: Sendable {
             method: chunk == nil ? .get : .post,
             account: account,
             purpose: .poll,
-            runID: runID
+            runID: runID,
+            poll: poll.name
         )
         if let chunk {
             call.body = query.body(for: chunk, startCursor: start)

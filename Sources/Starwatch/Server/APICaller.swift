@@ -25,6 +25,8 @@ package final class APICaller: Sendable {
         package var account: DID
         package var purpose: TokenPurpose
         package var runID: String
+        /// The poll whose cycle this is a part of.
+        package var poll: PollName?
         /// Stays through every try; `nil` for GET.
         package var idempotencyKey: String?
         /// Acknowledged identifiers, which have a limit of their own.
@@ -83,7 +85,7 @@ package final class APICaller: Sendable {
             if let deferred = await takeTurn(call) { return deferred }
             // Of a former identity, or at the end: not another request.
             if Task.isCancelled { return .failed(.cancelled) }
-            if call.purpose == .poll, call.endpoint != .time { progress?.mark(time.monotonic) }
+            if let poll = call.poll { progress?.mark(.poll(poll), at: time.monotonic) }
             let token: AccessToken?
             do {
                 token = try await self.token(for: call.account, dialect: dialect, purpose: call.purpose)

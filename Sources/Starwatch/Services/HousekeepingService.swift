@@ -3,7 +3,8 @@ import ServiceLifecycle
 package import StarwatchStore
 package import StarwatchTelemetry
 
-/// Deletes what is past its time, keeps the outbox within its bounds, and stores the recent log.
+/// Deletes what is past its time, keeps the outbox within its bounds, stores the recent log, and sees to it that the
+/// agent's health is known.
 package final class HousekeepingService: Service {
     private let store: Store
     private let outbox: OutboxOptions
@@ -12,7 +13,17 @@ package final class HousekeepingService: Service {
     private let pipeline: LogPipeline
     private let recorder: LogRecorder
     private let logger: Logger
+    private let beat: @Sendable () async -> Void
+    private let beatInterval: Duration
 
+    /// How often work is done, and health looked at.
+    static let interval = Duration.seconds(10)
+    /// How often a store that failed is tried.
+    static let probeInterval = Duration.seconds(2)
+
+    /// - Parameters:
+    ///   - beat: Looks at the agent's health. One that does not return is how a stuck store is noticed.
+    ///   - beatInterval: How often; never less often than ``interval``, nor more often than every 50 ms.
     package init(
         store: Store,
         outbox: OutboxOptions,
@@ -20,7 +31,9 @@ package final class HousekeepingService: Service {
         time: any TimeSource,
         pipeline: LogPipeline,
         recorder: LogRecorder,
-        logger: Logger
+        logger: Logger,
+        beat: @escaping @Sendable () async -> Void = {},
+        beatInterval: Duration? = nil
     ) {
         self.store = store
         self.outbox = outbox
@@ -29,13 +42,20 @@ package final class HousekeepingService: Service {
         self.pipeline = pipeline
         self.recorder = recorder
         self.logger = logger
+        self.beat = beat
+        self.beatInterval = max(min(beatInterval ?? Self.interval, Self.interval), .milliseconds(50))
     }
 
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
             var nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
+            var nextWork = self.time.monotonic + Self.interval
             while !Task.isCancelled {
-                try await self.time.sleep(for: .seconds(10))
+                await self.beat()
+                let isWell = self.store.health.failure == nil
+                try await self.time.sleep(for: min(self.beatInterval, isWell ? Self.interval : Self.probeInterval))
+                guard self.time.monotonic >= nextWork else { continue }
+                nextWork = self.time.monotonic + Self.interval
                 self.pipeline.flushExpired()
                 await self.recorder.flush(to: self.store)
                 guard self.time.monotonic >= nextCleanup else { continue }

@@ -80,7 +80,14 @@ package final class PollService: Service {
         // A task of its own, so that a change of identity can cancel it and leave the caller be.
         let task: Task<PollCycle.Result?, Never>? = state.withLock { state in
             guard state.running[poll.name] == nil else { return nil }
-            let task = Task { [limit] in await limit.run { await cycle.run() } }
+            // While it waits for its turn, the cycles that run count.
+            progress.pause(.poll(poll.name))
+            let task = Task { [limit, progress, time = caller.time] in
+                await limit.run {
+                    progress.mark(.poll(poll.name), at: time.monotonic)
+                    return await cycle.run()
+                }
+            }
             state.running[poll.name] = task
             return task
         }
@@ -124,7 +131,7 @@ package final class PollService: Service {
         var extra: Timestamp?
         while !Task.isCancelled {
             let now = time.now
-            progress.mark(time.monotonic)
+            progress.mark(.poll(poll.name), at: time.monotonic)
             let decision = SchedulerDecision.decide(
                 schedule: poll.schedule,
                 nextRun: nextRun,

@@ -39,8 +39,9 @@ package final class FileSink: NotificationSink {
             guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
                 fsync(descriptor) == 0
             else {
-                // Half a line must not stay: the next attempt would join it.
-                _ = ftruncate(descriptor, end)
+                // Half a line must not stay: the next attempt would join it. Where it cannot be cut off now, the
+                // next attempt does, or finds the line whole.
+                if ftruncate(descriptor, end) != 0 { seen = nil }
                 return failure
             }
             seen?.insert(notification.id)
@@ -64,6 +65,8 @@ package final class FileSink: NotificationSink {
         // A line longer than what was read is nothing this sink wrote.
         guard complete > 0 || start == 0 else { return nil }
         if start + complete < end, ftruncate(descriptor, off_t(start + complete)) != 0 { return nil }
+        // What is there was written, but who knows whether it stays: the one who wrote it did not come that far.
+        guard fsync(descriptor) == 0 else { return nil }
         let decoder = JSONDecoder()
         var ids = RecentIDs(capacity: memory)
         for line in tail[..<complete].split(separator: UInt8(ascii: "\n")) {

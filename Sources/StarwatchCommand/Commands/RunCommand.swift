@@ -21,6 +21,10 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGHUP, SIG_IGN)
         // A reader of our output that goes away is no reason to end.
         signal(SIGPIPE, SIG_IGN)
+        let stop = StopSignals()
+        // Not for the programs that the agent starts.
+        let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)
+        unsetenv("NOTIFY_SOCKET")
         var access = arguments.access
         let configuration = try access.configuration()
         // A reload reads this file, also when a file that would be found earlier has appeared.
@@ -30,12 +34,15 @@ struct RunCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(dependencies.factory)
         do throws(AgentError) {
             var next: AgentOptions? = configuration.options
-            while let options = next {
-                let agent = try await Agent(options: options, dependencies: dependencies) {
+            var previous: Agent?
+            while let options = next, !stop.isAsked {
+                let agent = try await Agent(options: options, dependencies: dependencies, after: previous) {
                     [access] () throws(AgentError) in
                     try access.reloadedOptions()
                 }
-                next = try await agent.run()
+                stop.hand(to: agent, within: options.limits.shutdown)
+                next = try await agent.run(supervisor: supervisor)
+                previous = agent
             }
         } catch {
             throw CommandError.agent(error)

@@ -116,6 +116,7 @@ struct ConfigurationPrinter {
         value("requests_per_minute", options.limits.requestsPerMinute)
         value("acknowledgements_per_minute", options.limits.acknowledgementsPerMinute)
         value("max_concurrent_polls", options.limits.maxConcurrentPolls)
+        value("shutdown", options.limits.shutdown)
         begin("clock")
         value("source", options.clock.source.rawValue)
         value("ntp_server", options.clock.ntpServer)

@@ -91,6 +91,7 @@ enum DefaultConfiguration {
           requests_per_minute: 100
           acknowledgements_per_minute: 1000
           max_concurrent_polls: 3
+          shutdown: 30s                  # how long stopping may take; what is then under way is done after the start
 
         clock:
           source: auto                   # auto | time_endpoint | date_header | ntp | system

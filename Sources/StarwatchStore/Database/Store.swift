@@ -8,6 +8,7 @@ import StarwatchCore
 /// begun is finished. Times are arguments. Callers see no SQL.
 package actor Store {
     nonisolated let executor = StoreExecutor()
+    package nonisolated let health = StoreHealth()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     let options: StoreOptions
@@ -94,7 +95,9 @@ package actor Store {
         let start = ContinuousClock.now
         let before = changedRows
         var hasFailed = false
+        health.begin(at: start)
         defer {
+            health.end()
             // After an error too: a commit may have reached the disk before it failed.
             if hasFailed || changedRows != before {
                 if operation.changesPollState {
@@ -111,6 +114,7 @@ package actor Store {
             hasFailed = true
             changes.removeAll(keepingCapacity: true)
             let error = StoreError(error)
+            health.failed(error.kind)
             options.onError(error.kind)
             throw error
         }

@@ -9,13 +9,14 @@ enum Schema {
     static func open(_ database: DatabaseQueue, owner: StoreOwner) throws {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
         if found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
+        if found > 0 { try database.unsafeRead { db in try db.checkPages() } }
         switch owner {
         case .host:
             if found < supported.lowerBound { throw StoreError.version(found: found, supported: supported) }
         case .agent:
             if found == 0 {
                 let tables = try database.unsafeRead { db in
-                    try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") ?? 0
+                    try Int.fetchOne(db, sql: Self.foreignTables) ?? 0
                 }
                 if tables > 0 { throw StoreError.foreign }
             }
@@ -24,6 +25,11 @@ enum Schema {
             try migrator.migrate(database)
         }
     }
+
+    /// The migrator makes its own table before the first migration; an agent may have died in between.
+    private static let foreignTables = """
+        SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name <> 'grdb_migrations'
+        """
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -42,5 +48,16 @@ enum Schema {
             try db.execute(sql: "PRAGMA user_version = 1")
         }
         return migrator
+    }
+}
+
+extension Database {
+    /// Reads every page, so that damage is found now and not when a row of it is wanted.
+    ///
+    /// - Throws: ``StoreError/corrupt(detail:)``.
+    func checkPages() throws {
+        guard try String.fetchOne(self, sql: "PRAGMA quick_check(1)") == "ok" else {
+            throw StoreError.corrupt(detail: "a check of its pages failed")
+        }
     }
 }

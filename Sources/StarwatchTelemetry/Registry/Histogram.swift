@@ -68,5 +68,11 @@ package final class Histogram: Sendable {
 
     package var sum: Double { Double(bitPattern: sumBits.load(ordering: .relaxed)) }
 
+    /// - Parameter counts: One for each bucket.
+    func add(counts: [UInt64], sum: Double) {
+        for (index, count) in counts.enumerated() { buckets[index].wrappingAdd(count, ordering: .relaxed) }
+        sumBits.addDouble(sum)
+    }
+
     func count(at index: Int) -> UInt64 { buckets[index].load(ordering: .relaxed) }
 }

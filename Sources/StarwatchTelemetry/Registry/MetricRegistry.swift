@@ -10,6 +10,8 @@ package final class MetricRegistry: Sendable {
         var families: [MetricFamily] = []
         var seriesCount = 0
         var collectors: [@Sendable () async -> Void] = []
+        /// Counters and histograms by name and labels, in the order of the page; views are not among them.
+        var counting: [String: any Counting] = [:]
     }
 
     private let state = Mutex(State())
@@ -147,6 +149,17 @@ package final class MetricRegistry: Sendable {
         state.withLock { $0.families.map(CatalogueEntry.init) }
     }
 
+    /// Adds what another registry has counted, where this one counts the same. Gauges are not counted.
+    ///
+    /// For a configuration that is loaded again: to whoever scrapes, nothing has started anew.
+    package func countOn(from other: MetricRegistry) {
+        let theirs = other.state.withLock(\.counting)
+        let ours = state.withLock(\.counting)
+        for (key, handle) in ours {
+            if let other = theirs[key] { handle.add(other) }
+        }
+    }
+
     // MARK: - Registration
 
     /// Adds a family, or stops the program with the rules it breaks.
@@ -178,6 +191,12 @@ package final class MetricRegistry: Sendable {
         }
         let made = combinations.map { makeOne(descriptor, $0) }
         register(MetricFamily(descriptor: descriptor, labels: labels, bounds: bounds, series: made.map(\.series)))
+        state.withLock { state in
+            for (labels, one) in zip(combinations, made) {
+                let key = labels.reduce(descriptor.name) { "\($0),\($1.name)=\($1.value)" }
+                if let handle = one.handle as? any Counting { state.counting[key] = handle }
+            }
+        }
         return made.map(\.handle)
     }
 

@@ -81,7 +81,12 @@ final class RunningAgent: Sendable {
     private let log: URL
 
     /// Starts `starwatch run` and waits until it says where it listens.
-    init(config: String, in workspace: Workspace, log name: String = "agent.log") async throws {
+    init(
+        config: String,
+        in workspace: Workspace,
+        log name: String = "agent.log",
+        environment: [String: String] = [:]
+    ) async throws {
         log = workspace.url.appending(path: name)
         let known = (try? Data(contentsOf: log).count) ?? 0
         if known == 0 { try Data().write(to: log) }
@@ -89,6 +94,7 @@ final class RunningAgent: Sendable {
         try handle.seekToEnd()
         process.executableURL = Binary.starwatch
         process.arguments = ["run", "--config", config]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.standardError = handle
         process.standardOutput = handle
         process.standardInput = FileHandle.nullDevice
@@ -98,10 +104,7 @@ final class RunningAgent: Sendable {
             guard process.isRunning else { return "" }
             guard let data = try? Data(contentsOf: log), data.count > known else { return nil }
             let text = String(decoding: data[known...], as: UTF8.self)
-            guard let line = text.split(separator: "\n").first(where: { $0.contains("http.listening") }) else {
-                return nil
-            }
-            return line.firstMatch(of: /127\.0\.0\.1:\d+/).map { String($0.0) }
+            return Self.addresses(in: text).first
         }
         guard let found, !found.isEmpty else {
             throw AcceptanceError("the agent did not start: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
@@ -109,7 +112,16 @@ final class RunningAgent: Sendable {
         address = found
     }
 
+    /// Where it listens since its last reload.
+    var lastAddress: String { Self.addresses(in: logText).last ?? address }
+
+    private static func addresses(in log: String) -> [String] {
+        log.split(separator: "\n").filter { $0.contains("http.listening") }
+            .compactMap { line in line.firstMatch(of: /127\.0\.0\.1:\d+/).map { String($0.0) } }
+    }
+
     var isRunning: Bool { process.isRunning }
+    var pid: pid_t { process.processIdentifier }
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
     /// As a power cut: nothing is told, nothing is flushed.

@@ -14,6 +14,8 @@ struct TestConfiguration {
     var logLevel = "debug"
     /// Lines of the section besides the socket.
     var control = ""
+    /// As `control`.
+    var limits = ""
     var dashboards = "null"
 
     func yaml(in workspace: Workspace) -> String {
@@ -35,6 +37,7 @@ struct TestConfiguration {
             plan_ids: [\(plans.map { "\"\($0)\"" }.joined(separator: ", "))]
         limits:
           requests_per_minute: 10000
+          \(limits)
         delivery:
           group_interval: \(groupInterval)
           sinks:
@@ -48,6 +51,15 @@ struct TestConfiguration {
         log:
           level: \(logLevel)
 
+        """
+    }
+
+    /// A sink that appends to `notifications.jsonl`.
+    static func file(_ workspace: Workspace) -> String {
+        """
+            - name: file
+              kind: file
+              path: \(workspace.path("notifications.jsonl"))
         """
     }
 

@@ -12,6 +12,22 @@ enum Database {
         return try queue.read { try String.fetchAll($0, sql: sql) }
     }
 
+    static func integer(_ path: String, _ sql: String) throws -> Int {
+        let queue = try DatabaseQueue(path: path)
+        return try queue.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+    }
+
+    /// Whether fetched = new + duplicate + rejected, and new = delivered + dead + cancelled + suppressed + undecided.
+    static func booksBalance(_ path: String) throws -> Bool {
+        let laws = """
+            SELECT sum(abs(fetched - new - duplicate - rejected)) + sum(abs(new - delivered - dead - cancelled
+                - suppressed - (SELECT count(*) FROM notification_outbox AS o WHERE o.stream_id = ledger.stream_id
+                    AND o.state IN ('pending', 'claimed', 'evicted'))))
+            FROM ledger
+            """
+        return try integer(path, laws) == 0
+    }
+
     static func read(_ path: String, _ sql: String) throws -> String? {
         let queue = try DatabaseQueue(path: path)
         return try queue.read { try String.fetchOne($0, sql: sql) }

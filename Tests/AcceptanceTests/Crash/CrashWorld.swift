@@ -1,0 +1,104 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// A mock server and an agent's files, for agents that run one cycle after the other and may die in each.
+struct CrashWorld {
+    let mock: MockServer
+    let workspace: Workspace
+    var config: String { workspace.path("starwatch.yaml") }
+    var database: String { workspace.path("starwatch.db") }
+    var file: URL { workspace.url.appending(path: "notifications.jsonl") }
+
+    /// - Parameters:
+    ///   - shared: A server to share; `nil` starts one.
+    ///   - limits: Lines of the section.
+    init(_ dialect: MockDialect, mock shared: MockServer? = nil, limits: String = "") async throws {
+        if let shared {
+            mock = shared
+        } else {
+            var options = MockServerOptions()
+            options.dialect = dialect
+            options.planCount = 400
+            options.requestsPerMinute = nil
+            options.acknowledgementsPerMinute = nil
+            mock = MockServer(options: options)
+            try await mock.start()
+        }
+        workspace = try Workspace()
+        var configuration = TestConfiguration(
+            server: mock.url,
+            plans: mock.planIDs,
+            sinks: TestConfiguration.webhook(mock.url) + "\n" + TestConfiguration.file(workspace)
+        )
+        configuration.groupInterval = "0s"
+        configuration.logLevel = "info"
+        configuration.limits = limits
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+    }
+
+    /// One cycle with its delivery and acknowledgement, or as much of it as the environment allows.
+    @discardableResult
+    func cycle(_ environment: [String: String] = [:]) async throws -> CommandResult {
+        try await starwatch("poll", "starred_projects", "--config", config, environment: environment)
+    }
+
+    /// How many writes a cycle of three changes takes.
+    func writesOfACycle() async throws -> Int {
+        mock.publish(count: 3)
+        let result = try await cycle(FaultLibrary.counting(in: workspace.path("tally")))
+        #expect(result.status == 0, "\(result.errors)")
+        let tally = try String(contentsOfFile: workspace.path("tally"), encoding: .utf8)
+        return tally.split(separator: "\n").count
+    }
+
+    /// Runs cycles until nothing is left to do, and checks the promises.
+    ///
+    /// - Parameters:
+    ///   - isHookOurs: Whether only this world's agents deliver to the mock's webhook.
+    ///   - mayRepeat: Whether a change may have come more than once, because the database lost what it had stored.
+    func expectAllIsWell(_ what: String, isHookOurs: Bool = true, mayRepeat: Bool = false) async throws {
+        func sorted(_ ids: [String]) -> [String] { mayRepeat ? Set(ids).sorted() : ids.sorted() }
+        let published = mock.publishedIDs
+        let open = "SELECT count(*) FROM notification_outbox WHERE state <> 'acknowledged'"
+        var last = CommandResult(status: -1, output: "", errors: "")
+        for _ in 0..<5 {
+            last = try await cycle()
+            guard last.status == 0 else { break }
+            let done = try Database.integer(database, "SELECT count(*) FROM notification_outbox") == published.count
+            if try done && Database.integer(database, open) == 0 { break }
+        }
+        try #require(last.status == 0, "\(what): \(last.output)\(last.errors)")
+        #expect(try Database.integer(database, open) == 0, "\(what): rows are left")
+
+        let notifications = try self.notifications()
+        #expect(sorted(notifications.flatMap(\.changes)) == published.sorted(), "\(what): the file's changes")
+        #expect(Set(notifications.map(\.id)).count == notifications.count, "\(what): the file's ids")
+        #expect(try Database.watermark(at: database) == published.max(), "\(what): the watermark")
+        #expect(try Database.booksBalance(database), "\(what): the books")
+        #expect(try Database.read(database, "PRAGMA integrity_check") == "ok", "\(what): the database")
+        if isHookOurs {
+            let received = mock.receivedNotifications
+            #expect(sorted(received.flatMap(\.jwtIDs)) == published.sorted(), "\(what): the webhook's changes")
+            let oneContentEach = received.allSatisfy(\.bodiesAgree)
+            #expect(oneContentEach, "\(what): an id has two contents")
+        }
+        if mock.options.dialect == .canonical {
+            #expect(mock.acknowledgedIDs.sorted() == published.sorted(), "\(what): what was acknowledged")
+        }
+    }
+
+    /// What is in the file sink's file.
+    func notifications() throws -> [(id: String, changes: [String])] {
+        struct Line: Decodable {
+            struct Change: Decodable { let jwt_id: String }
+            let id: String
+            let changes: [Change]
+        }
+        guard let data = try? Data(contentsOf: file) else { return [] }
+        return try data.split(separator: UInt8(ascii: "\n")).map { line in
+            let line = try JSONDecoder().decode(Line.self, from: Data(line))
+            return (line.id, line.changes.map(\.jwt_id))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// SIGHUP and SIGTERM, to the built agent.
+@Suite struct SignalTests {
+    @Test func aReloadTakesTheNewFileAndCountsOn() async throws {
+        let world = try await CrashWorld(.canonical)
+        world.mock.publish(count: 3)
+        let agent = try await RunningAgent(config: world.config, in: world.workspace)
+        let (pages, mock) = (agent.pages, world.mock)
+        let acknowledged = await eventually { mock.acknowledgedIDs.count == 3 ? true : nil }
+        #expect(acknowledged == true)
+        let counted = [
+            "starwatch_poll_attempts_total{poll=\"starred_projects\"}",
+            "starwatch_outbox_changes_total{change=\"inserted\"}",
+            "starwatch_api_latency_seconds_count{endpoint=\"plans_changed\"}",
+            "starwatch_delivery_attempts_total{sink=\"file\",result=\"ok\"}",
+        ]
+        var before: [Double] = []
+        for series in counted { before.append(try #require(try await pages.metric(series))) }
+        let nothingWasCounted = before.contains(0)
+        #expect(!nothingWasCounted)
+
+        var text = try String(contentsOfFile: world.config, encoding: .utf8)
+        text += "outbox:\n  max_undelivered: 77\n"
+        try world.workspace.write(text, to: "starwatch.yaml")
+        agent.hangUp()
+        let address = await eventually { agent.lastAddress == pages.address ? nil : agent.lastAddress }
+        let after = AgentPages(address: try #require(address))
+        #expect(try await after.metric("starwatch_outbox_capacity_rows") == 77)
+        for (series, value) in zip(counted, before) {
+            let now = try #require(try await after.metric(series))
+            #expect(now >= value && now < value + 20, "\(series) was \(value) and is \(now)")
+        }
+
+        // What is wrong stays out, and changes nothing.
+        try world.workspace.write(text + "polls: 3\n", to: "starwatch.yaml")
+        agent.hangUp()
+        let refused = await eventually {
+            (try? await after.metric("starwatch_config_last_reload_successful")) == 0 ? true : nil
+        }
+        #expect(refused == true)
+        #expect(try await after.metric("starwatch_outbox_capacity_rows") == 77)
+        #expect(agent.stop() == 0)
+        try await world.mock.stop()
+    }
+
+    @Test func anEndThatIsAskedForDuringAReloadIsAnEnd() async throws {
+        let world = try await CrashWorld(.endorser)
+        for wait in [0, 5, 20, 60, 150] {
+            let agent = try await RunningAgent(config: world.config, in: world.workspace)
+            agent.hangUp()
+            _ = await eventually(within: .milliseconds(wait)) { () -> Bool? in nil }
+            let start = ContinuousClock.now
+            #expect(agent.stop() == 0)
+            #expect(ContinuousClock.now - start < .seconds(20))
+        }
+        try await world.mock.stop()
+    }
+
+    @Test(arguments: [MockEndpoint.hook, .plansChanged, .acknowledge])
+    func whatHangsDoesNotHoldTheEndBeyondItsDeadlineAndIsNotLost(endpoint: MockEndpoint) async throws {
+        let world = try await CrashWorld(.canonical, limits: "shutdown: 1s")
+        try await world.cycle()
+        world.mock.setStickyFault(.neverAnswer, at: endpoint)
+        world.mock.publish(count: 3)
+        let agent = try await RunningAgent(config: world.config, in: world.workspace)
+        world.mock.forgetRequests()
+        try await world.mock.waitForRequests(1, to: endpoint)
+        let start = ContinuousClock.now
+        #expect(agent.stop() == 0)
+        #expect(ContinuousClock.now - start < .seconds(5))
+        world.mock.clearFaults()
+        try await world.expectAllIsWell("after \(endpoint) hung")
+        try await world.mock.stop()
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import GRDB
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// What a database may look like when it is opened, and what becomes of one that fails.
+@Suite struct DamageTests {
+    let world = World()
+
+    @Test func aDamagedPageIsFoundWhenItIsOpenedAndTheFileIsLeftAlone() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...500))
+        await store.close()
+        let file = try FileHandle(forUpdating: URL(filePath: world.path))
+        try file.seek(toOffset: 4096 * (file.seekToEnd() / 8192))
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        let before = try Data(contentsOf: URL(filePath: world.path))
+        let error = #expect(throws: StoreError.self) { try Store(world.options()) }
+        #expect(error?.kind == .corrupt)
+        #expect(error?.description.contains("\n") == false)
+        #expect(try Data(contentsOf: URL(filePath: world.path)) == before)
+    }
+
+    @Test func aDatabaseThatTheMigratorHadJustBegunIsNoForeignOne() async throws {
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        }
+        #expect(chmod(world.path, 0o600) == 0)
+        let store = try await world.open()
+        #expect(try await store.activeIdentity().did == World.alice)
+    }
+
+    @Test func aStoreThatFailedIsWellAgainWhenAProbeHasWritten() async throws {
+        let store = try await world.open { $0.busyTimeout = .milliseconds(10) }
+        #expect(store.health.failure == nil)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: world.path, configuration: configuration)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        await #expect(throws: StoreError.busy) { try await world.commit(store, world.changes(1...3)) }
+        #expect(store.health.failure == .busy)
+        // Reading works all the time, and proves nothing.
+        _ = try await store.activeIdentity()
+        await #expect(throws: StoreError.busy) { try await store.probe() }
+        #expect(store.health.failure == .busy)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
+        try await store.probe()
+        #expect(store.health.failure == nil)
+    }
+
+    /// The schema versions that this program migrates from, each as a dump that `sqlite3` made of a used database.
+    static let versions = Array(1...1)
+
+    @Test(arguments: versions)
+    func aDatabaseOfEveryOlderVersionIsMigratedWithAllThatIsInIt(version: Int) async throws {
+        let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-\(version).sql")
+        try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
+            try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
+        }
+        #expect(chmod(world.path, 0o600) == 0)
+        let store = try await world.open()
+        let did = try #require(try await store.activeIdentity().did)
+        let server = try await DatabaseQueue(path: world.path).read { db in
+            try String.fetchOne(db, sql: "SELECT server FROM streams")
+        }
+        let stream = StreamKey(account: did, server: try #require(server), poll: PollName("starred_projects")!)
+        #expect(try await store.outboxCounts()[.pending] == 2)
+        let ledger = try await store.ledger(stream)
+        #expect(ledger.new == 5 && ledger.acknowledged == 3)
+        let imbalances = try await store.imbalances()
+        #expect(imbalances.fetched == 0 && imbalances.new == 0)
+        #expect(try await store.pollState(stream, maxUndelivered: 1000).watermark != nil)
+        #expect(try await store.integrityCheck().isEmpty)
+        // It is now what a new database is.
+        let fresh = World()
+        try await fresh.open().close()
+        await store.close()
+        #expect(try schema(world.path) == schema(fresh.path))
+    }
+
+    private func schema(_ path: String) throws -> [String] {
+        try DatabaseQueue(path: path).read { db in
+            let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
+            return try String.fetchAll(db, sql: sql) + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)]
+        }
+    }
+}

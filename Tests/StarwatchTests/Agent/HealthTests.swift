@@ -1,0 +1,123 @@
+import Dispatch
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+/// Healthy means that local work moves on; ready, that it can be done.
+@Suite struct HealthTests {
+    /// A running agent of one poll an hour, whose clock stands.
+    private func withRunningAgent(
+        _ change: (inout AgentOptions) -> Void = { _ in },
+        _ body: (World, Agent) async throws -> Void
+    ) async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var options = world.options
+            options.polls[0].timing = .every(.seconds(3600))
+            change(&options)
+            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            async let next = agent.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            // Polling, delivery, acknowledgement, housekeeping and the clock.
+            await world.clock.sleepers(atLeast: 5)
+            do { try await body(world, agent) } catch {
+                agent.stop()
+                _ = try await next
+                throw error
+            }
+            agent.stop()
+            #expect(try await next == nil)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aStoreThatIsStuckMakesTheAgentUnhealthyUntilItGoesOn() async throws {
+        try await withRunningAgent { world, agent in
+            #expect(await agent.isHealthy())
+            let isFree = DispatchSemaphore(value: 0)
+            agent.store.whenIdle { isFree.wait() }
+            world.clock.advance(by: .seconds(50))
+            #expect(await agent.isHealthy())
+            world.clock.advance(by: .seconds(20))
+            #expect(await agent.isHealthy() == false)
+            isFree.signal()
+            // The look at the store that was stuck ends, and housekeeping sleeps again.
+            await world.clock.sleepers(atLeast: 5)
+            #expect(await agent.isHealthy())
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aScheduleThatIsStuckMakesTheAgentUnhealthyThoughTheStoreAnswers() async throws {
+        try await withRunningAgent { world, agent in
+            // A line that nobody marks, as that of a poll whose loop hangs.
+            let hung = ProgressMark.Line.poll(PollName("hung")!)
+            agent.progress.mark(hung, at: world.clock.monotonic)
+            for _ in 0..<8 {
+                #expect(await agent.isHealthy())
+                world.clock.advance(by: .seconds(40))
+                await world.clock.sleepers(atLeast: 5)
+            }
+            #expect(await agent.isHealthy() == false)
+            // One that waits for its turn is not stuck: those that run are looked at.
+            agent.progress.pause(hung)
+            #expect(await agent.isHealthy())
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aServerThatIsDownLeavesTheAgentHealthyAndReady() async throws {
+        try await withRunningAgent { world, agent in
+            try await world.mock.stop()
+            for _ in 0..<12 {
+                world.clock.advance(by: .seconds(600))
+                await world.clock.sleepers(atLeast: 5)
+            }
+            #expect(await agent.isHealthy())
+            #expect(await agent.notReady() == [])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aStoreThatFailsMakesTheAgentNotReadyUntilAWriteSucceeds() async throws {
+        try await withRunningAgent { world, agent in
+            #expect(await agent.notReady() == [])
+            await agent.store.failOnce()
+            #expect(await agent.notReady() == ["store_unavailable"])
+            #expect(await agent.status().reasons == ["store_unavailable"])
+            #expect(await agent.isHealthy())
+            world.clock.advance(by: .seconds(10))
+            await world.clock.sleepers(atLeast: 5)
+            #expect(await agent.notReady() == [])
+        }
+    }
+
+    @Test func aSocketNameThatIsNoneIsRefused() {
+        #expect(NotifySocket(name: "/run/systemd/notify") != nil)
+        #expect(NotifySocket(name: "@starwatch") != nil)
+        let long = "/" + String(repeating: "a", count: 200)
+        for name in ["", "@", "/", "notify", "vsock:2:1234", long] { #expect(NotifySocket(name: name) == nil) }
+    }
+
+    @Test func theManagersWaitIsHalvedAndThatOfAnotherProcessIsNotOurs() {
+        var environment = ["NOTIFY_SOCKET": "@starwatch", "WATCHDOG_USEC": "3000000"]
+        #expect(Supervisor(environment: environment).progressInterval == .milliseconds(1500))
+        environment["WATCHDOG_PID"] = "1"
+        #expect(Supervisor(environment: environment).progressInterval == nil)
+        environment["WATCHDOG_PID"] = nil
+        for wait in ["0", "-1", "soon", ""] {
+            environment["WATCHDOG_USEC"] = wait
+            #expect(Supervisor(environment: environment).progressInterval == nil)
+        }
+        #expect(Supervisor(environment: ["WATCHDOG_USEC": "3000000"]).progressInterval == nil)
+    }
+}
+
+extension Store {
+    /// A transaction that fails, as on a full disk.
+    fileprivate func failOnce() {
+        health.failed(.full)
+    }
+}
