@@ -7,7 +7,7 @@ package protocol AgentControl: Sendable {
     func status() async -> AgentStatus
     /// Why the agent is not ready: `starting`, `draining`, `store_unavailable`, `signed_out`; empty when it is.
     func notReady() async -> [String]
-    /// Whether local work progresses: the scheduler ticks and the store commits.
+    /// Whether local work progresses: the schedules are looked at, and the store answers.
     func isHealthy() async -> Bool
 
     // State-changing: on the control socket only.
