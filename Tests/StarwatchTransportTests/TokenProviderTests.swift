@@ -40,6 +40,38 @@ import Testing
         #expect(!text.contains("hush"))
     }
 
+    /// A change of identity forgets what was minted or fetched for anybody.
+    @Test func aForgottenTokenIsNotHandedOutAgain() async throws {
+        let count = Counter()
+        let providers: [any TokenProvider] = [
+            SharedSecretTokenProvider(file: secretFile()),
+            DIDKeyTokenProvider(file: secretFile(Vector.keyHex, name: "key")),
+            CommandTokenProvider(argv: ["x"], runCommand: { _ in "token\(await count.next())" }),
+        ]
+        for provider in providers {
+            func token() async throws -> String? {
+                try await provider.token(for: Vector.did, dialect: .canonical, purpose: .poll, serverTime: now)?
+                    .rawValue
+            }
+            let first = try await token()
+            #expect(first != nil)
+            #expect(try await token() == first)
+            #expect(await provider.expiry != nil)
+            await provider.forget()
+            #expect(await provider.expiry == nil)
+            #expect(try await token() != first)
+        }
+    }
+
+    private actor Counter {
+        private var value = 0
+
+        func next() -> Int {
+            value += 1
+            return value
+        }
+    }
+
     // MARK: - DID key
 
     @Test func theVectorIsReproducedByteForByte() async throws {

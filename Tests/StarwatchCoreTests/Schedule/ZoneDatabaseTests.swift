@@ -9,7 +9,7 @@ import Testing
     private static let years: Range<Int64> = 0..<2_145_916_800
     private static let takesAll = ProcessInfo.processInfo.environment["STARWATCH_ZONE_CHANGES"] == "all"
     /// How many changes of all zones one test looks at; chosen anew with the seed, but always the same.
-    private static let sampleSize = 600
+    private static let sampleSize = 300
     /// Zones whose history the toolchain's data tells otherwise than the system's: both were made links in 2024, and
     /// Debian keeps what they were before.
     private static let differing: Set<String> = ["EET", "WET"]

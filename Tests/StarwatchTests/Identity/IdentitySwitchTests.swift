@@ -93,6 +93,26 @@ import Testing
         }
     }
 
+    @Test func aRequestToASinkIsAbortedBeforeTheChangeReturns() async throws {
+        try await Bench.run(configure: { options, mock, _ in
+            let kind = SinkOptions.Kind.webhook(url: mock.url + "/hook", secretFile: nil, timeout: .seconds(60))
+            options.delivery.sinks = [SinkOptions(name: "hook", kind: kind)]
+        }) { bench in
+            await bench.fetch(2)
+            bench.mock.script(.neverAnswer, at: .hook)
+            let agent = bench.agent
+            async let pass = agent.dispatcher.pass()
+            try await bench.mock.waitForRequests(1, to: .hook)
+            _ = try await agent.setIdentity(Self.newcomer)
+            // It has ended: a pass that begins now does not wait its turn.
+            #expect(await agent.dispatcher.pass() == DispatchService.Pass())
+            #expect(await pass.delivered == 0)
+            #expect(bench.mock.receivedNotifications.isEmpty)
+            for result in SinkAttemptResult.allCases { #expect(bench.attempts("hook", result) == 0) }
+            #expect(try await bench.counts() == [.cancelled: 2])
+        }
+    }
+
     @Test(arguments: [IdentitySwitchTests.newcomer, nil], [1, 2, 3])
     func anAcknowledgementIsGivenUpAtAnyBatch(next: DID?, at number: Int) async throws {
         try await Bench.run(sinks: ["a"]) { bench in
@@ -105,6 +125,8 @@ import Testing
             try await bench.mock.waitForRequests(number, to: .acknowledge)
             let watermark = try await bench.watermark()
             _ = try await agent.setIdentity(next)
+            let cancelled = ["endpoint": "acknowledge", "result": "cancelled"]
+            #expect(await agent.page()["starwatch_api_requests_total", cancelled] == 1)
             #expect(await pass.acknowledged == (number - 1) * 100)
             #expect(bench.mock.requestCount(of: .acknowledge) == number)
             #expect(try await bench.watermark() == watermark)
