@@ -18,38 +18,41 @@ enum BareClient {
 
             """
         let request = Array((head + body).utf8)
-        let poller = epoll_create1(0)
-        defer { close(poller) }
-        var open: [Int32: Connection] = [:]
-        defer { for descriptor in open.keys { close(descriptor) } }
+        var polled: [pollfd] = []
+        var open: [Connection] = []
+        defer { for one in polled where one.fd >= 0 { close(one.fd) } }
         for _ in 0..<connections {
-            let descriptor = try connect(port: port)
-            open[descriptor] = Connection(left: requests)
-            var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data(fd: descriptor))
-            epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event)
-            try send(request, on: descriptor)
+            polled.append(pollfd(fd: try connect(port: port), events: Int16(POLLIN), revents: 0))
+            open.append(Connection(left: requests))
         }
         var taken: [Double] = []
         taken.reserveCapacity(connections * requests)
-        var events = [epoll_event](repeating: epoll_event(), count: 256)
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        while !open.isEmpty {
-            let ready = epoll_wait(poller, &events, Int32(events.count), 30_000)
-            guard ready > 0 else { throw Failure.noAnswer }
-            for event in events.prefix(Int(ready)) {
-                let descriptor = event.data.fd
+        for index in polled.indices {
+            open[index].start = .now
+            try send(request, on: polled[index].fd)
+        }
+        var left = connections
+        while left > 0 {
+            guard poll(&polled, nfds_t(polled.count), 30_000) > 0 else { throw Failure.noAnswer }
+            for index in polled.indices where polled[index].fd >= 0 && polled[index].revents != 0 {
+                let descriptor = polled[index].fd
                 let count = read(descriptor, &buffer, buffer.count)
-                guard count > 0, var connection = open[descriptor] else { throw Failure.noAnswer }
-                connection.received += buffer[..<count]
-                if connection.isComplete {
-                    taken.append((ContinuousClock.now - connection.start) / .milliseconds(1))
-                    connection.left -= 1
-                    connection.received.removeAll(keepingCapacity: true)
-                    connection.start = .now
-                    if connection.left > 0 { try send(request, on: descriptor) }
+                guard count > 0 else { throw Failure.noAnswer }
+                open[index].received.append(contentsOf: buffer[0..<count])
+                guard open[index].isComplete else { continue }
+                taken.append((ContinuousClock.now - open[index].start) / .milliseconds(1))
+                open[index].received.removeAll(keepingCapacity: true)
+                open[index].left -= 1
+                if open[index].left > 0 {
+                    open[index].start = .now
+                    try send(request, on: descriptor)
+                } else {
+                    close(descriptor)
+                    // Left out from now on.
+                    polled[index].fd = -1
+                    left -= 1
                 }
-                open[descriptor] = connection.left > 0 ? connection : nil
-                if connection.left == 0 { close(descriptor) }
             }
         }
         return taken
@@ -66,13 +69,16 @@ enum BareClient {
 
         init(left: Int) { self.left = left }
 
-        /// Whether the head and as many bytes as it declares are here.
+        private static let headEnd = Array("\r\n\r\n".utf8)
+        private static let lengthName = Array("Content-Length: ".utf8)
+
+        /// Whether the head and as many bytes as it declares are here; the name as the mock server writes it.
         var isComplete: Bool {
-            let text = String(decoding: received, as: UTF8.self)
-            guard let end = text.range(of: "\r\n\r\n"),
-                let length = text[..<end.lowerBound].lowercased().firstMatch(of: /content-length: *([0-9]+)/)
+            guard let end = received.firstRange(of: Self.headEnd),
+                let name = received[..<end.lowerBound].firstRange(of: Self.lengthName)
             else { return false }
-            return text[end.upperBound...].utf8.count >= Int(length.1) ?? 0
+            let digits = received[name.upperBound...].prefix { (48...57).contains($0) }
+            return received.count - end.upperBound >= digits.reduce(0) { $0 * 10 + Int($1) - 48 }
         }
     }
 
