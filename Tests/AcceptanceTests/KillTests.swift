@@ -46,16 +46,17 @@ import Testing
         #expect(oneContentEach)
         #expect(received.flatMap(\.jwtIDs).count == published.count)
 
-        let file = try String(contentsOfFile: workspace.path("notifications.jsonl"), encoding: .utf8)
-        let written = file.matches(of: /"jwt_id":"([^"]*)"/).map { String($0.1) }
-        #expect(written.sorted() == published.sorted(), "the file sink has \(written.count) of 200")
-
         let last = try #require(published.max())
         let database = workspace.path("starwatch.db")
         let reached = await eventually(within: .seconds(60)) {
             (try? Database.watermark(at: database)) == last ? true : nil
         }
         #expect(reached == true, "the watermark stands at \((try? Database.watermark(at: database)) ?? "none")")
+        // The sinks do not wait for one another, and the watermark waits for all.
+        let file = try String(contentsOfFile: workspace.path("notifications.jsonl"), encoding: .utf8)
+        let written = file.matches(of: /"jwt_id":"([^"]*)"/).map { String($0.1) }
+        #expect(written.sorted() == published.sorted(), "the file sink has \(written.count) of 200")
+
         let address = agent.address
         let settled = await eventually(within: .seconds(60)) { () -> Bool? in
             guard let page = try? await HTTP.get("http://\(address)/metrics").body else { return nil }
