@@ -83,7 +83,8 @@ struct InFlight: AsyncParsableCommand {
             )
         }
         let pairs = agents.flatMap { agent in (0..<perAgent).map { (agent, PollName("poll_\($0)")!) } }
-        for (agent, name) in pairs { _ = await agent.poll(name) }
+        // The first cycle of each is a bootstrap.
+        _ = await Self.cycles(pairs, 1)
         // In turns, so that what else the machine does meets both.
         var (bare, agent): ([Double], [Double]) = ([], [])
         let each = max(1, cycles / rounds)
