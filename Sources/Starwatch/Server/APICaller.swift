@@ -240,7 +240,7 @@ package final class APICaller: Sendable {
             date: report.date,
             age: report.hasAge ? "" : nil,
             sentAt: report.sentAt.wall,
-            roundTrip: report.receivedAt.monotonic - report.sentAt.monotonic
+            roundTrip: report.roundTrip
         )
         // A refusal says itself how long to wait; its budget would only guess.
         guard case .success = exchange.outcome, report.rateLimitRemaining != nil || report.rateLimit != nil else {
@@ -259,6 +259,17 @@ package final class APICaller: Sendable {
 
     private func exemplar(_ call: Call) -> Exemplar? {
         Exemplar(runID: call.runID, atMilliseconds: time.now.milliseconds)
+    }
+}
+
+extension RequestReport {
+    /// From the request to the answer, by the clock that says more: where the machine slept in between, or the wall
+    /// clock was set, the two disagree, and the answer says nothing about the server's clock.
+    fileprivate var roundTrip: Duration {
+        let wall = receivedAt.wall - sentAt.wall
+        let monotonic = receivedAt.monotonic - sentAt.monotonic
+        let difference = wall > monotonic ? wall - monotonic : monotonic - wall
+        return difference > .seconds(1) ? max(monotonic, difference) : monotonic
     }
 }
 
