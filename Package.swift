@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .executable(name: "starwatch", targets: ["StarwatchCommand"]),
         .executable(name: "mock-endorser", targets: ["MockEndorserCommand"]),
+        .executable(name: "starwatch-simulation", targets: ["StarwatchSimulationCommand"]),
         .library(name: "Starwatch", targets: ["Starwatch"]),
         .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
         .library(name: "StarwatchTelemetry", targets: ["StarwatchTelemetry"]),
@@ -83,6 +84,23 @@ let package = Package(
             ]
         ),
 
+        // Beside the commands: the whole agent in a world of memory.
+        .target(
+            name: "StarwatchSimulation",
+            dependencies: [
+                "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .executableTarget(
+            name: "StarwatchSimulationCommand",
+            dependencies: [
+                "StarwatchSimulation",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+
         // Apart: a server to watch, with JSON types of its own.
         .target(
             name: "MockEndorser",
@@ -140,6 +158,10 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
+        ),
+        .testTarget(
+            name: "StarwatchSimulationTests",
+            dependencies: ["StarwatchSimulation", .product(name: "GRDB", package: "GRDB.swift")]
         ),
         .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore"]),
         .testTarget(

@@ -21,6 +21,11 @@ import Testing
             "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing", "UnixSignals",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "Yams"],
+        "StarwatchSimulation": [
+            "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
+            "StarwatchTelemetry", "StarwatchTransport",
+        ],
+        "StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],
         // Apart: a server that shared our types could not catch a field we misspell.
         "MockEndorser": [
             "CSecp256k1", "CZlib", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOFoundationCompat", "NIOHTTP1",

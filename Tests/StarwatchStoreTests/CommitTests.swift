@@ -165,7 +165,7 @@ import Testing
         let state = try await store.pollState(world.stream, maxUndelivered: 1)
         #expect(state.lastSuccess == world.now)
         #expect(state.nextRun == world.now + .seconds(900))
-        #expect(try await store.requestWindow(of: World.alice) == [1, 2, 3])
+        #expect(try await store.requestWindows(of: World.alice) == [[1, 2, 3]])
         #expect(try await store.serverState(World.server).notBefore == world.now + .seconds(90))
         try await store.setNotBefore(world.now, server: World.server)
         #expect(try await store.serverState(World.server).notBefore == world.now + .seconds(90))

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import ServiceLifecycle
+package import ServiceLifecycle
 import StarwatchCore
 package import StarwatchStore
 package import StarwatchTelemetry
@@ -16,7 +16,7 @@ public final class Agent: Sendable {
     package let options: AgentOptions
     package let store: Store
     package let metrics: AgentMetrics
-    let polls: [Poll]
+    package let polls: [Poll]
     let sinks: [SinkSlot]
     let identity: IdentityContext
     let clock: ServerClock
@@ -32,11 +32,11 @@ public final class Agent: Sendable {
     let pseudonym: IdentityHash
     let startedAt: Timestamp
     let lifecycle = AgentLifecycle()
-    let reloader: Reloader
+    package let reloader: Reloader
     let progress = ProgressMark()
     private let stopping = Announcement<Void>()
     private let recorder: LogRecorder
-    private let http: HTTPClient
+    private let http: any HTTPTransport
     let ntp: NTPClient?
 
     /// Opens the database, reads the secrets, and wires everything. Nothing runs yet.
@@ -65,7 +65,9 @@ public final class Agent: Sendable {
 
     /// As the public initialiser, with a clock and randomness of one's own.
     ///
-    /// - Parameter logSinks: Where log lines go beside the database; `nil`: to standard error.
+    /// - Parameters:
+    ///   - logSinks: Where log lines go beside the database; `nil`: to standard error.
+    ///   - surroundings: The network and the disk.
     package init(
         options: AgentOptions,
         time: any TimeSource,
@@ -73,6 +75,7 @@ public final class Agent: Sendable {
         after previous: Agent? = nil,
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
         logSinks: [any StarwatchTelemetry.LogSink]? = nil,
+        surroundings: AgentSurroundings = AgentSurroundings(),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
         self.options = options
@@ -103,11 +106,11 @@ public final class Agent: Sendable {
         )
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
-        let parts = try AgentParts(options, time: time, logger: logger)
+        let parts = try AgentParts(options, time: time, http: surroundings.http, logger: logger)
         http = parts.http
         ntp = parts.ntp
 
-        store = try Self.open(options, metrics: metrics, logger: logger)
+        store = try Self.open(options, metrics: metrics, logger: logger, change: surroundings.store)
         let installation: Installation
         do {
             installation = try await store.installation()
@@ -249,7 +252,13 @@ public final class Agent: Sendable {
                 } catch {
                     throw AgentError(.failed, error.description)
                 }
-                try await AgentParts.check(options, account: account, time: time, logger: logger)
+                try await AgentParts.check(
+                    options,
+                    account: account,
+                    time: time,
+                    http: surroundings.http,
+                    logger: logger
+                )
             },
             time: time,
             metrics: metrics,
@@ -288,24 +297,6 @@ public final class Agent: Sendable {
             dashboards: options.http.dashboardsURL,
             logger: frameworks
         )
-        let housekeeping = HousekeepingService(
-            store: store,
-            outbox: options.outbox,
-            clock: clock,
-            time: time,
-            pipeline: pipeline,
-            recorder: recorder,
-            logger: logger,
-            beat: { await self.beat(supervisor) },
-            beatInterval: supervisor.progressInterval
-        )
-        let clockSync = ClockSyncService(
-            caller: caller,
-            identity: identity,
-            ntp: ntp,
-            options: options.clock,
-            logger: logger
-        )
         // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
         let announcer = Announcer(
             server: admin,
@@ -315,9 +306,7 @@ public final class Agent: Sendable {
             isReloading: { [reloader] in reloader.next != nil },
             logger: logger
         )
-        var services: [any Service] = [
-            admin, control, reloader, housekeeping, clockSync, acknowledger, dispatcher, pollService, announcer,
-        ]
+        var services: [any Service] = [admin, control, reloader] + workers(supervisor: supervisor) + [announcer]
         if let remote = try remoteControl(logger: frameworks) { services.insert(remote, at: 2) }
         var configuration = ServiceGroupConfiguration(
             services: services.map {
@@ -354,6 +343,30 @@ public final class Agent: Sendable {
 
     /// Ends ``run(supervisor:)`` as SIGTERM does, also one that is still to begin.
     public func stop() { stopping.announce(()) }
+
+    /// What works without being asked: all services but those that serve. To be stopped in reverse.
+    ///
+    /// - Parameter supervisor: Who is told of the agent's health, by the real clock; `nil`: nobody, and only the store
+    ///   is looked at.
+    package func workers(supervisor: Supervisor?) -> [any Service] {
+        [
+            HousekeepingService(
+                store: store,
+                outbox: options.outbox,
+                clock: clock,
+                time: time,
+                pipeline: pipeline,
+                recorder: recorder,
+                logger: logger,
+                beat: {
+                    if let supervisor { await self.beat(supervisor) } else { try? await self.store.probe() }
+                },
+                beatInterval: supervisor?.progressInterval
+            ),
+            ClockSyncService(caller: caller, identity: identity, ntp: ntp, options: options.clock, logger: logger),
+            acknowledger, dispatcher, pollService,
+        ]
+    }
 
     /// The control API on TCP, where the configuration opens it.
     private func remoteControl(logger: Logger) throws(AgentError) -> ControlServer? {
@@ -393,7 +406,8 @@ public final class Agent: Sendable {
     private static func open(
         _ options: AgentOptions,
         metrics: AgentMetrics,
-        logger: Logger
+        logger: Logger,
+        change: (inout StoreOptions) -> Void
     ) throws(AgentError) -> Store {
         var store = StoreOptions(path: options.storage.path)
         store.owner = options.storage.owner == .agent ? .agent : .host
@@ -404,6 +418,7 @@ public final class Agent: Sendable {
         store.onChanges = { changes in
             for (change, count) in changes { metrics.outbox.changes[change].increment(by: UInt64(count)) }
         }
+        change(&store)
         do {
             return try Store(store)
         } catch {

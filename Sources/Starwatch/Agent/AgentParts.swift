@@ -9,7 +9,7 @@ import StarwatchTransport
 /// runs.
 struct AgentParts {
     let url: ServerURL
-    let http: HTTPClient
+    let http: any HTTPTransport
     let tokens: any TokenProvider
     let assumedDialect: Dialect
     /// In the order of the polls.
@@ -20,7 +20,14 @@ struct AgentParts {
     let ntp: NTPClient?
 
     /// - Throws: ``AgentError`` of kind `configuration` with the first option or secret that cannot be used.
-    init(_ options: AgentOptions, time: any TimeSource, logger: Logger) throws(AgentError) {
+    ///
+    /// - Parameter http: The way out; `nil`: libcurl.
+    init(
+        _ options: AgentOptions,
+        time: any TimeSource,
+        http: (any HTTPTransport)? = nil,
+        logger: Logger
+    ) throws(AgentError) {
         guard let url = ServerURL(options.server.url) else {
             throw AgentError(
                 .configuration,
@@ -32,20 +39,24 @@ struct AgentParts {
         for poll in options.polls { schedules.append(try Factories.schedule(poll)) }
         self.schedules = schedules
         ntp = try Factories.ntpClient(options.clock, time: time)
-        do {
-            http = try HTTPClient(
-                options: HTTPClientOptions(
-                    caFile: options.server.caFile,
-                    pinnedPublicKey: options.server.pinnedPublicKey
-                ),
-                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
-            )
-        } catch {
-            throw AgentError(.configuration, error.description)
+        if let http {
+            self.http = http
+        } else {
+            do {
+                self.http = try HTTPClient(
+                    options: HTTPClientOptions(
+                        caFile: options.server.caFile,
+                        pinnedPublicKey: options.server.pinnedPublicKey
+                    ),
+                    clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+                )
+            } catch {
+                throw AgentError(.configuration, error.description)
+            }
         }
         let factories = Factories(
             options: options,
-            http: http,
+            http: self.http,
             time: time,
             logger: logger,
             credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
@@ -57,7 +68,7 @@ struct AgentParts {
             for sink in options.delivery.sinks { sinks.append(try factories.sink(sink)) }
             self.sinks = sinks
         } catch {
-            http.shutdown()
+            self.http.shutdown()
             throw error
         }
     }
@@ -77,9 +88,10 @@ struct AgentParts {
         _ options: AgentOptions,
         account: DID?,
         time: any TimeSource,
+        http: (any HTTPTransport)? = nil,
         logger: Logger
     ) async throws(AgentError) {
-        let parts = try AgentParts(options, time: time, logger: logger)
+        let parts = try AgentParts(options, time: time, http: http, logger: logger)
         defer { parts.http.shutdown() }
         try await parts.validate(account: account)
     }

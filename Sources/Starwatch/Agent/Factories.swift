@@ -6,7 +6,7 @@ import Subprocess
 /// Makes the parts of an agent that depend on a choice of the configuration.
 struct Factories {
     let options: AgentOptions
-    let http: HTTPClient
+    let http: any HTTPTransport
     let time: any TimeSource
     let logger: Logger
     /// `$CREDENTIALS_DIRECTORY`.

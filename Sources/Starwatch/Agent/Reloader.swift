@@ -41,7 +41,7 @@ package final class Reloader: Service {
     }
 
     /// The options of the next run; `nil` when the agent is to stop.
-    var next: AgentOptions? { state.withLock(\.next) }
+    package var next: AgentOptions? { state.withLock(\.next) }
 
     /// Takes the group that ``reload()`` ends, and whom it tells.
     func attach(_ group: ServiceGroup, _ supervisor: Supervisor) {

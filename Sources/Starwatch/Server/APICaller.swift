@@ -48,6 +48,7 @@ package final class APICaller: Sendable {
     package let time: any TimeSource
     package let metrics: AgentMetrics
     let logger: Logger
+    package let watch: ClockWatch
     package let random: @Sendable () -> Double
     /// Marked by every try of a poll, so that a long walk of pages does not look stuck.
     let progress: ProgressMark?
@@ -74,6 +75,7 @@ package final class APICaller: Sendable {
         self.time = time
         self.metrics = metrics
         self.logger = logger
+        watch = ClockWatch(time: time)
         self.random = random
         self.progress = progress
     }
@@ -102,6 +104,7 @@ package final class APICaller: Sendable {
             case .failure(let error): failure = error
             }
             if let wait = RetryPolicy.serverWait(for: failure) {
+                await lookAtClock()
                 await gate.hold(until: time.now + wait, now: time.now)
             }
             if failure.failureClass == .unauthenticated, let token { await tokens.refuse(token) }
@@ -174,6 +177,7 @@ package final class APICaller: Sendable {
     /// Waits until the request may go; an outcome when it may not, within the wait that is sat out.
     private func takeTurn(_ call: Call) async -> Outcome? {
         while true {
+            await lookAtClock()
             let now = time.now
             guard
                 case .wait(let until, let source) = await gate.admit(
@@ -187,6 +191,22 @@ package final class APICaller: Sendable {
             metrics.api.throttleWait[source].observe(wait)
             guard wait <= RetryDecision.longestInlineWait else { return .deferred(until: until) }
             guard (try? await time.sleep(for: wait)) != nil else { return .failed(.cancelled) }
+        }
+    }
+
+    /// Moves every wait along with a local clock that was set since the last look.
+    ///
+    /// Before each use of the gate, so that no wait is counted from a clock that was set before it began.
+    package func lookAtClock() async {
+        for event in watch.look() {
+            metrics.clock.jumps[event.jump].increment()
+            logger.log(
+                .clockJump,
+                [.kind: "\(event.jump.rawValue)", .sizeMilliseconds: .number(event.size.wholeMilliseconds)]
+            )
+            guard event.jump != .suspend else { continue }
+            clock.noteStep()
+            await gate.shift(by: event.jump == .forward ? event.size : .zero - event.size)
         }
     }
 
@@ -240,7 +260,7 @@ package final class APICaller: Sendable {
             date: report.date,
             age: report.hasAge ? "" : nil,
             sentAt: report.sentAt.wall,
-            roundTrip: report.receivedAt.monotonic - report.sentAt.monotonic
+            roundTrip: report.roundTrip
         )
         // A refusal says itself how long to wait; its budget would only guess.
         guard case .success = exchange.outcome, report.rateLimitRemaining != nil || report.rateLimit != nil else {
@@ -259,6 +279,17 @@ package final class APICaller: Sendable {
 
     private func exemplar(_ call: Call) -> Exemplar? {
         Exemplar(runID: call.runID, atMilliseconds: time.now.milliseconds)
+    }
+}
+
+extension RequestReport {
+    /// From the request to the answer, by the clock that says more: where the machine slept in between, or the wall
+    /// clock was set, the two disagree, and the answer says nothing about the server's clock.
+    fileprivate var roundTrip: Duration {
+        let wall = receivedAt.wall - sentAt.wall
+        let monotonic = receivedAt.monotonic - sentAt.monotonic
+        let difference = wall > monotonic ? wall - monotonic : monotonic - wall
+        return difference > .seconds(1) ? max(monotonic, difference) : monotonic
     }
 }
 

@@ -21,11 +21,9 @@ package actor ServerGate {
     private var learned = ServerState()
     private var notBefore = NotBefore()
     private var circuit = CircuitBreaker(policy: .server)
-    private var account: DID?
-    private var requests: SlidingWindow
-    private var acknowledgements: SlidingWindow
-    private var stored = (requests: StoredWindow(), acknowledgements: StoredWindow())
-    private var isWindowDirty = false
+    private var windows: [DID: AccountWindow] = [:]
+    /// Whose window the gauges show.
+    private var lastAccount: DID?
     private var serverRemaining: Int?
 
     package init(server: String, dialect: DialectChoice, limits: LimitOptions, store: Store, metrics: AgentMetrics) {
@@ -34,8 +32,6 @@ package actor ServerGate {
         self.limits = limits
         self.metrics = metrics
         self.fixedDialect = dialect.fixed
-        self.requests = .requests(limit: limits.requestsPerMinute)
-        self.acknowledgements = .acknowledgements(limit: limits.acknowledgementsPerMinute)
     }
 
     // MARK: - State
@@ -57,8 +53,8 @@ package actor ServerGate {
     }
 
     private func lastRequest(of account: DID) async throws(StoreError) -> Timestamp? {
-        let window = StoredWindow.read(try await store.requestWindow(of: account) ?? [])
-        return (window.requests.times.dropLast().last).map { Timestamp(milliseconds: $0) }
+        let windows = try await store.requestWindows(of: account).map { StoredWindow.read($0).requests }
+        return (StoredWindow(merging: windows).times.dropLast().last).map { Timestamp(milliseconds: $0) }
     }
 
     /// The dialect; `nil` until it is known.
@@ -98,17 +94,25 @@ package actor ServerGate {
 
     /// Asks to send one request, which acknowledges `identifiers` identifiers, and counts it when it may go.
     package func admit(account: DID, acknowledging identifiers: Int = 0, now: Timestamp) async -> Admission {
-        if self.account != account { await load(account, now: now) }
+        // What was spent is known before anything more is: without the store nothing goes.
+        guard await load(account, now: now) else { return .wait(until: now + Self.waitForStore, source: .client) }
         if let until = notBefore.until, now < until { return .wait(until: until, source: notBefore.source ?? .server) }
-        if identifiers > 0, case .wait(let until) = acknowledgements.admit(identifiers, at: now) {
+        lastAccount = account
+        if let until = windows[account]?.admit(acknowledging: identifiers, now: now) {
             return .wait(until: until, source: .client)
         }
-        if case .wait(let until) = requests.admit(at: now) { return .wait(until: until, source: .client) }
-        stored.requests.spend(1, at: now)
-        if identifiers > 0 { stored.acknowledgements.spend(identifiers, at: now) }
-        isWindowDirty = true
+        guard windows[account]?.mustBeStored == true, let bytes = takeWindow(of: account) else { return .go }
+        do throws(StoreError) {
+            try await store.setRequestWindow(bytes, of: account)
+        } catch {
+            windows[account]?.isDirty = true
+            return .wait(until: now + Self.waitForStore, source: .client)
+        }
         return .go
     }
+
+    /// How soon a request is tried again for which the store failed.
+    private static let waitForStore = Duration.seconds(5)
 
     /// Learns from the rate-limit headers of an answer.
     package func observe(_ budget: ServerBudget, now: Timestamp) {
@@ -125,18 +129,14 @@ package actor ServerGate {
         try? await store.setNotBefore(until, server: server)
     }
 
-    /// The account's windows as the store keeps them; `nil` when nothing was sent since the last call.
-    package func takeWindow() -> [UInt8]? {
-        guard isWindowDirty else { return nil }
-        isWindowDirty = false
-        return StoredWindow.bytes(requests: stored.requests, acknowledgements: stored.acknowledgements)
-    }
+    /// The account's window as the store keeps it; `nil` when nothing was sent since the last call.
+    package func takeWindow(of account: DID) -> [UInt8]? { windows[account]?.take() }
 
     /// Refreshes the gauges before a scrape.
     package func publish(now: Timestamp) {
         let until = notBefore.wait(at: now) == nil ? nil : notBefore.until
         metrics.api.throttleUntil.set(until?.seconds ?? 0)
-        let own = requests.room(at: now)
+        let own = lastAccount.flatMap { windows[$0]?.room(at: now) } ?? limits.requestsPerMinute
         metrics.api.rateLimitRemaining.set(Double(min(own, serverRemaining ?? own)))
         metrics.api.circuitState[metrics.circuitNames.all[0]].set(circuit.state.metricValue)
     }
@@ -145,13 +145,14 @@ package actor ServerGate {
     package func shift(by jump: Duration) async {
         notBefore.shift(by: jump)
         circuit.shift(by: jump)
-        requests.shift(by: jump)
-        acknowledgements.shift(by: jump)
-        stored.requests.shift(by: jump)
-        stored.acknowledgements.shift(by: jump)
-        guard let until = notBefore.until else { return }
+        let accounts = Array(windows.keys)
+        for account in accounts { windows[account]?.shift(by: jump) }
         // As in hold(until:now:).
-        try? await store.replaceNotBefore(until, server: server)
+        if let until = notBefore.until { try? await store.replaceNotBefore(until, server: server) }
+        for account in accounts {
+            guard let bytes = windows[account]?.stored else { continue }
+            try? await store.setRequestWindow(bytes, of: account)
+        }
     }
 
     // MARK: - Cycles
@@ -180,14 +181,12 @@ package actor ServerGate {
         metrics.api.circuitTransitions[metrics.circuitNames.all[0], state].increment()
     }
 
-    private func load(_ account: DID, now: Timestamp) async {
-        self.account = account
-        stored = StoredWindow.read((try? await store.requestWindow(of: account)) ?? [])
-        requests = SlidingWindow(limit: limits.requestsPerMinute, state: stored.requests.times, now: now)
-        acknowledgements = SlidingWindow(
-            limit: limits.acknowledgementsPerMinute,
-            state: stored.acknowledgements.times,
-            now: now
-        )
+    /// Reads what a former run spent; `false` when it cannot be read.
+    private func load(_ account: DID, now: Timestamp) async -> Bool {
+        guard windows[account] == nil else { return true }
+        guard let stored = try? await store.requestWindows(of: account) else { return false }
+        // Another request of the account may have been here meanwhile, and may have gone already.
+        if windows[account] == nil { windows[account] = AccountWindow(limits: limits, stored: stored, now: now) }
+        return true
     }
 }

@@ -20,6 +20,13 @@ struct StoredWindow: Sendable, Hashable {
         }
     }
 
+    /// The most that any of `windows` knows of each second: each is what was known at some time of the same requests.
+    init(merging windows: [StoredWindow]) {
+        var most: [Int64: Int64] = [:]
+        for entry in windows.flatMap(\.spent) { most[entry.second] = max(most[entry.second] ?? 0, entry.cost) }
+        spent = most.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     /// Milliseconds and costs in turn.
     var times: [Int64] { spent.flatMap { [$0.second * 1000, $0.cost] } }
 

@@ -94,7 +94,7 @@ package final class AcknowledgeService: Service {
 
     /// Stores what these requests have spent of the rate limit, so that a restart does not forget it.
     private func storeWindow(_ stream: StreamKey) async throws(StoreError) {
-        guard let window = await caller.gate.takeWindow() else { return }
+        guard let window = await caller.gate.takeWindow(of: stream.account) else { return }
         let now = caller.clock.now
         var record = CycleRecord(
             stream: stream,

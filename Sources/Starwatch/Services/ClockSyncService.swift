@@ -27,13 +27,16 @@ package final class ClockSyncService: Service {
 
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
-            var detector = ClockJumpDetector()
+            var jumps = self.caller.watch.jumps
             var pace = NTPPace(interval: self.options.checkInterval)
             // `nil`: it is never asked again.
             var nextSync: Duration? = self.caller.time.monotonic
             while !Task.isCancelled {
                 // After a jump the clocks are compared at once.
-                if await self.watch(&detector), nextSync != nil { nextSync = self.caller.time.monotonic }
+                await self.caller.lookAtClock()
+                let known = self.caller.watch.jumps
+                if known != jumps, nextSync != nil { nextSync = self.caller.time.monotonic }
+                jumps = known
                 if let due = nextSync, self.caller.time.monotonic >= due {
                     let wait = await self.sync(&pace)
                     nextSync = wait.map { self.caller.time.monotonic + $0 }
@@ -109,23 +112,5 @@ package final class ClockSyncService: Service {
         {
             caller.clock.sampleFailed(.timeEndpoint)
         }
-    }
-
-    /// Looks whether the local clock has jumped since the last time.
-    private func watch(_ detector: inout ClockJumpDetector) async -> Bool {
-        let time = caller.time
-        let reading = ClockJumpDetector.Reading(wall: time.now, monotonic: time.monotonic, boottime: time.boottime)
-        let events = detector.observe(reading)
-        for event in events {
-            caller.metrics.clock.jumps[event.jump].increment()
-            logger.log(
-                .clockJump,
-                [.kind: "\(event.jump.rawValue)", .sizeMilliseconds: .number(event.size.wholeMilliseconds)]
-            )
-            guard event.jump != .suspend else { continue }
-            caller.clock.noteStep()
-            await caller.gate.shift(by: event.jump == .forward ? event.size : .zero - event.size)
-        }
-        return !events.isEmpty
     }
 }

@@ -109,7 +109,7 @@ package final class PollService: Service {
 
     /// Gives up every cycle under way, because the identity changed, and returns when they have ended.
     package func abort() async {
-        let tasks = state.withLock { Array($0.running.values) }
+        let tasks = state.withLock { state in polls.compactMap { state.running[$0.name] } }
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.value }
     }

@@ -5,7 +5,7 @@ package import StarwatchTransport
 package struct NtfySink: NotificationSink {
     package let name: String
     private let url: String
-    private let http: HTTPClient
+    private let http: any HTTPTransport
     private let time: any TimeSource
     private let token: SecretFile?
 
@@ -13,7 +13,7 @@ package struct NtfySink: NotificationSink {
         name: String,
         url: String,
         topic: String,
-        http: HTTPClient,
+        http: any HTTPTransport,
         time: any TimeSource,
         token: SecretFile?
     ) {

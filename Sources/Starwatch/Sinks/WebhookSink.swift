@@ -8,7 +8,7 @@ package struct WebhookSink: NotificationSink {
     package let name: String
     private let url: String
     private let timeout: Duration
-    private let http: HTTPClient
+    private let http: any HTTPTransport
     private let time: any TimeSource
     private let secret: SecretFile?
 
@@ -17,7 +17,7 @@ package struct WebhookSink: NotificationSink {
         name: String,
         url: String,
         timeout: Duration,
-        http: HTTPClient,
+        http: any HTTPTransport,
         time: any TimeSource,
         secret: SecretFile?
     ) {

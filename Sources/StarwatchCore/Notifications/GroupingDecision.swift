@@ -10,9 +10,9 @@ public enum GroupingDecision: Sendable, Hashable {
     /// Decides for one stream.
     ///
     /// - Parameters:
-    ///   - oldestWaiting: When the oldest waiting change was stored; `nil` when none waits.
-    ///   - lastNotified: When the stream was last announced; `nil` when never. A time in the future, left by a clock
-    ///     that was set back, counts as now, so that the wait is never longer than `groupInterval`.
+    ///   - oldestWaiting: When the oldest waiting change was stored; `nil` when none waits. A time in the future, left
+    ///     by a clock that was set back, says nothing: nobody knows how long the change has waited, so it is due.
+    ///   - lastNotified: When the stream was last announced; `nil` when never. A time in the future counts as never.
     ///   - groupWait: How long the first change of a group waits for others.
     ///   - groupInterval: The least time between two notifications of the stream.
     public static func decide(
@@ -23,8 +23,8 @@ public enum GroupingDecision: Sendable, Hashable {
         groupInterval: Duration
     ) -> GroupingDecision {
         guard let oldestWaiting else { return .idle }
-        var due = min(oldestWaiting, now) + groupWait
-        if let lastNotified { due = max(due, min(lastNotified, now) + groupInterval) }
+        var due = oldestWaiting > now ? now : oldestWaiting + groupWait
+        if let lastNotified, lastNotified <= now { due = max(due, lastNotified + groupInterval) }
         return due <= now ? .notify : .wait(until: due)
     }
 }

@@ -51,6 +51,7 @@ public struct PageWalk: Sendable {
     private var firstAsked: Timestamp?
     private var stopped = false
     private let resumed: OpenWalk?
+    private let cursor: JWTID?
 
     /// Plans a walk.
     ///
@@ -70,6 +71,7 @@ public struct PageWalk: Sendable {
         self.mode = mode
         self.pageCap = pageCap
         self.chunkCount = chunks
+        self.cursor = cursor
         let overlap = cursor.map { JWTID.floor($0.kind, at: $0.timestamp - dialect.lateVisibility) }
         self.lowerEnd = overlap
         self.after = overlap
@@ -113,7 +115,7 @@ public struct PageWalk: Sendable {
         let more = page.hasMore && !bootstrapHasSeenEnough(last)
         if more {
             if dialect.isDescending { before = last } else { after = page.nextAfter ?? last }
-            if pagesOfChunk >= pageCap && mode == .poll { stopped = true }
+            if pagesOfChunk >= pageCap && mode == .poll && hasAdvanced { stopped = true }
         } else {
             chunk += 1
             pagesOfChunk = 0
@@ -139,6 +141,13 @@ public struct PageWalk: Sendable {
         guard chunkCount > 1, let firstAsked, let top else { return top }
         let cap = JWTID.floor(top.kind, at: firstAsked)
         return cap.precedes(top) == true ? cap : top
+    }
+
+    /// Whether the next cycle would go on from here. Ascending pages below the cursor are only the overlap: a cycle that
+    /// ended among them would be repeated for ever.
+    private var hasAdvanced: Bool {
+        guard !dialect.isDescending, chunkCount == 1, let cursor, let after else { return true }
+        return cursor.precedes(after) == true
     }
 
     /// Whether an interrupted walk was finished by this one, so that newer changes remain to be asked for.

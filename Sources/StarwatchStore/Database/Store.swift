@@ -7,7 +7,7 @@ import StarwatchCore
 /// throws ``StoreError``; a call that threw changed nothing. Cancellation is not looked at: a transaction that has
 /// begun is finished. Times are arguments. Callers see no SQL.
 package actor Store {
-    nonisolated let executor = StoreExecutor()
+    nonisolated let executor: any StoreQueue
     package nonisolated let health = StoreHealth()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -33,6 +33,7 @@ package actor Store {
     ///   this program does not know, ``StoreError/corrupt(detail:)``, ``StoreError/io(detail:)``.
     package init(_ options: StoreOptions) throws(StoreError) {
         self.options = options
+        executor = options.queue ?? StoreExecutor()
         self.starredPolls = options.starredPolls
         let start = ContinuousClock.now
         do {
@@ -76,7 +77,13 @@ package actor Store {
 
     /// One immediate transaction.
     func write<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
-        try access(operation) { try database.write { db in try counted(db, body) } }
+        try access(operation) {
+            try database.write { db in
+                let result = try counted(db, body)
+                try options.interrupt?(operation, .committing)
+                return result
+            }
+        }
     }
 
     /// Statements that are each their own transaction: for reads, and for writes of a single statement.
@@ -109,7 +116,9 @@ package actor Store {
         }
         let result: T
         do {
+            try options.interrupt?(operation, .begun)
             result = try body()
+            try options.interrupt?(operation, .ended)
         } catch {
             hasFailed = true
             changes.removeAll(keepingCapacity: true)

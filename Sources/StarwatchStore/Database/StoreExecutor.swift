@@ -1,7 +1,13 @@
 import Dispatch
 
+/// The serial executor on which a store runs.
+package protocol StoreQueue: SerialExecutor {
+    /// Runs `work` after what was put there before.
+    func run(_ work: @escaping @Sendable () -> Void)
+}
+
 /// The serial queue on which the store runs, so that a blocking SQLite call never holds a cooperative thread.
-final class StoreExecutor: SerialExecutor {
+final class StoreExecutor: StoreQueue {
     private let queue = DispatchQueue(label: "starwatch.store")
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -9,7 +15,6 @@ final class StoreExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    /// Runs `work` on the queue, after what was put there before.
     func run(_ work: @escaping @Sendable () -> Void) {
         queue.async(execute: work)
     }

@@ -15,6 +15,16 @@ package enum StoreOperation: String, Sendable, CaseIterable {
     case evict, edit, read, snapshot, log, digest, retention, checkpoint
 }
 
+/// Where an access stands; see ``StoreOptions/interrupt``.
+package enum StoreMoment: Sendable, CaseIterable {
+    /// Nothing was done yet.
+    case begun
+    /// All is written, and not committed. Only in transactions of several statements.
+    case committing
+    /// It is committed, and the caller does not know.
+    case ended
+}
+
 /// How a store is opened.
 package struct StoreOptions: Sendable {
     /// The database file; created with mode 0600 where `owner` is `.agent`.
@@ -35,6 +45,11 @@ package struct StoreOptions: Sendable {
     package var onUnrecorded: @Sendable (StoreError) -> Void = { _ in }
     /// Called after a transaction that changed outbox rows, with how many of each change. Never for a rollback.
     package var onChanges: @Sendable ([OutboxChange: Int]) -> Void = { _ in }
+    /// Where the store runs; `nil`: on a queue of its own.
+    package var queue: (any StoreQueue)?
+    /// Called on the store's queue at the moments of every access; what it throws, the access fails with. A simulation
+    /// makes disks fail here.
+    package var interrupt: (@Sendable (StoreOperation, StoreMoment) throws(StoreError) -> Void)?
 
     package init(path: String) {
         self.path = path

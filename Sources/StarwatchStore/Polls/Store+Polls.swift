@@ -136,16 +136,26 @@ extension Store {
         }
     }
 
-    /// The newest request window stored for an account; `nil` if there is none.
-    package func requestWindow(of account: DID) throws(StoreError) -> [UInt8]? {
+    /// The request windows stored for an account, one for each of its streams that has any.
+    package func requestWindows(of account: DID) throws(StoreError) -> [[UInt8]] {
         try direct(.read) { db in
-            try db.row(
-                """
-                SELECT request_window FROM streams WHERE account = ? AND request_window IS NOT NULL
-                ORDER BY window_at DESC LIMIT 1
-                """,
+            var windows: [[UInt8]] = []
+            let rows = try db.rows(
+                "SELECT request_window FROM streams WHERE account = ? AND request_window IS NOT NULL ORDER BY id",
                 [account.rawValue]
-            )?.bytes(0)
+            )
+            while let row = try rows.next() { windows.append(row.bytes(0)) }
+            return windows
+        }
+    }
+
+    /// Stores an account's request window with all of its streams, before a cycle ends or when the clock was set.
+    package func setRequestWindow(_ window: [UInt8], of account: DID) throws(StoreError) {
+        try direct(.finishCycle) { db in
+            try db.run(
+                "UPDATE streams SET request_window = ? WHERE account = ?",
+                [window.blob, account.rawValue]
+            )
         }
     }
 

@@ -4,7 +4,7 @@ import StarwatchCore
 ///
 /// It does not retry, wait or decode: one call is one request.
 package struct EndorserClient: Sendable {
-    private let http: HTTPClient
+    private let http: any HTTPTransport
     private let baseURL: String
     private let clientVersion: String
     private let userAgent: String
@@ -18,7 +18,7 @@ package struct EndorserClient: Sendable {
     ///   - timeout: From the call to the last byte.
     ///   - maxResponseBytes: After decompression.
     package init(
-        http: HTTPClient,
+        http: any HTTPTransport,
         baseURL: String,
         clientVersion: String,
         userAgent: String? = nil,

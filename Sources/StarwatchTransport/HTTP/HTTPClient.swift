@@ -2,7 +2,7 @@
 ///
 /// Redirects are not followed, proxies of the environment are not used, and nothing but HTTP is spoken. Safe to use
 /// from any number of tasks.
-package final class HTTPClient: Sendable {
+package final class HTTPClient: HTTPTransport {
     private let driver: CurlDriver
 
     /// Starts the client's thread.

@@ -18,4 +18,10 @@ package struct HTTPExchange: Sendable {
     package let measurements: HTTPMeasurements
     /// The answer's status, also where its body was too large or did not come whole; `nil` when no head came.
     package var status: Int?
+
+    package init(result: Result<HTTPResponse, HTTPError>, measurements: HTTPMeasurements, status: Int? = nil) {
+        self.result = result
+        self.measurements = measurements
+        self.status = status
+    }
 }

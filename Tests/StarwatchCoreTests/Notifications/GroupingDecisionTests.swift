@@ -23,9 +23,11 @@ import Testing
         #expect(decide(oldest: -10, notified: -300) == .notify)
     }
 
-    @Test func timesFromTheFutureCountAsNow() {
-        #expect(decide(oldest: 99_999, notified: nil, wait: 10) == .wait(until: now + .seconds(10)))
-        #expect(decide(oldest: 0, notified: 99_999) == .wait(until: now + .seconds(300)))
+    /// Counted as now, they would put the announcement off again at every look, until the clock has caught up.
+    @Test func timesFromTheFutureDoNotWait() {
+        #expect(decide(oldest: 99_999, notified: nil, wait: 10) == .notify)
+        #expect(decide(oldest: 0, notified: 99_999) == .notify)
+        #expect(decide(oldest: -10, notified: 99_999, wait: 20) == .wait(until: now + .seconds(10)))
     }
 
     @Test(arguments: [(1, NotificationGroup.single), (2, .several), (5, .several), (6, .many), (5000, .many)])

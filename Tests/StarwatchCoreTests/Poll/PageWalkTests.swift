@@ -95,6 +95,26 @@ import Testing
         #expect(Set(seen) == Set(items) && seen.count == 100)
     }
 
+    /// Every cycle begins with the overlap: one that ended within it would be repeated for ever.
+    @Test func aCycleDoesNotEndBeforeItHasPassedItsCursor() throws {
+        func second(_ number: Int) -> JWTID {
+            JWTID("176722560\(number / 10)_\(String(repeating: "\(number % 10)", count: 6))_00000000")!
+        }
+        let items = (0..<60).map(second)
+        var cursor = second(45)
+        var cycles = 0
+        while cursor != items.last, cycles < 30 {
+            var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: cursor, resume: nil, chunks: 1, pageCap: 5)
+            while let step = walk.next(limit: nil) {
+                let page = answer(step.query, items: items, dialect: .canonical, size: 1)
+                let plan = try walk.receive(page, askedAt: nil)
+                if let last = plan.changes.last?.id, cursor.precedes(last) == true { cursor = last }
+            }
+            cycles += 1
+        }
+        #expect(cursor == items.last)
+    }
+
     @Test func aWalkWithoutRoomEndsAndIsNotComplete() throws {
         let items = (1...20).map { id($0, .endorser) }
         var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)

@@ -54,6 +54,65 @@ import Testing
         await store.close()
     }
 
+    @Test func requestsThatStartTogetherShareOneWindow() async throws {
+        let gate = makeGate(requests: 2)
+        let sent = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<10 {
+                group.addTask { await gate.admit(account: World.key, now: ManualClock.start) == .go }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(sent == 2)
+        await store.close()
+    }
+
+    @Test func everyAccountKeepsItsWindowWhileAnotherIsActive() async throws {
+        let gate = makeGate(requests: 2)
+        let start = ManualClock.start
+        for account in [World.key, World.key, World.other] {
+            #expect(await gate.admit(account: account, now: start) == .go)
+        }
+        guard case .wait = await gate.admit(account: World.key, now: start) else {
+            Issue.record("The other account's request made the first one's be forgotten.")
+            return
+        }
+        await store.close()
+    }
+
+    @Test func aCycleStoresTheWindowOfItsOwnAccount() async throws {
+        let gate = makeGate()
+        #expect(await gate.admit(account: World.key, now: ManualClock.start) == .go)
+        #expect(await gate.takeWindow(of: World.other) == nil)
+        #expect(await gate.admit(account: World.other, now: ManualClock.start) == .go)
+        #expect(await gate.takeWindow(of: World.key) != nil)
+        #expect(await gate.takeWindow(of: World.key) == nil)
+        #expect(await gate.takeWindow(of: World.other) != nil)
+        await store.close()
+    }
+
+    @Test(arguments: [(5, 5), (10, 7), (100, 95), (100, 100)])
+    func aCrashDoesNotLetMoreThrough(limit: Int, sent: Int) async throws {
+        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+        _ = try await store.pollState(stream, maxUndelivered: 1)
+        let start = ManualClock.start
+        let gate = makeGate(requests: limit)
+        for _ in 0..<sent { #expect(await gate.admit(account: World.key, now: start) == .go) }
+        // No cycle has ended since, so nothing but the gate itself has stored the window.
+        let next = makeGate(requests: limit)
+        var more = 0
+        while more <= limit, await next.admit(account: World.key, now: start + .seconds(1)) == .go { more += 1 }
+        #expect(sent + more <= limit)
+        #expect(sent + more >= limit - max(1, limit / 10))
+        await store.close()
+    }
+
+    @Test func nothingGoesWhileTheStoreCannotSayWhatWasSpent() async throws {
+        let gate = makeGate()
+        await store.close()
+        let admission = await gate.admit(account: World.key, now: ManualClock.start)
+        #expect(admission == .wait(until: ManualClock.start + .seconds(5), source: .client))
+    }
+
     @Test func acknowledgedIdentifiersHaveALimitOfTheirOwn() async throws {
         let gate = makeGate(acknowledgements: 250)
         let start = ManualClock.start

@@ -1,0 +1,12 @@
+package import StarwatchStore
+package import StarwatchTransport
+
+/// What an agent gets from outside beside its clock. A simulation gives one its own network and disk.
+package struct AgentSurroundings: Sendable {
+    /// The way out; `nil`: libcurl.
+    package var http: (any HTTPTransport)?
+    /// Has the last word on how the database is opened.
+    package var store: @Sendable (inout StoreOptions) -> Void = { _ in }
+
+    package init() {}
+}

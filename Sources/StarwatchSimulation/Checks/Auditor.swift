@@ -1,0 +1,142 @@
+import Starwatch
+import StarwatchCore
+import StarwatchStore
+
+/// Holds an agent's database against what the server and the sinks know.
+final class Auditor: Sendable {
+    private let settings: Settings
+    private let network: SimulatedNetwork
+    private let clock: SimulatedClock
+    private let violations: Violations
+    private let truth = Confined(Truth())
+
+    init(network: SimulatedNetwork, clock: SimulatedClock) {
+        settings = network.server.settings
+        violations = network.violations
+        self.network = network
+        self.clock = clock
+    }
+
+    func noteDiscarded(_ ids: [String]) { truth.value.discarded.formUnion(ids) }
+
+    /// Power was lost: the watermark of the last audit may not be there any more.
+    func forgetWatermarks() { truth.value.watermarks = [:] }
+
+    var account: DID? { truth.value.account }
+
+    // MARK: - Looking
+
+    /// Learns which identity and stars the database holds now, and looks at the watermarks.
+    func look(at agent: Agent) async throws(StoreError) {
+        let identity = try await agent.store.activeIdentity()
+        if identity.generation != truth.value.generation || identity.did != truth.value.account {
+            for plan in truth.value.stars.keys { network.server.state.value.unstarred.insert(plan) }
+            for receiver in network.receivers { receiver.excuseRepetitions() }
+            let discarded = truth.value.discarded
+            truth.value = Truth()
+            truth.value.discarded = discarded
+            truth.value.generation = identity.generation
+            truth.value.account = identity.did
+        }
+        guard let did = identity.did else { return }
+        let stars = Set(try await agent.store.stars(of: did))
+        for plan in truth.value.stars.keys where !stars.contains(plan) {
+            truth.value.stars[plan] = nil
+            network.server.state.value.unstarred.insert(plan)
+        }
+        for plan in stars where truth.value.stars[plan] == nil { truth.value.stars[plan] = clock.boot }
+        for poll in agent.polls {
+            let stream = StreamKey(account: did, server: Settings.server, poll: poll.name)
+            let state = try await agent.store.pollState(stream, maxUndelivered: agent.options.outbox.maxUndelivered)
+            if state.bootstrapped, truth.value.bootstrapped[poll.name] == nil {
+                truth.value.bootstrapped[poll.name] = clock.boot
+            }
+            check(state, of: poll.name)
+        }
+    }
+
+    private func check(_ state: PollState, of poll: PollName) {
+        if let former = truth.value.watermarks[poll] {
+            if state.watermark.map({ $0.rawValue < former.rawValue }) ?? true {
+                violations.record(.watermarkRises, "it fell from \(former.rawValue)")
+            }
+        }
+        truth.value.watermarks[poll] = state.watermark
+        if let watermark = state.watermark, state.fetchCursor.map({ $0.precedes(watermark) == true }) ?? true,
+            state.watermark != state.fetchCursor
+        {
+            // Eviction rewinds the cursor below a watermark that was true when it was set.
+            guard state.known.isEmpty else {
+                return violations.record(.watermarkTruthful, "it is above the fetch cursor")
+            }
+        }
+    }
+
+    /// Compares every row with what the sinks accepted, and the books with the rows.
+    func audit(_ agent: Agent) async throws(StoreError) {
+        try await look(at: agent)
+        let imbalance = try await agent.store.imbalances()
+        if imbalance != LedgerImbalance() {
+            violations.record(.booksBalance, "fetched is off by \(imbalance.fetched), new by \(imbalance.new)")
+        }
+        for row in try await rows(of: agent) {
+            let id = row.change.id.rawValue
+            if row.state == .delivered || row.state == .acknowledged, !isAccepted(id) {
+                violations.record(.nothingInvented, "\(id) is \(row.state.rawValue) and no sink has it")
+            }
+            guard row.stream.account == truth.value.account, !row.state.isTerminal,
+                let watermark = truth.value.watermarks[row.stream.poll], watermark.precedes(row.change.id) == false
+            else { continue }
+            // What shows late may be stored late. What was starred late is fetched from where the cursor is.
+            guard let item = network.server.state.value.feed[id], !item.isLate,
+                item.plan == SimulatedServer.offerPlan
+                    || truth.value.stars[item.plan].map({ $0 < item.createdAt }) == true
+            else { continue }
+            violations.record(.watermarkTruthful, "\(id) is \(row.state.rawValue), the watermark \(watermark.rawValue)")
+        }
+    }
+
+    private func rows(of agent: Agent) async throws(StoreError) -> [OutboxRow] {
+        var filter = OutboxFilter()
+        filter.limit = 100_000
+        return try await agent.store.outbox(filter)
+    }
+
+    private func isAccepted(_ id: String) -> Bool { network.receivers.contains { $0.hasAccepted(id) } }
+
+    // MARK: - The end
+
+    /// What the server shows, must have been announced, and neither was nor is listed as dead; and rows under way.
+    func missing(in agent: Agent) async throws(StoreError) -> (lost: [String], open: Int) {
+        try await look(at: agent)
+        guard let account = truth.value.account else { return ([], 0) }
+        let rows = try await rows(of: agent).filter { $0.stream.account == account }
+        let dead = Set(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
+        var lost: [String] = []
+        for poll in agent.polls {
+            for row in network.server.state.value.feed.rows
+            where row.isVisible(at: clock.boot)
+                && truth.value.mustHave(row, in: poll.name, bootstrap: settings.bootstrap == .beginning)
+                && !isAccepted(row.id) && !dead.contains(row.id) && !truth.value.discarded.contains(row.id)
+            {
+                lost.append(row.id)
+            }
+        }
+        return (lost, rows.count { !$0.state.isTerminal })
+    }
+
+    /// The greatest identifier the watermark should have reached, by poll, and how far it is.
+    func unreached(in agent: Agent) -> String? {
+        for poll in agent.polls {
+            let required = network.server.state.value.feed.rows.last {
+                $0.isVisible(at: clock.boot)
+                    && truth.value.mustHave($0, in: poll.name, bootstrap: settings.bootstrap == .beginning)
+            }
+            guard let required, let watermark = truth.value.watermarks[poll.name]?.rawValue ?? "" as String?,
+                watermark < required.id
+            else { continue }
+            return "the watermark of \(poll.name.rawValue) is \(watermark), and \(required.id) is finished"
+        }
+        return nil
+    }
+}

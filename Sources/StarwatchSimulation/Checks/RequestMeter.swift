@@ -1,0 +1,84 @@
+/// Watches how politely the server is asked, by the time that truly passes.
+final class RequestMeter: Sendable {
+    private struct Account {
+        var requests: [Int64] = []
+        var acknowledged: [(at: Int64, count: Int)] = []
+    }
+
+    private struct State {
+        var accounts: [String: Account] = [:]
+        var holdUntil: Int64 = 0
+        var holdKnownAt: Int64 = 0
+        /// Whether the agent had the time to store it.
+        var isHoldStored = false
+    }
+
+    /// The agent's clocks have milliseconds.
+    private static let unit: Int64 = 1000
+
+    private let state = Confined(State())
+    private let settings: Settings
+    private let clock: SimulatedClock
+    private let violations: Violations
+
+    init(settings: Settings, clock: SimulatedClock, violations: Violations) {
+        self.settings = settings
+        self.clock = clock
+        self.violations = violations
+    }
+
+    /// A request goes out.
+    func sent(by account: String, acknowledging count: Int) {
+        let now = clock.boot
+        if now < state.value.holdUntil - Self.unit, now > state.value.holdKnownAt {
+            let early = Double(state.value.holdUntil - now) / 1e6
+            violations.record(.retryAfter, "a request came \(early) s before the server allowed it")
+        }
+        var entry = state.value.accounts[account] ?? Account()
+        entry.requests.removeAll { $0 <= now - 60_000_000 }
+        entry.acknowledged.removeAll { $0.at <= now - 60_000_000 }
+        entry.requests.append(now)
+        if count > 0 { entry.acknowledged.append((now, count)) }
+        if entry.requests.count > settings.requestsPerMinute {
+            violations.record(
+                .requestLimit,
+                "\(entry.requests.count) requests within 60 s, \(settings.requestsPerMinute) are allowed"
+            )
+        }
+        let sum = entry.acknowledged.reduce(0) { $0 + $1.count }
+        if sum > settings.acknowledgementsPerMinute {
+            violations.record(
+                .acknowledgementLimit,
+                "\(sum) acknowledged within 60 s, \(settings.acknowledgementsPerMinute) are allowed"
+            )
+        }
+        state.value.accounts[account] = entry
+    }
+
+    /// The agent has read an answer, given at `answeredAt`, that asks to be left alone for `wait`.
+    func learned(wait: Int64, answeredAt: Int64) {
+        guard answeredAt + wait > state.value.holdUntil else { return }
+        state.value.holdUntil = answeredAt + wait
+        state.value.holdKnownAt = clock.boot
+        state.value.isHoldStored = false
+    }
+
+    /// The agent has stored the wait it knows of, if any.
+    func stored() { state.value.isHoldStored = true }
+
+    /// The agent is gone, and with it the wait it could not store.
+    func ended() {
+        if !state.value.isHoldStored { state.value.holdUntil = 0 }
+    }
+
+    /// What the agent knew is gone with the end of its disk's last writes.
+    func forget() {
+        state.value = State()
+    }
+
+    /// The wall clock was set: what is measured by it cannot be told any more.
+    func excuseWaits() {
+        state.value.holdUntil = 0
+        state.value.accounts = [:]
+    }
+}

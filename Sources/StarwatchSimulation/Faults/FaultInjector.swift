@@ -1,0 +1,59 @@
+/// Decides when something goes wrong. Every kind has a stream of its own, so that leaving one out changes the others
+/// as little as can be.
+final class FaultInjector: Sendable {
+    private struct State {
+        var streams: [FaultKind: Chance]
+        var counts: [FaultKind: Int] = [:]
+        var total = 0
+        var pauses = 0
+        var isOver = false
+    }
+
+    private let state: Confined<State>
+    private let limit: Int
+    /// What each probability is multiplied with.
+    private let intensity: Double
+
+    /// - Parameters:
+    ///   - kinds: Those that may happen.
+    ///   - limit: How many may happen in all.
+    init(seed: UInt64, kinds: Set<FaultKind>, limit: Int, intensity: Double) {
+        let streams = kinds.map { ($0, Chance(seed: seed, $0.rawValue)) }
+        state = Confined(State(streams: Dictionary(uniqueKeysWithValues: streams)))
+        self.limit = limit
+        self.intensity = intensity
+    }
+
+    /// Whether `kind` happens now.
+    func strikes(_ kind: FaultKind, _ probability: Double) -> Bool {
+        guard state.value.pauses == 0, !state.value.isOver, state.value.total < limit,
+            state.value.streams[kind]?.happens(min(probability * intensity, 0.9)) == true
+        else { return false }
+        state.value.total += 1
+        state.value.counts[kind, default: 0] += 1
+        return true
+    }
+
+    /// The first of `kinds` that happens now.
+    func first(of kinds: [(FaultKind, Double)]) -> FaultKind? {
+        kinds.first { strikes($0.0, $0.1) }?.0
+    }
+
+    /// A number that belongs to a fault that happens.
+    func number(_ kind: FaultKind, _ range: ClosedRange<Int>) -> Int {
+        state.value.streams[kind]?.number(range) ?? range.lowerBound
+    }
+
+    /// Nothing goes wrong while `body` runs: it only looks.
+    func pause<T>(_ body: () async throws -> T) async rethrows -> T {
+        state.value.pauses += 1
+        defer { state.value.pauses -= 1 }
+        return try await body()
+    }
+
+    /// From now on nothing goes wrong.
+    func end() { state.value.isOver = true }
+
+    var counts: [FaultKind: Int] { state.value.counts }
+    var total: Int { state.value.total }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import StarwatchCore
+import StarwatchTransport
+
+extension SimulatedServer {
+    /// The plan on which all offers are.
+    static let offerPlan = "offers"
+
+    private struct Query: Decodable {
+        var planIds: [String]
+        var afterId: String
+        var beforeId: String?
+        var limit: Int?
+    }
+
+    func changes(_ request: HTTPRequest) -> Answer {
+        guard let query = try? JSONDecoder().decode(Query.self, from: Data(request.body ?? [])) else {
+            return plain(400, "")
+        }
+        return page(
+            of: Set(query.planIds),
+            after: query.afterId,
+            before: query.beforeId,
+            limit: min(query.limit ?? settings.pageSize, settings.pageSize)
+        ) { row in
+            let item = "{\"jwtId\":\"\(row.id)\",\"handleId\":\"\(row.plan)\",\"name\":\"N\"}"
+            return settings.dialect == .canonical ? "{\"planSummary\":\(item)}" : "{\"plan\":\(item)}"
+        }
+    }
+
+    func offers(_ request: HTTPRequest) -> Answer {
+        func item(_ name: String) -> String? {
+            request.url.split(whereSeparator: { $0 == "?" || $0 == "&" }).first { $0.hasPrefix(name + "=") }
+                .map { String($0.dropFirst(name.count + 1)) }
+        }
+        return page(
+            of: [Self.offerPlan],
+            after: item("afterId") ?? "0",
+            before: item("beforeId"),
+            limit: settings.pageSize,
+            isOffers: true
+        ) { row in
+            "{\"jwtId\":\"\(row.id)\",\"handleId\":\"\(row.plan)\",\"objectDescription\":\"O\"}"
+        }
+    }
+
+    private func page(
+        of plans: Set<String>,
+        after: String,
+        before: String?,
+        limit: Int,
+        isOffers: Bool = false,
+        item: (FeedRow) -> String
+    ) -> Answer {
+        let isDescending = settings.dialect.isDescending
+        var (rows, hasMore) = state.value.feed.page(
+            of: plans,
+            after: after,
+            before: before,
+            isDescending: isDescending,
+            limit: max(limit, 1),
+            now: clock.boot
+        )
+        let last = rows.last?.id
+        if let lostEvery { rows.removeAll { Fingerprint(of: $0.id).value % UInt64(lostEvery) == 0 } }
+        if rows.count > 1, faults.strikes(.outOfOrder, 0.02) { rows.reverse() }
+        if let first = rows.first, faults.strikes(.duplicated, 0.02) { rows.append(first) }
+        var next = last
+        if faults.strikes(.wrongNext, 0.01) {
+            hasMore = true
+            next = ["0000000000_000000_00000000", after, nil, "nonsense"][faults.number(.wrongNext, 0...3)]
+        }
+        var body = "{\"data\":[" + rows.map(item).joined(separator: ",") + "],\"hitLimit\":\(hasMore)"
+        if settings.dialect == .canonical, !isOffers {
+            body += ",\"pagination\":{\"hasMore\":\(hasMore)"
+            if hasMore, let next { body += ",\"nextAfterId\":\"\(next)\"" }
+            body += "}"
+        }
+        return plain(200, body + "}")
+    }
+
+    private struct Acknowledgement: Decodable {
+        var acknowledgedJwtIds: [String]
+    }
+
+    func acknowledge(_ request: HTTPRequest) -> Answer {
+        guard let body = request.body,
+            let key = request.headers.first(where: { $0.name == "X-Idempotency-Key" })?.value,
+            let ids = try? JSONDecoder().decode(Acknowledgement.self, from: Data(body)).acknowledgedJwtIds
+        else { return plain(400, "") }
+        var fingerprint = Fingerprint()
+        fingerprint.add(body)
+        if let former = state.value.bodies.updateValue(fingerprint, forKey: key), former != fingerprint {
+            violations.record(.idempotency, "one key was used with two bodies")
+            return plain(409, "")
+        }
+        if faults.strikes(.partialAcknowledgement, 0.02) {
+            return plain(200, "{\"acknowledged\":0,\"failed\":\(ids.count)}")
+        }
+        let already = ids.count { state.value.acknowledged.contains($0) }
+        state.value.acknowledged.formUnion(ids)
+        return plain(200, "{\"acknowledged\":\(ids.count - already),\"alreadyAcknowledged\":\(already),\"failed\":0}")
+    }
+
+    /// The identifiers that a request acknowledges.
+    func acknowledged(by request: HTTPRequest) -> [String] {
+        guard request.url.hasSuffix("/acknowledge"), let body = request.body else { return [] }
+        return (try? JSONDecoder().decode(Acknowledgement.self, from: Data(body)))?.acknowledgedJwtIds ?? []
+    }
+}

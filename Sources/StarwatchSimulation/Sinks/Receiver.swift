@@ -1,0 +1,118 @@
+import StarwatchCore
+import StarwatchTransport
+
+/// A webhook's receiver in memory. A careful one keeps the ids it has seen.
+final class Receiver: Sendable {
+    /// What it does with a request.
+    enum Reaction {
+        case answer(Int, headers: [(name: String, value: String)])
+        case fail(HTTPError, after: Duration)
+    }
+
+    private struct State {
+        var contents: [String: Fingerprint] = [:]
+        /// The notifications in which each change was accepted.
+        var notifications: [String: Set<String>] = [:]
+        /// Notifications that were accepted without the agent having heard it.
+        var unheard: Set<String> = []
+        /// Notifications whose changes may come again in others.
+        var excused: Set<String> = []
+        var isGone = false
+    }
+
+    let name: String
+    private let faults: FaultInjector
+    private let violations: Violations
+    private let state = Confined(State())
+
+    init(index: Int, faults: FaultInjector, violations: Violations) {
+        name = Self.name(index)
+        self.faults = faults
+        self.violations = violations
+    }
+
+    static func name(_ index: Int) -> String { "sink_\(index)" }
+    static func url(_ index: Int) -> String { "http://sink-\(index).test/hook" }
+
+    var isGone: Bool { state.value.isGone }
+
+    /// It is there again; the agent finds out when it loads its configuration.
+    func revive() { state.value.isGone = false }
+
+    func hasAccepted(_ change: String) -> Bool { state.value.notifications[change] != nil }
+
+    /// Reacts to a request that has reached it.
+    func receive(_ request: HTTPRequest) -> Reaction {
+        if state.value.isGone { return gone() }
+        let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
+        let kinds: [(FaultKind, Double)] = [
+            (.sinkRefused, 0.03), (.sinkRejected, 0.03), (.sinkAnswerLost, 0.03), (.sinkTimeout, 0.02),
+            (.sinkBusy, 0.02), (.sinkGone, 0.004),
+        ]
+        switch faults.first(of: kinds) {
+        case .sinkRefused: return .fail(.connect, after: .milliseconds(1))
+        // What it has taken it does not refuse.
+        case .sinkRejected where state.value.contents[id] == nil:
+            return .answer([400, 403, 404, 422][faults.number(.sinkRejected, 0...3)], headers: [])
+        case .sinkAnswerLost:
+            accept(request, isHeard: false)
+            return .fail(.reset, after: .milliseconds(5))
+        case .sinkTimeout:
+            if faults.number(.sinkTimeout, 0...1) == 0 { accept(request, isHeard: false) }
+            return .fail(.timeout, after: request.timeout)
+        case .sinkBusy: return .answer(503, headers: [("Retry-After", "\(faults.number(.sinkBusy, 0...90))")])
+        case .sinkGone:
+            state.value.isGone = true
+            return gone()
+        default:
+            accept(request, isHeard: true)
+            return .answer(204, headers: [])
+        }
+    }
+
+    /// What it took unheard is given up with it, and comes in another notification when it is back.
+    private func gone() -> Reaction {
+        state.value.excused.formUnion(state.value.unheard)
+        return .answer(410, headers: [])
+    }
+
+    private func accept(_ request: HTTPRequest, isHeard: Bool) {
+        guard let id = request.headers.first(where: { $0.name == "webhook-id" })?.value, let body = request.body else {
+            return violations.record(.sameContent, "a notification without an id or a body")
+        }
+        var fingerprint = Fingerprint()
+        fingerprint.add(body)
+        if let former = state.value.contents.updateValue(fingerprint, forKey: id), former != fingerprint {
+            violations.record(.sameContent, "\(name) got a notification twice with different contents")
+        }
+        if isHeard { state.value.unheard.remove(id) } else { state.value.unheard.insert(id) }
+        for change in Self.changes(in: body) {
+            let others = state.value.notifications[change, default: []].subtracting([id])
+            if !others.subtracting(state.value.excused).isEmpty {
+                violations.record(.nothingTwice, "\(name) got \(change) in two notifications")
+            }
+            state.value.notifications[change, default: []].insert(id)
+        }
+    }
+
+    /// After power was lost the agent may have forgotten that it made these notifications.
+    func excuseRepetitions() {
+        for ids in state.value.notifications.values { state.value.excused.formUnion(ids) }
+    }
+
+    private static func changes(in body: [UInt8]) -> [String] {
+        let mark = Array("\"jwt_id\":\"".utf8)
+        var found: [String] = []
+        var index = 0
+        while index + mark.count + 26 <= body.count {
+            if body[index] == mark[0], body[index..<index + mark.count].elementsEqual(mark) {
+                index += mark.count
+                found.append(String(decoding: body[index..<index + 26], as: UTF8.self))
+                index += 26
+            } else {
+                index += 1
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,80 @@
+import Starwatch
+import StarwatchCore
+
+/// A clock that stands still while anything can run, and then goes on to the moment for which somebody waits.
+///
+/// The time that truly passed is ``boot``; the wall clock may be set, and the monotonic one stands still in a suspend.
+final class SimulatedClock: TimeSource {
+    private struct Sleeper {
+        let deadline: Int64
+        let id: Int
+        let continuation: UnsafeContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var boot: Int64 = 0
+        var suspended: Int64 = 0
+        var wallOffset: Int64
+        var lastID = 0
+        var sleepers: [Sleeper] = []
+    }
+
+    /// 2026-01-01T12:00:00Z in microseconds.
+    static let start: Int64 = 1_767_268_800_000_000
+
+    private let state: Confined<State>
+
+    init() {
+        state = Confined(State(wallOffset: Self.start))
+    }
+
+    /// Microseconds since the simulation began.
+    var boot: Int64 { state.value.boot }
+    var now: Timestamp { Timestamp(milliseconds: (state.value.boot + state.value.wallOffset) / 1000) }
+    var monotonic: Duration { .microseconds(state.value.boot - state.value.suspended) }
+    var boottime: Duration { .microseconds(state.value.boot) }
+
+    func sleep(for duration: Duration) async throws {
+        try Task.checkCancellation()
+        guard duration > .zero else { return }
+        state.value.lastID += 1
+        let id = state.value.lastID
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+                // The task may be cancelled before it gets here, but not between this line and the next.
+                guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
+                let (seconds, attoseconds) = duration.components
+                let length = seconds * 1_000_000 + (attoseconds + 999_999_999_999) / 1_000_000_000_000
+                let deadline = state.value.boot - state.value.suspended + length
+                state.value.sleepers.append(Sleeper(deadline: deadline, id: id, continuation: continuation))
+            }
+        } onCancel: {
+            guard let index = state.value.sleepers.firstIndex(where: { $0.id == id }) else { return }
+            state.value.sleepers.remove(at: index).continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Goes on to the next moment for which somebody waits, and wakes them; `false` when nobody does.
+    func advance() -> Bool {
+        guard let next = state.value.sleepers.lazy.map(\.deadline).min() else { return false }
+        state.value.boot = max(state.value.boot, next + state.value.suspended)
+        var index = 0
+        while index < state.value.sleepers.count {
+            if state.value.sleepers[index].deadline <= next {
+                state.value.sleepers.remove(at: index).continuation.resume()
+            } else {
+                index += 1
+            }
+        }
+        return true
+    }
+
+    /// Sets the wall clock forward, or back.
+    func step(by duration: Duration) { state.value.wallOffset += duration.wholeMilliseconds * 1000 }
+
+    /// Lets the machine sleep.
+    func suspend(for duration: Duration) {
+        state.value.boot += duration.wholeMilliseconds * 1000
+        state.value.suspended += duration.wholeMilliseconds * 1000
+    }
+}
