@@ -3,7 +3,8 @@ extension AgentEvent {
     package var meaning: String {
         switch self {
         case .acknowledgeFailed:
-            "The server did not take a batch of acknowledgements. It is sent again later, under the same key."
+            "The server did not take a batch of acknowledgements. It is sent again later, under the same key; after three "
+                + "refusals half of it, under a new key. A single one that is not taken five times counts as done."
         case .acknowledgeLocal:
             "The server has no endpoint for acknowledgements; from now on they are only noted here."
         case .acknowledgeNoToken: "There was no token for acknowledging. Mend `auth`; nothing is lost meanwhile."

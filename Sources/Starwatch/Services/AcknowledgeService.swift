@@ -225,7 +225,7 @@ package final class AcknowledgeService: Service {
             results[failure.failureClass == .refused ? .failed : .retried].increment(by: count)
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { newKey = RandomID.uuid() }
-            isRefused = failure.status == 400 || failure.status == 413
+            isRefused = [400, 413, 422].contains(failure.status)
             logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
         case .deferred(let until):
             // The gate's times are the local clock's.

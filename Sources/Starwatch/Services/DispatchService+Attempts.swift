@@ -62,7 +62,10 @@ extension DispatchService {
             to: slot
         )
         // Given up in the middle: the sink is not to blame, and does not hold the claim for longer than its lease.
-        if Task.isCancelled, result.isNoAnswer { return nil }
+        if Task.isCancelled, result.isNoAnswer {
+            if let changed = slot.abandon(at: clock.now) { note(changed, of: slot) }
+            return nil
+        }
         metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)

@@ -121,12 +121,12 @@ package final class DispatchService: Service {
     /// At the first pass, and whenever the clock was set back: a former run's clock may have been ahead.
     private func settleTimes() async throws(StoreError) {
         let now = clock.now
-        let wasSetBack = latest.withLock { latest in
-            defer { latest = now }
-            return latest.map { now < $0 } ?? true
+        // A transaction that fails is tried again at the next pass.
+        guard latest.withLock({ latest in latest.map { now < $0 } ?? true }) else {
+            return latest.withLock { $0 = now }
         }
-        guard wasSetBack else { return }
         try await store.settleFutureTimes(now: now, lease: Self.lease, longestWait: .seconds(75))
+        latest.withLock { $0 = now }
     }
 
     /// Since when the oldest row that could be delivered now has been due; `nil` if there is none.

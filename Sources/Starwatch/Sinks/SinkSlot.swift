@@ -57,6 +57,13 @@ package final class SinkSlot: Sendable {
         }
     }
 
+    /// Notes that an attempt was given up before the sink answered: a trial is open to the next one.
+    ///
+    /// - Returns: The circuit's new state, when it changed.
+    package func abandon(at now: Timestamp) -> CircuitState? {
+        state.withLock { $0.circuit.abandoned(at: now) }
+    }
+
     /// Notes how an attempt ended.
     ///
     /// - Returns: The circuit's new state, when it changed, and when the sink may be tried again.

@@ -235,6 +235,28 @@ import Testing
         }
     }
 
+    @Test func aTrialThatIsGivenUpLeavesTheSinkToTheNextOne() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let (sink, clock, dispatcher) = (bench["first"], bench.clock, bench.dispatcher)
+            sink.answer(.down)
+            await bench.fetch(1)
+            for _ in 0..<5 {
+                let next = try #require(await bench.dispatch().next)
+                clock.advance(by: next - clock.now)
+            }
+            #expect(bench.slot("first").circuitState == .open)
+            sink.before { _ in try? await clock.sleep(for: .seconds(1000)) }
+            async let pass = dispatcher.pass()
+            await clock.sleepers(atLeast: 1)
+            await dispatcher.abort()
+            _ = await pass
+            sink.before(nil)
+            sink.answer(.ok)
+            clock.advance(by: DispatchService.lease)
+            #expect(await bench.dispatch().delivered == 1)
+        }
+    }
+
     @Test func oneThatASinkNeverTakesDoesNotKeepTheOthersFromIt() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let sink = bench["first"]
