@@ -101,7 +101,8 @@ package actor ServerGate {
         if let until = windows[account]?.admit(acknowledging: identifiers, now: now) {
             return .wait(until: until, source: .client)
         }
-        guard windows[account]?.mustBeStored == true, let bytes = takeWindow(of: account) else { return .go }
+        // Before it goes, or a crash would forget it.
+        guard let bytes = takeWindow(of: account) else { return .go }
         do throws(StoreError) {
             try await store.setRequestWindow(bytes, of: account)
         } catch {

@@ -62,14 +62,6 @@ final class Auditor: Sendable {
             }
         }
         truth.value.watermarks[poll] = state.watermark
-        if let watermark = state.watermark, state.fetchCursor.map({ $0.precedes(watermark) == true }) ?? true,
-            state.watermark != state.fetchCursor
-        {
-            // Eviction rewinds the cursor below a watermark that was true when it was set.
-            guard state.known.isEmpty else {
-                return violations.record(.watermarkTruthful, "it is above the fetch cursor")
-            }
-        }
     }
 
     /// Compares every row with what the sinks accepted, and the books with the rows.
