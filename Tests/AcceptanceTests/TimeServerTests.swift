@@ -66,9 +66,9 @@ import Testing
             let clock = "clock: {source: ntp, ntp_server: \"127.0.0.1:\(port)\", check_interval: 15s}\n"
             try workspace.write(configuration.yaml(in: workspace) + clock, to: "starwatch.yaml")
             let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
-            let used = try await eventually {
-                try await agent.pages.metric(#"starwatch_clock_samples_total{source="ntp",result="used"}"#) >= 1
-                    ? true : nil
+            let used = try await eventually { () -> Bool? in
+                let samples = #"starwatch_clock_samples_total{source="ntp",result="used"}"#
+                return (try await agent.pages.metric(samples) ?? 0) >= 1 ? true : nil
             }
             #expect(used == true)
             let skew = try #require(try await agent.pages.metric("starwatch_clock_skew_seconds"))
