@@ -67,9 +67,9 @@ actor FaultyWorld {
         [.oversizedBody(bytes: 1 << 20)], [.status(403)], [.schemaViolation(.stuckPage)], [.status(400)],
     ]
 
-    /// Answers of the receiver: two refusals make a dead letter.
+    /// Answers of the receiver: two refusals make a dead letter, and newer notifications come between the two.
     private static let refusals: [[MockFault]] = [
-        [.status(400), .status(400)], [.status(503)], [.neverAnswer], [],
+        Array(repeating: .status(400), count: 6), [.status(503)], [.neverAnswer], [],
     ]
 
     private static let refusedAcknowledgement =
