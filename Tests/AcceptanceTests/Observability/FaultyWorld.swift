@@ -12,6 +12,7 @@ actor FaultyWorld {
     private let workspace: Workspace
     private let started = ContinuousClock.now
     private var round = 0
+    private var refusal = 0
     private var hasReloaded = false
     private var unseen = Set(evidence)
 
@@ -69,7 +70,7 @@ actor FaultyWorld {
 
     /// Answers of the receiver: two refusals make a dead letter, and newer notifications come between the two.
     private static let refusals: [[MockFault]] = [
-        Array(repeating: .status(400), count: 6), [.status(503)], [.neverAnswer], [],
+        Array(repeating: .status(400), count: 4), [.status(503)], [.neverAnswer], [],
     ]
 
     private static let refusedAcknowledgement =
@@ -100,9 +101,13 @@ actor FaultyWorld {
     ///
     /// - Returns: What has not been seen yet on the page of metrics.
     func stir() async throws -> Set<String> {
-        if mock.remainingFaults(at: .plansChanged) == 0, mock.remainingFaults(at: .hook) == 0 {
+        if mock.remainingFaults(at: .plansChanged) == 0 {
             for fault in Self.faults[round % Self.faults.count] { mock.script(fault, at: .plansChanged) }
-            for fault in Self.refusals[round % Self.refusals.count] { mock.script(fault, at: .hook) }
+            // What is left of the last round's is for what is published now.
+            if mock.remainingFaults(at: .hook) == 0 {
+                for fault in Self.refusals[refusal % Self.refusals.count] { mock.script(fault, at: .hook) }
+                refusal += 1
+            }
             // A hold that the second try of the failed request runs into.
             if round % 4 == 0 { mock.script(.status(429, headers: ["Retry-After": "3"]), at: .offersToMe) }
             // Until it was seen: what was not acknowledged is not tried again for seconds.
