@@ -3,11 +3,14 @@
 
 #include <curl/curl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, and Swift imports no variadic functions:
 // one function for each type of argument. CURLMsg holds a union, so it is taken apart here as well.
 
 typedef size_t (*starwatch_data_callback)(char *bytes, size_t size, size_t count, void *context);
+typedef int (*starwatch_lookup_callback)(void *state, void *reserved, void *context);
 
 static inline CURLcode starwatch_global_init(void) {
     return curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -38,6 +41,10 @@ static inline CURLcode starwatch_set_list(CURL *easy, CURLoption option, struct 
 
 static inline CURLcode starwatch_set_callback(CURL *easy, CURLoption option, starwatch_data_callback value) {
     return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode starwatch_set_lookup_callback(CURL *easy, starwatch_lookup_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, value);
 }
 
 /// libcurl keeps the pointer: the bytes must outlive the handle.
@@ -100,6 +107,11 @@ static inline CURL *starwatch_next_done(CURLM *multi, CURLcode *result) {
         return message->easy_handle;
     }
     return NULL;
+}
+
+/// The calling thread's number, as /proc has it.
+static inline int starwatch_thread_id(void) {
+    return (int)syscall(SYS_gettid);
 }
 
 /// Names the calling thread, for top and gdb. Here because prctl is variadic too.

@@ -39,6 +39,23 @@ import Testing
         #expect(ending.errorLines.first?.contains("did you mean \"dead\"?") == true)
     }
 
+    @Test(arguments: [
+        "outbox retry", "outbox retry 1 --all", "outbox discard 1 --poll x", "outbox list --limit 0",
+        "outbox list --limit 1001",
+    ])
+    func rowsThatCannotBeMeantAreAUsageError(command: String) async {
+        let ending = await StarwatchTool.run(command.split(separator: " ").map(String.init))
+        #expect(ending.exitCode == .usage)
+        #expect(ending.errorLines.count == 1)
+    }
+
+    @Test(arguments: [ControlError.Kind.notFound, .conflict, .failed])
+    func whatTheAgentDidNotDoIsAFailure(kind: ControlError.Kind) {
+        let error = CommandError.control(ControlError(kind, "Row 7 is pending."))
+        #expect(error.exitCode == .failed)
+        #expect(error.lines == ["starwatch: Row 7 is pending."])
+    }
+
     @Test(arguments: ["check", "run", "poll x", "config print", "next-runs x", "outbox list", "status", "stars list"])
     func aBadConfigurationExits2WithEveryProblem(_ command: String) async throws {
         let folder = try TemporaryFolder()

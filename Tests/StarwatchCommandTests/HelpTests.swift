@@ -31,10 +31,19 @@ import Testing
         ("poll", "USAGE: starwatch poll <name> [--config <file>] [--socket <path>] [--json]"),
         ("next-runs", "USAGE: starwatch next-runs <name> [--count <count>] [--config <file>] [--json]"),
         ("status", "USAGE: starwatch status [--config <file>] [--socket <path>] [--json]"),
-        ("outbox list", "USAGE: starwatch outbox list [--state <state>] [--config <file>] [--socket <path>] [--json]"),
+        (
+            "outbox list",
+            "USAGE: starwatch outbox list [--state <state>] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
+        ),
         ("outbox show", "USAGE: starwatch outbox show <id> [--config <file>] [--socket <path>] [--json]"),
-        ("outbox retry", "USAGE: starwatch outbox retry <ids> ... [--config <file>] [--socket <path>] [--json]"),
-        ("outbox discard", "USAGE: starwatch outbox discard <ids> ... [--config <file>] [--socket <path>] [--json]"),
+        (
+            "outbox retry",
+            "USAGE: starwatch outbox retry [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
+        ),
+        (
+            "outbox discard",
+            "USAGE: starwatch outbox discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
+        ),
         ("identity show", "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--json]"),
         (
             "identity set",

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func outboxRowsAreATable() {
-        let row = OutboxEntry(
+        var row = OutboxEntry(
             id: 7,
             poll: "starred_projects",
             state: .dead,
@@ -73,9 +73,20 @@ import Testing
         )
         #expect(OutboxText.list([]) == "No rows.")
         #expect(OutboxText.details(row).contains("\nNotification  -"))
-        let many = Array(repeating: row, count: OutboxEntry.listLimit)
-        #expect(OutboxText.limitNote(many)?.contains("newest 1000 rows") == true)
-        #expect(OutboxText.limitNote(many.dropLast()) == nil)
+        #expect(OutboxText.limitNote([row, row], limit: 2)?.contains("--before 7") == true)
+        #expect(OutboxText.limitNote([row], limit: 2) == nil)
+        row.deliveries = [
+            .init(
+                sink: "phone",
+                state: "pending",
+                attempts: 4,
+                rejections: 1,
+                nextAttemptAt: "2026-01-01T12:01:00.000Z",
+                updatedAt: "2026-01-01T12:00:00.000Z"
+            )
+        ]
+        let line = "Sink phone    pending, tries 4, refused 1, next 2026-01-01T12:01:00.000Z"
+        #expect(OutboxText.details(row).contains("\n" + line))
     }
 
     @Test func theStatusPageIsReadable() {

@@ -171,6 +171,31 @@ import Testing
         #expect(try await store.serverState(World.server).notBefore == world.now + .seconds(90))
     }
 
+    @Test func anotherDialectEndsWhatOnlyTheFormerOneCouldEnd() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        try await world.deliverAll(store)
+        #expect(try await store.nextAckBatch(world.stream, limit: 2, now: world.now) { "key" } != nil)
+        try await world.commit(store, world.changes(4...9))
+        #expect(try await store.evict(.fifo, maxUndelivered: 5, now: world.now) > 0)
+        #expect(try await store.hasIdentifiers(otherThan: .ulid, server: World.server) == false)
+        #expect(try await store.hasIdentifiers(otherThan: .timestamped, server: World.server))
+        // Although no dialect was remembered: the cursor is of another kind.
+        #expect(try await store.rememberDialect(.canonical, of: World.server, now: world.now))
+        #expect(try await store.nextAckBatch(world.stream, limit: 2, now: world.now) { "key" } == nil)
+        let counts = try await store.outboxCounts()
+        #expect(counts[.evicted] == 0)
+        #expect(counts[.delivered] == 0)
+        #expect((counts[.pending] ?? 0) > 0)
+        #expect(try await store.ledger(world.stream).acknowledged == 3)
+        try await world.expectBalanced(store)
+        // Rows of before and an eviction make no cursor.
+        let id = JWTID.floor(.timestamped, at: world.now)
+        try await world.commit(store, [Change(id: id, plan: "plan", name: nil)])
+        #expect(try await store.evict(.fifo, maxUndelivered: 2, now: world.now) > 0)
+        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor?.kind == .timestamped)
+    }
+
     @Test func anotherDialectStartsStreamsAfresh() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))

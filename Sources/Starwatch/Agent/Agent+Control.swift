@@ -30,51 +30,6 @@ extension Agent: AgentControl {
         }
     }
 
-    package func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry] {
-        try await counted(.outboxList) { () async throws(ControlError) in
-            var filter = OutboxFilter()
-            filter.limit = OutboxEntry.listLimit
-            filter.isNewestFirst = true
-            if let state {
-                guard let state = OutboxState(rawValue: state) else {
-                    let words = OutboxState.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw ControlError(.invalid, "There is no such state; use one of \(words).")
-                }
-                filter.states = [state]
-            }
-            do throws(StoreError) { return try await store.outbox(filter).map(OutboxEntry.init) } catch {
-                throw ControlError(error)
-            }
-        }
-    }
-
-    package func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry {
-        try await counted(.outboxShow) { () async throws(ControlError) in
-            do throws(StoreError) {
-                if let detail = try await store.outboxRow(id) { return OutboxEntry(detail.row) }
-            } catch { throw ControlError(error) }
-            throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
-        }
-    }
-
-    package func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int {
-        try await counted(.outboxRetry) { () async throws(ControlError) in
-            do throws(StoreError) {
-                let count = try await store.retry(ids, now: clock.now)
-                if count > 0 { hasStored.raise() }
-                return count
-            } catch { throw ControlError(error) }
-        }
-    }
-
-    package func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
-        try await counted(.outboxDiscard) { () async throws(ControlError) in
-            do throws(StoreError) { return try await store.discard(ids, now: clock.now) } catch {
-                throw ControlError(error)
-            }
-        }
-    }
-
     package func identity() async throws(ControlError) -> IdentityReport {
         try await counted(.identityShow) { () async throws(ControlError) in
             do throws(StoreError) { return report(try await store.activeIdentity()) } catch {
@@ -175,7 +130,7 @@ extension Agent: AgentControl {
     }
 
     /// Counts a control request by how it ended.
-    private func counted<T: Sendable>(
+    func counted<T: Sendable>(
         _ operation: ControlOperation,
         _ body: () async throws(ControlError) -> T
     ) async throws(ControlError) -> T {
@@ -193,21 +148,5 @@ extension Agent: AgentControl {
 extension ControlError {
     init(_ error: StoreError) {
         self.init(.failed, error.description)
-    }
-}
-
-extension OutboxEntry {
-    init(_ row: OutboxRow) {
-        self.init(
-            id: row.id,
-            poll: row.stream.poll.rawValue,
-            state: row.state,
-            jwtID: row.change.id.rawValue,
-            plan: row.change.plan,
-            name: row.change.name,
-            attempts: row.retryCount,
-            createdAt: row.createdAt.iso8601,
-            notificationID: row.notificationID
-        )
     }
 }

@@ -46,7 +46,8 @@ public final class Agent: Sendable {
     /// - Parameters:
     ///   - options: What to do.
     ///   - dependencies: What else is on the `/metrics` page; by default nothing.
-    ///   - previous: The agent that a reload ended: what it has counted is counted on.
+    ///   - previous: The agent that a reload ended: what it has counted is counted on, and sinks that asked to be left
+    ///     alone still are.
     ///   - reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
     public convenience init(
         options: AgentOptions,
@@ -194,14 +195,18 @@ public final class Agent: Sendable {
         }
         self.polls = polls
         var sinks: [SinkSlot] = []
-        for sink in parts.sinks {
-            sinks.append(
-                SinkSlot(
-                    sink: sink,
-                    label: metrics.sinkNames[sink.name]!,
-                    target: metrics.circuitNames[sink.name]!
-                )
+        for (sink, settings) in zip(parts.sinks, options.delivery.sinks) {
+            let slot = SinkSlot(
+                sink: sink,
+                label: metrics.sinkNames[sink.name]!,
+                target: metrics.circuitNames[sink.name]!
             )
+            if let previous, previous.options.delivery.sinks.contains(settings),
+                let same = previous.sinks.first(where: { $0.name == sink.name })
+            {
+                slot.keepWait(of: same)
+            }
+            sinks.append(slot)
         }
         self.sinks = sinks
 

@@ -14,11 +14,18 @@ package protocol AgentControl: Sendable {
 
     /// Runs one cycle with delivery and acknowledgement.
     func runPoll(_ name: String) async throws(ControlError) -> PollReport
-    /// The newest rows first, at most ``OutboxEntry/listLimit``; `nil` lists every state.
-    func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry]
+    /// The newest rows first.
+    func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry]
+    /// A row and what every sink said about it.
     func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry
+    /// Tries dead rows again: all of these, or none where one is not dead or not there.
     func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int
+    /// Tries all dead rows again; `nil` means those of every poll.
+    func outboxRetryAll(poll: String?) async throws(ControlError) -> Int
+    /// Gives dead rows up: all of these, or none where one is not dead or not there.
     func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int
+    /// Gives all dead rows up; `nil` means those of every poll.
+    func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int
     func identity() async throws(ControlError) -> IdentityReport
     /// `nil` signs out.
     func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport
@@ -85,6 +92,18 @@ package struct PollReport: Sendable, Codable, Hashable {
     }
 }
 
+/// Which rows of the outbox to list, the newest first. What is `nil` does not restrict.
+package struct OutboxQuery: Sendable, Hashable {
+    package var state: String?
+    package var poll: String?
+    /// Rows with smaller ids only: the last id of the page before.
+    package var before: Int64?
+    /// From 1 to ``OutboxEntry/listLimit``.
+    package var limit = OutboxEntry.listLimit
+
+    package init() {}
+}
+
 /// A row of the outbox, as its operator sees it. Given only over the control socket.
 package struct OutboxEntry: Sendable, Codable, Hashable {
     /// The most rows that one list holds.
@@ -99,6 +118,43 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var attempts: Int
     package var createdAt: String
     package var notificationID: String?
+    /// What every sink said about it; `nil` in lists.
+    package var deliveries: [Delivery]?
+
+    /// What one sink said.
+    package struct Delivery: Sendable, Codable, Hashable {
+        package var sink: String
+        /// `pending`, `ok`, `rejected`, `gone` or `cancelled`.
+        package var state: String
+        package var attempts: Int
+        /// How many of the attempts the sink refused.
+        package var rejections: Int
+        /// When it is tried next; `nil` when it is not.
+        package var nextAttemptAt: String?
+        package var updatedAt: String
+
+        enum CodingKeys: String, CodingKey {
+            case sink, state, attempts, rejections
+            case nextAttemptAt = "next_attempt_at"
+            case updatedAt = "updated_at"
+        }
+
+        package init(
+            sink: String,
+            state: String,
+            attempts: Int,
+            rejections: Int,
+            nextAttemptAt: String?,
+            updatedAt: String
+        ) {
+            self.sink = sink
+            self.state = state
+            self.attempts = attempts
+            self.rejections = rejections
+            self.nextAttemptAt = nextAttemptAt
+            self.updatedAt = updatedAt
+        }
+    }
 
     enum CodingKeys: String, CodingKey {
         case id, poll, state
@@ -106,6 +162,7 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
         case plan, name, attempts
         case createdAt = "created_at"
         case notificationID = "notification_id"
+        case deliveries
     }
 
     package init(

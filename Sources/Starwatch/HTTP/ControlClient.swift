@@ -26,10 +26,14 @@ package struct ControlClient: Sendable {
         try await call(.POST, "/api/v1/polls/\(Self.escape(name))/run")
     }
 
-    /// `nil` lists every state.
-    package func outboxList(state: String?) async throws(ControlClientError) -> [OutboxEntry] {
-        let query = state.map { "?state=" + Self.escape($0) } ?? ""
-        return try await call(.GET, "/api/v1/outbox" + query, as: OutboxListing.self).entries
+    /// The newest rows first.
+    package func outboxList(_ query: OutboxQuery) async throws(ControlClientError) -> [OutboxEntry] {
+        var fields = ["limit=\(query.limit)"]
+        if let state = query.state { fields.append("state=" + Self.escape(state)) }
+        if let poll = query.poll { fields.append("poll=" + Self.escape(poll)) }
+        if let before = query.before { fields.append("before=\(before)") }
+        let target = "/api/v1/outbox?" + fields.joined(separator: "&")
+        return try await call(.GET, target, as: OutboxListing.self).entries
     }
 
     package func outboxShow(_ id: Int64) async throws(ControlClientError) -> OutboxEntry {
@@ -38,12 +42,24 @@ package struct ControlClient: Sendable {
 
     /// How many rows were changed.
     package func outboxRetry(_ ids: [Int64]) async throws(ControlClientError) -> Int {
-        try await call(.POST, "/api/v1/outbox/retry", RowIDs(ids: ids), as: ChangeCount.self).changed
+        try await call(.POST, "/api/v1/outbox/retry", RowSelection(ids: ids), as: ChangeCount.self).changed
+    }
+
+    /// How many rows were changed.
+    package func outboxRetryAll(poll: String?) async throws(ControlClientError) -> Int {
+        let selection = RowSelection(all: true, poll: poll)
+        return try await call(.POST, "/api/v1/outbox/retry", selection, as: ChangeCount.self).changed
     }
 
     /// How many rows were changed.
     package func outboxDiscard(_ ids: [Int64]) async throws(ControlClientError) -> Int {
-        try await call(.POST, "/api/v1/outbox/discard", RowIDs(ids: ids), as: ChangeCount.self).changed
+        try await call(.POST, "/api/v1/outbox/discard", RowSelection(ids: ids), as: ChangeCount.self).changed
+    }
+
+    /// How many rows were changed.
+    package func outboxDiscardAll(poll: String?) async throws(ControlClientError) -> Int {
+        let selection = RowSelection(all: true, poll: poll)
+        return try await call(.POST, "/api/v1/outbox/discard", selection, as: ChangeCount.self).changed
     }
 
     package func identity() async throws(ControlClientError) -> IdentityReport {

@@ -14,8 +14,11 @@ struct OutboxListing: Sendable, Codable {
     var entries: [OutboxEntry]
 }
 
-struct RowIDs: Sendable, Codable {
-    var ids: [Int64]
+/// `{"ids": [1, 2]}`, or `{"all": true}` for every dead row, with `"poll": "…"` for those of one poll.
+struct RowSelection: Sendable, Codable {
+    var ids: [Int64]?
+    var all: Bool?
+    var poll: String?
 }
 
 /// How many rows were changed.

@@ -106,10 +106,24 @@ struct ControlRoutes: Sendable {
     private var outboxListing: Handlers {
         [
             "GET": { call throws(ControlError) in
-                let state = call.query.first { $0.name == "state" }?.value
-                return .json(OutboxListing(entries: try await agent.outboxList(state: state)))
+                return .json(OutboxListing(entries: try await agent.outboxList(query(call))))
             }
         ]
+    }
+
+    private func query(_ call: Call) throws(ControlError) -> OutboxQuery {
+        func number<Value: LosslessStringConvertible>(_ name: String, _ type: Value.Type) throws(ControlError) -> Value?
+        {
+            guard let text = call.query.first(where: { $0.name == name })?.value else { return nil }
+            guard let value = Value(text) else { throw ControlError(.invalid, "\(name) must be a whole number.") }
+            return value
+        }
+        var query = OutboxQuery()
+        query.state = call.query.first { $0.name == "state" }?.value
+        query.poll = call.query.first { $0.name == "poll" }?.value
+        query.before = try number("before", Int64.self)
+        query.limit = try number("limit", Int.self) ?? query.limit
+        return query
     }
 
     private func outboxRow(_ text: String) -> Handlers {
@@ -124,17 +138,39 @@ struct ControlRoutes: Sendable {
     }
 
     private var outboxRetry: Handlers {
-        ["POST": { call throws(ControlError) in .json(ChangeCount(changed: try await agent.outboxRetry(ids(call)))) }]
+        [
+            "POST": { call throws(ControlError) in
+                let selection = try selection(call)
+                guard let ids = selection.ids else {
+                    return .json(ChangeCount(changed: try await agent.outboxRetryAll(poll: selection.poll)))
+                }
+                return .json(ChangeCount(changed: try await agent.outboxRetry(ids)))
+            }
+        ]
     }
 
     private var outboxDiscard: Handlers {
-        ["POST": { call throws(ControlError) in .json(ChangeCount(changed: try await agent.outboxDiscard(ids(call)))) }]
+        [
+            "POST": { call throws(ControlError) in
+                let selection = try selection(call)
+                guard let ids = selection.ids else {
+                    return .json(ChangeCount(changed: try await agent.outboxDiscardAll(poll: selection.poll)))
+                }
+                return .json(ChangeCount(changed: try await agent.outboxDiscard(ids)))
+            }
+        ]
     }
 
-    private func ids(_ call: Call) throws(ControlError) -> [Int64] {
-        let ids = try call.decoded(RowIDs.self, form: "{\"ids\": [1, 2]}").ids
-        guard !ids.isEmpty else { throw ControlError(.invalid, "Name at least one outbox id.") }
-        return ids
+    private func selection(_ call: Call) throws(ControlError) -> RowSelection {
+        let form = "{\"ids\": [1, 2]} or {\"all\": true, \"poll\": \"…\"}"
+        let selection = try call.decoded(RowSelection.self, form: form)
+        guard selection.ids?.isEmpty == false || selection.all == true else {
+            throw ControlError(.invalid, "Name at least one outbox id, or all.")
+        }
+        guard selection.ids == nil || selection.all != true && selection.poll == nil else {
+            throw ControlError(.invalid, "Name outbox ids or all, not both; poll goes with all.")
+        }
+        return selection
     }
 
     private var identity: Handlers {

@@ -53,12 +53,12 @@ package final class PollCycle: Sendable {
         self.nextRun = nextRun
     }
 
-    private var metrics: AgentMetrics { caller.metrics }
-    private var clock: ServerClock { caller.clock }
-    private var gate: ServerGate { caller.gate }
+    var metrics: AgentMetrics { caller.metrics }
+    var clock: ServerClock { caller.clock }
+    var gate: ServerGate { caller.gate }
 
     /// Why a walk could not go on.
-    private enum Stop: Error {
+    enum Stop: Error {
         case request(APICaller.Outcome)
         case page(PageRejection)
         case staleIdentity
@@ -150,8 +150,9 @@ package final class PollCycle: Sendable {
         defer { metrics.polls.inFlight[poll.label].set(0) }
 
         var result = Result()
+        var state = state
         do {
-            try await fetch(stream, state: state, snapshot: snapshot, into: &result)
+            try await fetch(stream, state: &state, snapshot: snapshot, into: &result)
             if !state.bootstrapped && poll.options.bootstrap == .latest {
                 result.outcome = .bootstrapped
             } else {
@@ -168,18 +169,22 @@ package final class PollCycle: Sendable {
 
     private func fetch(
         _ stream: StreamKey,
-        state: PollState,
+        state: inout PollState,
         snapshot: IdentityContext.Snapshot,
         into result: inout Result
     ) async throws(Stop) {
-        var dialect = await gate.dialect
+        var dialect = await gate.dialectToAsk
         var first: (HTTPResponse, Timestamp)?
         if dialect == nil {
             let probe = try await probe(stream, snapshot: snapshot)
             dialect = probe.dialect
-            // Only where the dialect's first request would have asked about the same plans.
-            if probe.chunk == identity.chunks(of: snapshot, dialect: probe.dialect).first
-                || poll.kind != .starredProjects
+            if probe.isAfresh {
+                do { state = try await readState(stream) } catch { throw .store(error) }
+            }
+            // Only where the dialect's first request would have asked the same, about the same plans.
+            if state.fetchCursor == nil, state.walk == nil,
+                probe.chunk == identity.chunks(of: snapshot, dialect: probe.dialect).first
+                    || poll.kind != .starredProjects
             {
                 first = (probe.response, probe.askedAt)
             }
@@ -215,7 +220,7 @@ package final class PollCycle: Sendable {
                         dialect: dialect
                     )
                 }
-                let page = try decode(response, dialect: dialect)
+                let page = try await decode(response, dialect: dialect, askedAt: askedAt)
                 result.fetched += page.fetched
                 let plan: PageWalk.Plan
                 do { plan = try walk.receive(page, askedAt: askedAt) } catch { throw .page(error) }
@@ -252,13 +257,16 @@ package final class PollCycle: Sendable {
                     else { throw StoreError.busy }
                 } catch { throw .store(error) }
             }
+            if walk.isComplete {
+                do { try await gate.confirmDialect(now: clock.now) } catch { throw .store(error) }
+            }
             // What was interrupted is finished; what is newer than it comes in the same cycle.
             guard walk.isComplete, walk.wasResumed else { return }
             resume = nil
         }
     }
 
-    private func request(
+    func request(
         _ query: PageQuery,
         chunk: PlanChunk?,
         account: DID,
@@ -283,55 +291,6 @@ package final class PollCycle: Sendable {
         switch await caller.send(call, dialect: dialect) {
         case .answer(let response, let askedAt): return (response, askedAt)
         case let outcome: throw .request(outcome)
-        }
-    }
-
-    /// Asks the first page of a server whose dialect is not known, in the form that both understand.
-    private func probe(
-        _ stream: StreamKey,
-        snapshot: IdentityContext.Snapshot
-    ) async throws(Stop) -> (dialect: Dialect, chunk: PlanChunk?, response: HTTPResponse, askedAt: Timestamp) {
-        // A canonical cursor is a valid "from the beginning" for both; so is a body within the smaller bound.
-        let chunk =
-            poll.kind == .starredProjects
-            ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
-                .min { $0.count < $1.count } : nil
-        let (response, askedAt) = try await request(
-            PageQuery(after: nil),
-            chunk: chunk,
-            account: stream.account,
-            dialect: caller.assumedDialect,
-            startCursor: Dialect.canonical.startCursor
-        )
-        switch PageDecoder.detect(response.body, of: poll.kind) {
-        case .dialect(let dialect):
-            do { try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
-            note(.serverDialect, [.dialect: "\(dialect.rawValue)"])
-            return (dialect, chunk, response, askedAt)
-        case .undecided:
-            // Nothing to read in it, so this cycle can end either way; the next one asks again.
-            return (caller.assumedDialect, chunk, response, askedAt)
-        case .noPage:
-            throw .page(PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)]))
-        }
-    }
-
-    private func decode(_ response: HTTPResponse, dialect: Dialect) throws(Stop) -> Page {
-        do {
-            let page = try PageDecoder.decode(
-                response.body,
-                dialect: dialect,
-                kind: poll.kind,
-                validation: poll.options.validation,
-                quarantine: poll.options.quarantineInvalid
-            )
-            if page.reordered {
-                metrics.polls.violations[poll.label, .order].increment()
-                note(.pollPageOutOfOrder)
-            }
-            return page
-        } catch {
-            throw .page(error)
         }
     }
 
@@ -431,6 +390,8 @@ package final class PollCycle: Sendable {
             if failure.failureClass == .unauthenticated {
                 await gate.hold(until: caller.time.now + RetryDecision.waitAfterRefusedToken, now: caller.time.now)
             }
+            // A cursor of another dialect is no cursor to the server.
+            if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: caller.time.now) }
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
             result.reason = error.description

@@ -263,9 +263,10 @@ package final class APICaller: Sendable {
             roundTrip: report.roundTrip
         )
         // A refusal says itself how long to wait; its budget would only guess.
-        guard case .success = exchange.outcome, report.rateLimitRemaining != nil || report.rateLimit != nil else {
-            return
-        }
+        guard report.status != 429, report.status != 503,
+            report.rateLimitRemaining != nil || report.rateLimit != nil
+        else { return }
+        await lookAtClock()
         if let budget = ServerBudget.read(
             remaining: report.rateLimitRemaining,
             reset: report.rateLimitReset,

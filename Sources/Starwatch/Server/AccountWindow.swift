@@ -25,8 +25,11 @@ struct AccountWindow: Sendable {
 
     /// Counts a request if it may go; until when it may not.
     mutating func admit(acknowledging identifiers: Int, now: Timestamp) -> Timestamp? {
-        if identifiers > 0, case .wait(let until) = acknowledgements.admit(identifiers, at: now) { return until }
-        if case .wait(let until) = requests.admit(at: now) { return until }
+        // Before anything is spent: what waits for one limit must not use up the other.
+        let waits = [requests.wait(for: 1, at: now), acknowledgements.wait(for: identifiers, at: now)]
+        if let until = waits.compactMap({ $0 }).max() { return until }
+        _ = requests.admit(at: now)
+        _ = acknowledgements.admit(identifiers, at: now)
         spent.requests.spend(1, at: now)
         if identifiers > 0 { spent.acknowledgements.spend(identifiers, at: now) }
         isDirty = true

@@ -25,6 +25,8 @@ package actor ServerGate {
     /// Whose window the gauges show.
     private var lastAccount: DID?
     private var serverRemaining: Int?
+    private var isDialectDoubtful = false
+    private var lastDoubt: Timestamp?
 
     package init(server: String, dialect: DialectChoice, limits: LimitOptions, store: Store, metrics: AgentMetrics) {
         self.server = server
@@ -49,6 +51,13 @@ package actor ServerGate {
             }
             if until > now { notBefore.extend(to: until, source: .server) }
         }
+        if let fixedDialect, learned.dialect != fixedDialect {
+            var isAnother = learned.dialect != nil
+            if !isAnother {
+                isAnother = try await store.hasIdentifiers(otherThan: fixedDialect.idKind, server: server)
+            }
+            if isAnother { _ = try await remember(fixedDialect, now: now) }
+        }
         publish(now: now)
     }
 
@@ -59,6 +68,9 @@ package actor ServerGate {
 
     /// The dialect; `nil` until it is known.
     package var dialect: Dialect? { fixedDialect ?? learned.dialect }
+
+    /// The dialect to ask in; `nil` when an answer has to show it first.
+    package var dialectToAsk: Dialect? { isDialectDoubtful ? nil : dialect }
 
     /// Whether the server takes acknowledgements; `nil` until tried.
     package var acknowledges: Bool? { learned.acknowledges }
@@ -76,11 +88,37 @@ package actor ServerGate {
     /// When an open circuit is tried next; `nil` when it is closed.
     package var nextTrial: Timestamp? { circuit.nextTry }
 
+    // MARK: - Dialect
+
     /// Remembers the dialect of an answer.
-    package func learn(_ dialect: Dialect, now: Timestamp) async throws(StoreError) {
-        guard fixedDialect == nil, learned.dialect != dialect else { return }
-        _ = try await store.rememberDialect(dialect, of: server, now: now)
+    ///
+    /// - Returns: Whether streams were started afresh, because it is another one than before.
+    package func learn(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
+        isDialectDoubtful = false
+        guard learned.dialect != dialect else { return false }
+        return try await remember(dialect, now: now)
+    }
+
+    /// Remembers a configured dialect once an answer was understood in it.
+    package func confirmDialect(now: Timestamp) async throws(StoreError) {
+        if let fixedDialect { _ = try await learn(fixedDialect, now: now) }
+    }
+
+    /// Lets the next cycle find out anew what the server speaks, if that was found out and not configured.
+    ///
+    /// At most once an hour: it costs a request.
+    package func doubtDialect(now: Timestamp) {
+        guard fixedDialect == nil, learned.dialect != nil else { return }
+        if let lastDoubt, lastDoubt <= now, now - lastDoubt < .seconds(3600) { return }
+        lastDoubt = now
+        isDialectDoubtful = true
+    }
+
+    private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
+        let isAfresh = try await store.rememberDialect(dialect, of: server, now: now)
+        if learned.dialect != dialect { learned.acknowledges = nil }
         learned.dialect = dialect
+        return isAfresh
     }
 
     /// Remembers whether the server takes acknowledgements.
@@ -116,9 +154,12 @@ package actor ServerGate {
     private static let waitForStore = Duration.seconds(5)
 
     /// Learns from the rate-limit headers of an answer.
-    package func observe(_ budget: ServerBudget, now: Timestamp) {
+    package func observe(_ budget: ServerBudget, now: Timestamp) async {
         serverRemaining = budget.remaining
-        if let until = budget.notBefore(now: now) { notBefore.extend(to: until, source: .server) }
+        // Stored only where it makes the wait longer.
+        if let until = budget.notBefore(now: now), notBefore.until.map({ $0 < until }) ?? true {
+            await hold(until: until, now: now)
+        }
         publish(now: now)
     }
 

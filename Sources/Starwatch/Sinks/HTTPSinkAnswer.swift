@@ -5,6 +5,8 @@ import StarwatchTransport
 enum HTTPSinkAnswer {
     /// More than any receiver has to say; the body is not read.
     static let largestBytes = 65_536
+    /// A receiver that asks for more is mistaken, and is tried again as one that asks for nothing.
+    static let longestRetryAfter = Duration.seconds(7 * 86_400)
 
     static func result(of exchange: HTTPExchange, at now: Timestamp) -> SinkResult {
         switch exchange.result {
@@ -25,15 +27,20 @@ enum HTTPSinkAnswer {
         case 425, 429, 500...599:
             .unavailable(
                 "The sink answered that it is not available.",
-                retryAfter: response.headers["retry-after"].flatMap {
-                    RetryAfter.parse(
-                        $0,
-                        answerDate: response.headers["date"].flatMap { HTTPDate.parse($0, now: now) },
-                        now: now
-                    )
-                }
+                retryAfter: retryAfter(of: response, at: now)
             )
         default: .rejected("The sink refused the notification.")
         }
+    }
+
+    private static func retryAfter(of response: HTTPResponse, at now: Timestamp) -> Duration? {
+        let wait = response.headers["retry-after"].flatMap {
+            RetryAfter.parse(
+                $0,
+                answerDate: response.headers["date"].flatMap { HTTPDate.parse($0, now: now) },
+                now: now
+            )
+        }
+        return wait.flatMap { $0 <= longestRetryAfter ? $0 : nil }
     }
 }

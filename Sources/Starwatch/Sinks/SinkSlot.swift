@@ -26,6 +26,12 @@ package final class SinkSlot: Sendable {
 
     package var name: String { sink.name }
 
+    /// Goes on leaving the sink alone for as long as it asked `former`, the same sink before a reload.
+    func keepWait(of former: SinkSlot) {
+        let asked = former.state.withLock(\.asked)
+        state.withLock { $0.asked = asked }
+    }
+
     /// Whether the sink said that it wants no more (410); it stays so until the configuration is loaded again.
     package var isDisabled: Bool { state.withLock(\.isDisabled) }
 

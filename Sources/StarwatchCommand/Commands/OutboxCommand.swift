@@ -18,16 +18,30 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List the rows, the newest first.",
-            discussion: "At most \(OutboxEntry.listLimit) rows; a note on standard error says when there may be more."
+            discussion: """
+                A note on standard error says when there may be more rows, and with which --before to list them.
+                """
         )
 
         @Option(help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: String?
 
+        @Option(help: "Only rows of this poll.")
+        var poll: String?
+
+        @Option(help: "Only rows with smaller ids than this one, as the note of the list before says.")
+        var before: Int64?
+
+        @Option(help: "The most rows, from 1 to \(OutboxEntry.listLimit).")
+        var limit = OutboxEntry.listLimit
+
         @OptionGroup var arguments: AgentArguments
         @OptionGroup var format: FormatArguments
 
         func validate() throws {
+            guard (1...OutboxEntry.listLimit).contains(limit) else {
+                throw ValidationError("--limit must be between 1 and \(OutboxEntry.listLimit)")
+            }
             let states = OutboxState.allCases.map(\.rawValue)
             guard let state, !states.contains(state) else { return }
             let tail = Suggestion.tail(for: state, among: states)
@@ -35,17 +49,26 @@ struct OutboxCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let state = state
-            let rows = try await arguments.access.perform { agent throws(CommandError) in
-                try await agent.outboxList(state: state)
+            var query = OutboxQuery()
+            query.state = state
+            query.poll = poll
+            query.before = before
+            query.limit = limit
+            let rows = try await arguments.access.perform { [query] agent throws(CommandError) in
+                try await agent.outboxList(query)
             }
             print(try format.json ? JSONText.encode(rows) : OutboxText.list(rows))
-            if let note = OutboxText.limitNote(rows) { FileHandle.standardError.write(Data((note + "\n").utf8)) }
+            if let note = OutboxText.limitNote(rows, limit: limit) {
+                FileHandle.standardError.write(Data((note + "\n").utf8))
+            }
         }
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a row.")
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show a row, and what every sink said about it."
+        )
 
         @Argument(help: "The row's id, as list shows it.")
         var id: Int64
@@ -66,19 +89,21 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry",
             abstract: "Try dead rows again.",
-            discussion: "A row of the state dead becomes pending, with all its tries before it."
+            discussion: """
+                A row of the state dead becomes pending, with all its tries before it. Where one of the ids is in \
+                another state, or is not there, nothing changes.
+                """
         )
 
-        @Argument(help: "The rows' ids.")
-        var ids: [Int64]
-
+        @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let ids = ids
+            let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
             let count = try await arguments.access.perform { agent throws(CommandError) in
-                try await agent.outboxRetry(ids)
+                guard let ids else { return try await agent.outboxRetryAll(poll: poll) }
+                return try await agent.outboxRetry(ids)
             }
             print(
                 try format.json
@@ -92,24 +117,45 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
             abstract: "Give dead rows up.",
-            discussion: "Their changes will not be announced. This cannot be undone."
+            discussion: """
+                Their changes will not be announced. This cannot be undone. Where one of the ids is not a dead row, \
+                nothing changes.
+                """
         )
 
-        @Argument(help: "The rows' ids.")
-        var ids: [Int64]
-
+        @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let ids = ids
+            let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
             let count = try await arguments.access.perform { agent throws(CommandError) in
-                try await agent.outboxDiscard(ids)
+                guard let ids else { return try await agent.outboxDiscardAll(poll: poll) }
+                return try await agent.outboxDiscard(ids)
             }
             print(
                 try format.json
                     ? JSONText.encode(["changed": count]) : "\(count) \(count == 1 ? "row" : "rows") discarded."
             )
         }
+    }
+}
+
+/// Which dead rows are meant: some by their ids, or all.
+struct RowArguments: ParsableArguments {
+    @Argument(help: "The rows' ids.")
+    var ids: [Int64] = []
+
+    @Flag(help: "Every dead row.")
+    var all = false
+
+    @Option(help: "With --all: only those of this poll.")
+    var poll: String?
+
+    func validate() throws {
+        guard ids.isEmpty == all else {
+            throw ValidationError(all ? "Give ids or --all, not both" : "Give the rows' ids, or --all")
+        }
+        guard all || poll == nil else { throw ValidationError("--poll goes with --all") }
     }
 }

@@ -17,18 +17,23 @@ enum OutboxText {
     }
 
     /// What to say when the list is as long as one can be; `nil` when it is whole.
-    static func limitNote(_ rows: [OutboxEntry]) -> String? {
-        guard rows.count >= OutboxEntry.listLimit else { return nil }
-        return "starwatch: These are the newest \(OutboxEntry.listLimit) rows, and there may be older ones; "
-            + "list one state with --state."
+    static func limitNote(_ rows: [OutboxEntry], limit: Int) -> String? {
+        guard rows.count >= limit, let last = rows.last else { return nil }
+        return "starwatch: There may be older rows than these \(rows.count); list them with --before \(last.id)."
     }
 
     static func details(_ row: OutboxEntry) -> String {
-        TextTable.pairs([
+        var pairs = [
             ("Id", "\(row.id)"), ("State", row.state.rawValue), ("Poll", row.poll), ("Tries", "\(row.attempts)"),
             ("Created", row.createdAt), ("Name", row.name ?? "-"), ("Plan", row.plan), ("Claim", row.jwtID),
             ("Notification", row.notificationID ?? "-"),
-        ])
+        ]
+        for delivery in row.deliveries ?? [] {
+            var text = "\(delivery.state), tries \(delivery.attempts), refused \(delivery.rejections)"
+            text += delivery.nextAttemptAt.map { ", next \($0)" } ?? ", since \(delivery.updatedAt)"
+            pairs.append(("Sink \(delivery.sink)", text))
+        }
+        return TextTable.pairs(pairs)
     }
 }
 

@@ -4,10 +4,12 @@ import StarwatchCore
 /// What commands ask of an agent, whether it runs elsewhere or is opened here.
 protocol AgentOperations: Sendable {
     func runPoll(_ name: String) async throws(CommandError) -> PollReport
-    func outboxList(state: String?) async throws(CommandError) -> [OutboxEntry]
+    func outboxList(_ query: OutboxQuery) async throws(CommandError) -> [OutboxEntry]
     func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry
     func outboxRetry(_ ids: [Int64]) async throws(CommandError) -> Int
+    func outboxRetryAll(poll: String?) async throws(CommandError) -> Int
     func outboxDiscard(_ ids: [Int64]) async throws(CommandError) -> Int
+    func outboxDiscardAll(poll: String?) async throws(CommandError) -> Int
     func identity() async throws(CommandError) -> IdentityReport
     func setIdentity(_ did: DID?) async throws(CommandError) -> IdentityReport
     func stars() async throws(CommandError) -> [String]

@@ -19,8 +19,8 @@ struct ForegroundAgent: AgentOperations {
         try await ask { agent throws(ControlError) in try await agent.runPoll(name) }
     }
 
-    func outboxList(state: String?) async throws(CommandError) -> [OutboxEntry] {
-        try await ask { agent throws(ControlError) in try await agent.outboxList(state: state) }
+    func outboxList(_ query: OutboxQuery) async throws(CommandError) -> [OutboxEntry] {
+        try await ask { agent throws(ControlError) in try await agent.outboxList(query) }
     }
 
     func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry {
@@ -31,8 +31,16 @@ struct ForegroundAgent: AgentOperations {
         try await ask { agent throws(ControlError) in try await agent.outboxRetry(ids) }
     }
 
+    func outboxRetryAll(poll: String?) async throws(CommandError) -> Int {
+        try await ask { agent throws(ControlError) in try await agent.outboxRetryAll(poll: poll) }
+    }
+
     func outboxDiscard(_ ids: [Int64]) async throws(CommandError) -> Int {
         try await ask { agent throws(ControlError) in try await agent.outboxDiscard(ids) }
+    }
+
+    func outboxDiscardAll(poll: String?) async throws(CommandError) -> Int {
+        try await ask { agent throws(ControlError) in try await agent.outboxDiscardAll(poll: poll) }
     }
 
     func identity() async throws(CommandError) -> IdentityReport {

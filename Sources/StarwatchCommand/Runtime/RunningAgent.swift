@@ -15,8 +15,8 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.runPoll(name) }
     }
 
-    func outboxList(state: String?) async throws(CommandError) -> [OutboxEntry] {
-        try await ask { client throws(ControlClientError) in try await client.outboxList(state: state) }
+    func outboxList(_ query: OutboxQuery) async throws(CommandError) -> [OutboxEntry] {
+        try await ask { client throws(ControlClientError) in try await client.outboxList(query) }
     }
 
     func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry {
@@ -27,8 +27,16 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.outboxRetry(ids) }
     }
 
+    func outboxRetryAll(poll: String?) async throws(CommandError) -> Int {
+        try await ask { client throws(ControlClientError) in try await client.outboxRetryAll(poll: poll) }
+    }
+
     func outboxDiscard(_ ids: [Int64]) async throws(CommandError) -> Int {
         try await ask { client throws(ControlClientError) in try await client.outboxDiscard(ids) }
+    }
+
+    func outboxDiscardAll(poll: String?) async throws(CommandError) -> Int {
+        try await ask { client throws(ControlClientError) in try await client.outboxDiscardAll(poll: poll) }
     }
 
     func identity() async throws(CommandError) -> IdentityReport {

@@ -10,6 +10,8 @@ public struct Page: Sendable, Hashable {
     public let fetched: Int
     /// Items refused one by one; always 0 unless invalid items are quarantined.
     public let rejected: Int
+    /// Whether it came with `pagination`, as only the canonical dialect's pages do.
+    public internal(set) var hasPagination = false
     /// Whether the items had to be sorted.
     public let reordered: Bool
     /// What was wrong with refused items.

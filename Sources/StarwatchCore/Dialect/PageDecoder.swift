@@ -45,13 +45,16 @@ public enum PageDecoder {
     /// - Parameters:
     ///   - kind: What was asked for: only changes of plans come with `pagination`.
     ///   - quarantine: Whether invalid items are refused one by one, instead of the page (`quarantine_invalid`).
+    ///   - latest: The latest time that an identifier may have; `nil`: any. One of the far future would carry the cursor
+    ///     away, and every later poll would find nothing.
     /// - Throws: ``PageRejection``; the page must then change no state (R-VAL-10).
     public static func decode(
         _ bytes: [UInt8],
         dialect: Dialect,
         kind: PollKind = .starredProjects,
         validation: Validation,
-        quarantine: Bool
+        quarantine: Bool,
+        latest: Timestamp? = nil
     ) throws(PageRejection) -> Page {
         let decoder = JSONDecoder()
         decoder.userInfo[FieldReading.strictKey] = validation == .strict
@@ -75,11 +78,21 @@ public enum PageDecoder {
         guard wire.issues.isEmpty, let items = wire.data else {
             throw PageRejection(violation: .schema, issues: wire.issues)
         }
-        var (changes, issues, rejected) = try changes(of: items, dialect: dialect, quarantine: quarantine)
+        var (changes, issues, rejected) = try changes(
+            of: items,
+            dialect: dialect,
+            quarantine: quarantine,
+            latest: latest
+        )
         let reordered = sort(&changes, descending: dialect.isDescending)
-        let (hasMore, nextAfter) = try continuation(of: wire, last: changes.last?.id, dialect: dialect)
+        let (hasMore, nextAfter) = try continuation(
+            of: wire,
+            last: changes.last?.id,
+            dialect: dialect,
+            latest: latest
+        )
         if hasMore && items.isEmpty { throw PageRejection(violation: .hitLimit, issues: []) }
-        return Page(
+        var page = Page(
             changes: changes,
             hasMore: hasMore,
             nextAfter: nextAfter,
@@ -88,6 +101,8 @@ public enum PageDecoder {
             reordered: reordered,
             issues: issues
         )
+        page.hasPagination = wire.pagination != nil
+        return page
     }
 
     /// What is kept of a plan must not grow with what its author, or whoever answers in the server's place, puts there.
@@ -108,7 +123,8 @@ public enum PageDecoder {
     private static func changes(
         of items: [ItemWire],
         dialect: Dialect,
-        quarantine: Bool
+        quarantine: Bool,
+        latest: Timestamp?
     ) throws(PageRejection) -> ([Change], [ValidationIssue], Int) {
         var changes: [Change] = []
         changes.reserveCapacity(items.count)
@@ -119,13 +135,14 @@ public enum PageDecoder {
             var violation = ContractViolation.schema
             if issues.isEmpty, let text = item.id, let handle = item.handle {
                 let id = JWTID(text)
-                if let id, id.kind == dialect.idKind, handle.utf8.count <= handleLimitBytes {
+                let isInTime = id.map { id in latest.map { id.timestamp <= $0 } ?? true } ?? false
+                if let id, id.kind == dialect.idKind, isInTime, handle.utf8.count <= handleLimitBytes {
                     changes.append(Change(id: id, plan: handle, name: item.name.flatMap(shortened)))
                     continue
                 }
                 let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
                 if isOtherKind { violation = .idKind }
-                let field = id == nil || isOtherKind ? "jwtId" : "handleId"
+                let field = isOtherKind || !isInTime ? "jwtId" : "handleId"
                 issues.append(ValidationIssue(path: "$.data[\(index)].\(field)", problem: .invalid))
             }
             guard quarantine else { throw PageRejection(violation: violation, issues: issues) }
@@ -148,7 +165,8 @@ public enum PageDecoder {
     private static func continuation(
         of wire: PageWire,
         last: JWTID?,
-        dialect: Dialect
+        dialect: Dialect,
+        latest: Timestamp?
     ) throws(PageRejection) -> (hasMore: Bool, nextAfter: JWTID?) {
         guard dialect == .canonical, let pagination = wire.pagination else { return (wire.hitLimit ?? false, nil) }
         guard pagination.hasMore == true else { return (false, nil) }
@@ -159,6 +177,7 @@ public enum PageDecoder {
                 issues: [ValidationIssue(path: "$.pagination.nextAfterId", problem: .invalid)]
             )
         }
+        if let latest, next.timestamp > latest { throw PageRejection(violation: .cursor, issues: []) }
         // A cursor behind the last item would serve items twice; one at the item is common and harmless.
         if let last, next.precedes(last) == true { throw PageRejection(violation: .cursor, issues: []) }
         return (true, next)

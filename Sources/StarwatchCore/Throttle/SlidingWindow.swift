@@ -56,15 +56,18 @@ public struct SlidingWindow: Sendable, Hashable {
     ///
     /// A cost above the limit is read as the limit: it waits for an empty window instead of for ever.
     public mutating func admit(_ cost: Int = 1, at now: Timestamp) -> Admission {
+        if let until = wait(for: cost, at: now) { return .wait(until: until) }
         let cost = min(max(cost, 0), limit)
-        let now = now.milliseconds
-        clampFuture(to: now)
-        expire(now)
-        guard cost > 0 else { return .admitted }
-        if total + cost <= limit {
-            append(now, cost)
-            return .admitted
-        }
+        if cost > 0 { append(now.milliseconds, cost) }
+        return .admitted
+    }
+
+    /// When there will be room for `cost`, if nobody else takes it; `nil` when there is room at `now`. Spends nothing.
+    public mutating func wait(for cost: Int, at now: Timestamp) -> Timestamp? {
+        let cost = min(max(cost, 0), limit)
+        clampFuture(to: now.milliseconds)
+        expire(now.milliseconds)
+        guard cost > 0, total + cost > limit else { return nil }
         var excess = total + cost - limit
         var index = 0
         while index < count - 1 {
@@ -72,7 +75,7 @@ public struct SlidingWindow: Sendable, Hashable {
             if excess <= 0 { break }
             index += 1
         }
-        return .wait(until: Timestamp(milliseconds: times[slot(index)] + lengthMilliseconds + 1))
+        return Timestamp(milliseconds: times[slot(index)] + lengthMilliseconds + 1)
     }
 
     /// How much may be spent at `now`.

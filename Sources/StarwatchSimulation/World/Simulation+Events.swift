@@ -84,7 +84,9 @@ extension Simulation {
     }
 
     private func edit(_ agent: Agent) async {
-        guard let dead = try? await agent.outboxList(state: "dead"), !dead.isEmpty else { return }
+        var query = OutboxQuery()
+        query.state = "dead"
+        guard let dead = try? await agent.outboxList(query), !dead.isEmpty else { return }
         let some = dead.filter { _ in faults.number(.operatorEdit, 0...1) == 0 }
         if faults.number(.operatorEdit, 0...1) == 0 {
             auditor.noteDiscarded(some.map(\.jwtID))

@@ -43,8 +43,10 @@ extension Store {
                     createdAt: open.time(5)
                 )
             }
+            let kind = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0)?.kind
             var rowIDs: [Int64] = []
             var ids: [JWTID] = []
+            var foreign: [Int64] = []
             let rows = try db.rows(
                 """
                 SELECT id, jwt_id FROM (
@@ -59,8 +61,23 @@ extension Store {
                 [id, limit]
             )
             while let row = try rows.next() {
-                rowIDs.append(row[0])
-                ids.append(try row.jwtID(1))
+                let jwtID = try row.jwtID(1)
+                // Fetched before the server changed its dialect, and nothing that it could be told.
+                if let kind, jwtID.kind != kind {
+                    foreign.append(row[0])
+                } else {
+                    rowIDs.append(row[0])
+                    ids.append(jwtID)
+                }
+            }
+            if !foreign.isEmpty {
+                _ = try acknowledged(
+                    try db.acknowledge(jsonArray(foreign), of: foreign.count, now),
+                    stream,
+                    id,
+                    db,
+                    now
+                )
             }
             guard !ids.isEmpty else { return nil }
             let key = newKey()
@@ -83,26 +100,9 @@ extension Store {
                 let open = try db.row("SELECT row_ids FROM ack_batches WHERE id = ? AND stream_id = ?", [batch.id, id])
             else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
             let list: String = open[0]
-            let delivered = try db.changed(
-                """
-                UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
-                WHERE +state = 'delivered' AND id IN (SELECT value FROM json_each(?2))
-                """,
-                [now.milliseconds, list]
-            )
-            var suppressed = 0
-            if delivered < batch.ids.count {
-                suppressed = try db.changed(
-                    """
-                    UPDATE notification_outbox SET acknowledged_at = ?1
-                    WHERE +state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll'
-                        AND id IN (SELECT value FROM json_each(?2))
-                    """,
-                    [now.milliseconds, list]
-                )
-            }
+            let count = try db.acknowledge(list, of: batch.ids.count, now)
             try db.run("DELETE FROM ack_batches WHERE id = ?", [batch.id])
-            return try acknowledged(delivered + suppressed, batch.stream, id, db, now)
+            return try acknowledged(count, batch.stream, id, db, now)
         }
     }
 
@@ -154,22 +154,9 @@ extension Store {
             guard try db.isActive(stream.account) else {
                 return AckCompletion(acknowledged: 0, watermark: .unchanged)
             }
-            let delivered = try db.changed(
-                """
-                UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
-                WHERE state = 'delivered' AND stream_id = ?2
-                """,
-                [now.milliseconds, id]
-            )
-            let suppressed = try db.changed(
-                """
-                UPDATE notification_outbox SET acknowledged_at = ?
-                WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?
-                """,
-                [now.milliseconds, id]
-            )
+            let count = try db.acknowledgeAll(of: id, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
-            return try acknowledged(delivered + suppressed, stream, id, db, now)
+            return try acknowledged(count, stream, id, db, now)
         }
     }
 
@@ -193,5 +180,47 @@ extension Store {
         let rows = try db.rows(sql, arguments)
         while let row = try rows.next() { ids.append(try row.jwtID(0)) }
         return ids
+    }
+}
+
+extension Database {
+    /// Marks the delivered and suppressed ones of these rows as acknowledged; how many.
+    fileprivate func acknowledge(_ list: String, of count: Int, _ now: Timestamp) throws -> Int {
+        let delivered = try changed(
+            """
+            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
+            WHERE +state = 'delivered' AND id IN (SELECT value FROM json_each(?2))
+            """,
+            [now.milliseconds, list]
+        )
+        guard delivered < count else { return delivered }
+        let suppressed = try changed(
+            """
+            UPDATE notification_outbox SET acknowledged_at = ?1
+            WHERE +state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll'
+                AND id IN (SELECT value FROM json_each(?2))
+            """,
+            [now.milliseconds, list]
+        )
+        return delivered + suppressed
+    }
+
+    /// Marks everything delivered or suppressed of a stream as acknowledged; how many rows.
+    func acknowledgeAll(of stream: Int64, _ now: Timestamp) throws -> Int {
+        let delivered = try changed(
+            """
+            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
+            WHERE state = 'delivered' AND stream_id = ?2
+            """,
+            [now.milliseconds, stream]
+        )
+        let suppressed = try changed(
+            """
+            UPDATE notification_outbox SET acknowledged_at = ?
+            WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?
+            """,
+            [now.milliseconds, stream]
+        )
+        return delivered + suppressed
     }
 }

@@ -31,8 +31,8 @@ package struct OutboxFilter: Sendable, Hashable {
     package var states: Set<OutboxState>?
     package var poll: PollName?
     package var account: DID?
-    /// Rows with greater ids only: the last id of the page before.
-    package var after: Int64 = 0
+    /// Rows that come after the one of this id, in the order asked for: the last id of the page before.
+    package var after: Int64?
     package var limit = 100
     /// The greatest ids first, so that a limit leaves out the oldest rows.
     package var isNewestFirst = false

@@ -53,7 +53,11 @@ extension Store {
                 try db.add(delta, to: stream)
                 if let floor = try db.tombstoneFloor(stream) {
                     try db.run(
-                        "UPDATE streams SET fetch_cursor = ?1 WHERE id = ?2 AND fetch_cursor > ?1",
+                        // An identifier of the other kind, of before a change of dialect, is no cursor.
+                        """
+                        UPDATE streams SET fetch_cursor = ?1 WHERE id = ?2 AND fetch_cursor > ?1
+                            AND (substr(fetch_cursor, 11, 1) = '_') = (substr(?1, 11, 1) = '_')
+                        """,
                         [floor.rawValue, stream]
                     )
                 }

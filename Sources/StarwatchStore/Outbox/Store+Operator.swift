@@ -15,9 +15,9 @@ extension Store {
     package func outbox(_ filter: OutboxFilter) throws(StoreError) -> [OutboxRow] {
         var sql = """
             SELECT \(OutboxRow.columns) FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
-            WHERE o.id > ?
+            WHERE o.id \(filter.isNewestFirst ? "<" : ">") ?
             """
-        var arguments: StatementArguments = [filter.after]
+        var arguments: StatementArguments = [filter.after ?? (filter.isNewestFirst ? .max : 0)]
         if let states = filter.states {
             let words = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
             sql += " AND o.state IN (\(words))"
@@ -52,6 +52,26 @@ extension Store {
             )
             guard let row else { return nil }
             return OutboxDetail(row: try OutboxRow(row), deliveries: try db.deliveries(of: row[15]))
+        }
+    }
+
+    /// The ids of all dead rows, of one poll or of all.
+    ///
+    /// - Parameter isActiveOnly: Only those of the active identity, which ``retry(_:now:)`` takes.
+    package func deadRows(poll: PollName?, isActiveOnly: Bool) throws(StoreError) -> [Int64] {
+        try direct(.read) { db in
+            let rows = try db.rows(
+                """
+                SELECT o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                WHERE o.state = 'dead' AND (?1 IS NULL OR s.poll = ?1)
+                    AND (?2 = 0 OR s.account = (SELECT activeDid FROM active_identity))
+                ORDER BY o.id
+                """,
+                [poll?.rawValue, isActiveOnly]
+            )
+            var ids: [Int64] = []
+            while let row = try rows.next() { ids.append(row[0]) }
+            return ids
         }
     }
 

@@ -34,6 +34,8 @@ extension Store {
     /// Remembers in which dialect a server answers.
     ///
     /// Another one than before starts its streams afresh, watermarks included: identifiers of two kinds have no order.
+    /// What waits to be delivered stays; what the server of the former dialect was still to be told, or asked for
+    /// again, is given up.
     ///
     /// - Returns: Whether streams were started afresh.
     package func rememberDialect(_ dialect: Dialect, of server: String, now: Timestamp) throws(StoreError) -> Bool {
@@ -47,7 +49,9 @@ extension Store {
                 """,
                 [server, dialect.rawValue]
             )
-            guard let former, former != dialect.rawValue else { return false }
+            let isAnother = former != nil && former != dialect.rawValue
+            guard try isAnother || db.hasIdentifiers(otherThan: dialect.idKind, server: server) else { return false }
+            try settle(server, db, now)
             try db.run(
                 """
                 UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
@@ -67,6 +71,34 @@ extension Store {
                 [now.milliseconds, server]
             )
             return true
+        }
+    }
+
+    /// Whether a stream of the server stands at an identifier of another kind.
+    package func hasIdentifiers(otherThan kind: IDKind, server: String) throws(StoreError) -> Bool {
+        try direct(.read) { db in try db.hasIdentifiers(otherThan: kind, server: server) }
+    }
+
+    /// Ends what only the server in its former dialect could end: tombstones, which hold the watermark, and rows to be
+    /// acknowledged, with the batches made of them.
+    private func settle(_ server: String, _ db: Database, _ now: Timestamp) throws {
+        var streams: [Int64] = []
+        let rows = try db.rows("SELECT id FROM streams WHERE server = ?", [server])
+        while let row = try rows.next() { streams.append(row[0]) }
+        for stream in streams {
+            var delta = Ledger()
+            delta.cancelled = try db.changed(
+                """
+                UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
+                WHERE state = 'evicted' AND stream_id = ?
+                """,
+                [now.milliseconds, stream]
+            )
+            delta.acknowledged = try db.acknowledgeAll(of: stream, now)
+            try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [stream])
+            try db.add(delta, to: stream)
+            note(.cancelled, delta.cancelled)
+            note(.acknowledged, delta.acknowledged)
         }
     }
 
@@ -105,5 +137,15 @@ extension Database {
             """,
             [server, time.milliseconds]
         )
+    }
+
+    fileprivate func hasIdentifiers(otherThan kind: IDKind, server: String) throws -> Bool {
+        let rows = try rows("SELECT fetch_cursor, walk_top FROM streams WHERE server = ?", [server])
+        while let row = try rows.next() {
+            for id in [try row.optionalJWTID(0), try row.optionalJWTID(1)] where id.map({ $0.kind != kind }) ?? false {
+                return true
+            }
+        }
+        return false
     }
 }

@@ -88,7 +88,13 @@ final class CurlDriver: @unchecked Sendable {
         let isAccepted = lock.withLock {
             guard reserved.remove(id) != nil, !isStopping, isWellFormed else { return false }
             incoming.append(
-                CurlTransfer(id: id, request: request, submittedAt: now, continuation: continuation)
+                CurlTransfer(
+                    id: id,
+                    request: request,
+                    submittedAt: now,
+                    maxLookups: options.maxLookups,
+                    continuation: continuation
+                )
             )
             wake()
             return true
@@ -133,7 +139,7 @@ final class CurlDriver: @unchecked Sendable {
     // MARK: - On the thread
 
     private func run() {
-        starwatch_name_thread("starwatch-http")
+        LookupThreads.nameDriver()
         // Requests to end or reload are for other threads. What reports a fault stays open, and so does SIGPIPE, because
         // threads and programs started from here inherit the mask; libcurl writes with MSG_NOSIGNAL, TLS included.
         var signals = sigset_t()
@@ -146,6 +152,7 @@ final class CurlDriver: @unchecked Sendable {
         while takeBatch() {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
+            LookupThreads.nameDriver()
             collect()
             admit()
             curl_multi_poll(multi, nil, 0, pollLimitMilliseconds(), nil)
@@ -194,7 +201,7 @@ final class CurlDriver: @unchecked Sendable {
             guard let context = starwatch_get_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
             if code != CURLE_OK {
-                finish(transfer, with: HTTPError(code, isTooLarge: transfer.isTooLarge))
+                finish(transfer, with: HTTPError(code, starwatch_get_info(easy), of: transfer))
             } else {
                 // An end within the head is one of an answer without a body to libcurl.
                 finish(transfer, with: transfer.isHeadComplete ? nil : .reset)
@@ -234,7 +241,7 @@ final class CurlDriver: @unchecked Sendable {
             return
         }
         transfer.easy = easy
-        CurlHandle.prepare(easy, for: transfer, timeout: timeout)
+        CurlHandle.prepare(easy, for: transfer, options: options, timeout: timeout)
         active[transfer.id] = transfer
         if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, with: .invalidRequest) }
     }

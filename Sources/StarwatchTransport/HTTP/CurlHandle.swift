@@ -27,19 +27,28 @@ enum CurlHandle {
         if let pin = options.pinnedPublicKey { _ = starwatch_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
         _ = starwatch_set_callback(easy, CURLOPT_WRITEFUNCTION, starwatchReceiveBody)
         _ = starwatch_set_callback(easy, CURLOPT_HEADERFUNCTION, starwatchReceiveHeader)
+        _ = starwatch_set_lookup_callback(easy, starwatchBeginLookup)
         return easy
     }
 
     /// Sets what is particular to one request. The handle points to `transfer`, which must outlive its use.
-    static func prepare(_ easy: UnsafeMutableRawPointer, for transfer: CurlTransfer, timeout: Duration) {
+    static func prepare(
+        _ easy: UnsafeMutableRawPointer,
+        for transfer: CurlTransfer,
+        options: HTTPClientOptions,
+        timeout: Duration
+    ) {
         let request = transfer.request
         let context = Unmanaged.passUnretained(transfer).toOpaque()
         _ = starwatch_set_pointer(easy, CURLOPT_PRIVATE, context)
         _ = starwatch_set_pointer(easy, CURLOPT_WRITEDATA, context)
         _ = starwatch_set_pointer(easy, CURLOPT_HEADERDATA, context)
+        _ = starwatch_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
         _ = starwatch_set_string(easy, CURLOPT_URL, request.url)
         // 0 would be no limit at all.
         _ = starwatch_set_long(easy, CURLOPT_TIMEOUT_MS, Int(clamping: max(timeout.wholeMilliseconds, 1)))
+        let connectTimeout = min(options.connectTimeout, timeout)
+        _ = starwatch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: max(connectTimeout.wholeMilliseconds, 1)))
         _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(request.maxResponseBytes))
 
         var hasContentType = false
@@ -69,7 +78,7 @@ enum CurlHandle {
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.headerList)
     }
 
-    /// Takes back what ``prepare(_:for:timeout:)`` gave, so that an idle handle holds no token and no body.
+    /// Takes back what ``prepare(_:for:options:timeout:)`` gave, so that an idle handle holds no token and no body.
     static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) {
         _ = starwatch_set_pointer(easy, CURLOPT_PRIVATE, nil)
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
@@ -86,9 +95,15 @@ enum CurlHandle {
 
 extension HTTPError {
     /// What a code of libcurl's means. Its texts are not used: they can name hosts and paths.
-    init(_ code: CURLcode, isTooLarge: Bool) {
+    ///
+    /// A time limit that passed before the request could be sent says that the network is down, and not that the server
+    /// is slow.
+    init(_ code: CURLcode, _ info: starwatch_transfer_info, of transfer: CurlTransfer) {
         switch code {
-        case _ where isTooLarge, CURLE_FILESIZE_EXCEEDED: self = .tooLarge
+        case _ where transfer.isTooLarge, CURLE_FILESIZE_EXCEEDED: self = .tooLarge
+        case _ where transfer.isLookupRefused: self = .dns
+        case CURLE_OPERATION_TIMEDOUT where info.pre_transfer == 0:
+            self = info.name_lookup == 0 ? .dns : info.connect == 0 ? .connect : .tls
         case CURLE_OPERATION_TIMEDOUT: self = .timeout
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .dns
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: self = .connect

@@ -10,6 +10,10 @@ final class CurlTransfer {
     var easy: UnsafeMutableRawPointer?
     var headerList: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
+    /// Whether its name was not looked up, for there were too many lookups under way.
+    private(set) var isLookupRefused = false
+    /// The most lookups at once.
+    private let maxLookups: Int
     private var head: [UInt8] = []
     private var headBytes = 0
     private(set) var isHeadComplete = false
@@ -19,11 +23,13 @@ final class CurlTransfer {
         id: UInt64,
         request: HTTPRequest,
         submittedAt: ClockReading,
+        maxLookups: Int,
         continuation: CheckedContinuation<HTTPExchange, Never>
     ) {
         self.id = id
         self.request = request
         self.submittedAt = submittedAt
+        self.maxLookups = maxLookups
         self.continuation = continuation
     }
 
@@ -73,6 +79,29 @@ final class CurlTransfer {
         body.append(contentsOf: bytes)
         return true
     }
+}
+
+extension CurlTransfer {
+    /// Asks to look a name up, which libcurl does on a thread of its own; `false` when there are too many already.
+    func beginLookup() -> Bool {
+        if request.hasNumericHost { return true }
+        guard LookupThreads.count < maxLookups else {
+            isLookupRefused = true
+            return false
+        }
+        LookupThreads.nameNext()
+        return true
+    }
+}
+
+/// libcurl's callback before a name lookup, on the driver's thread; anything but 0 refuses it.
+func starwatchBeginLookup(
+    _ state: UnsafeMutableRawPointer?,
+    _ reserved: UnsafeMutableRawPointer?,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().beginLookup() ? 0 : 1
 }
 
 /// libcurl's write callback.

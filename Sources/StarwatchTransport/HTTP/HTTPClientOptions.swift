@@ -7,9 +7,14 @@ package struct HTTPClientOptions: Sendable {
     package var caFile: String?
     /// `sha256//…`, several separated by `;`, as libcurl takes them; `nil` for no pinning.
     package var pinnedPublicKey: String?
-    /// The most requests at once; others wait their turn. As each has at most one name lookup under way, this also
-    /// caps lookups. One that hangs past its request's limit keeps its resolver thread until it returns.
+    /// The most requests at once; others wait their turn.
     package var maxInFlight = 256
+    /// The most name lookups of this process at once, those included that hang although their request has ended. One
+    /// more fails at once as ``HTTPError/dns``.
+    package var maxLookups = 16
+    /// The longest wait for a connection, name lookup and TLS handshake included; a request's own limit may be shorter.
+    /// A connection that nobody answers is found out by this, and tried again as a failure of the network.
+    package var connectTimeout = Duration.seconds(10)
 
     package init(caFile: String? = nil, pinnedPublicKey: String? = nil, maxInFlight: Int = 256) {
         self.caFile = caFile

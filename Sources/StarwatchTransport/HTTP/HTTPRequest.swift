@@ -44,6 +44,14 @@ package struct HTTPRequest: Sendable {
         }
     }
 
+    /// Whether the host is an address, which needs no lookup. `true` also for some that are no host at all.
+    var hasNumericHost: Bool {
+        let host = url.utf8.drop { $0 != UInt8(ascii: "/") }.drop { $0 == UInt8(ascii: "/") }
+            .prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "?") }
+        return host.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+            || host.first == UInt8(ascii: "[")
+    }
+
     private static func hasScheme(_ scheme: StaticString, _ url: String) -> Bool {
         var bytes = url.utf8.makeIterator()
         return scheme.withUTF8Buffer { $0.allSatisfy { byte in bytes.next().map { $0 | 32 == byte | 32 } ?? false } }

@@ -38,6 +38,28 @@ import Testing
         }
     }
 
+    @Test func anIdentifierAfterTheLatestTimeIsRefused() throws {
+        let latest = Timestamp(seconds: 1_704_067_200)
+        func decode(_ text: String, quarantine: Bool = false) throws(PageRejection) -> Page {
+            try PageDecoder.decode(
+                Array(text.utf8),
+                dialect: .canonical,
+                validation: .lenient,
+                quarantine: quarantine,
+                latest: latest
+            )
+        }
+        #expect(try decode(canonical([one])).changes.map(\.id.rawValue) == [one])
+        let schema = #expect(throws: PageRejection.self) { try decode(canonical([one, two])) }
+        #expect(schema?.violation == .schema)
+        #expect(schema?.issues.map(\.path) == ["$.data[1].jwtId"])
+        let page = try decode(canonical([one, two]), quarantine: true)
+        #expect(page.changes.map(\.id.rawValue) == [one])
+        #expect(page.rejected == 1)
+        let cursor = #expect(throws: PageRejection.self) { try decode(canonical([one], more: two)) }
+        #expect(cursor?.violation == .cursor)
+    }
+
     @Test func theDialectIsToldByItsPagination() {
         #expect(PageDecoder.detect(Array(canonical([one]).utf8), of: .starredProjects) == .dialect(.canonical))
         let page = Array(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]).utf8)

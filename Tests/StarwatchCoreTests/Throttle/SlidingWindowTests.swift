@@ -95,4 +95,13 @@ import Testing
         let later = start + .seconds(3600)
         #expect(window.admit(at: later + .seconds(1)) == .wait(until: later + .milliseconds(60_001)))
     }
+
+    @Test func askingHowLongToWaitSpendsNothing() {
+        var window = SlidingWindow(limit: 1)
+        #expect(window.wait(for: 1, at: start) == nil)
+        #expect(window.wait(for: 1, at: start) == nil)
+        #expect(window.admit(at: start) == .admitted)
+        #expect(window.wait(for: 1, at: start) == start + .milliseconds(60_001))
+        #expect(window.wait(for: 0, at: start) == nil)
+    }
 }

@@ -147,7 +147,7 @@ import Testing
             let dead = try await bench.rows(.dead).map(\.id)
             #expect(try await bench.agent.outboxDiscard(dead) == 1)
             #expect(try await bench.counts() == [.cancelled: 1])
-            #expect(try await bench.agent.outboxRetry(dead) == 0)
+            await #expect(throws: ControlError.self) { try await bench.agent.outboxRetry(dead) }
             await bench.dispatch()
             #expect(bench["first"].seen.count == 1)
             #expect(try await bench.imbalance() == 0)

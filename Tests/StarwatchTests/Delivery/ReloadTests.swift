@@ -37,6 +37,26 @@ import Testing
         #expect(agent.metrics.reloadSuccessful.value == 1)
     }
 
+    @Test func whatASinkAskedForIsKeptWhileItStaysTheSame() async throws {
+        let folder = try TestFolder()
+        let clock = ManualClock()
+        var options = Self.options(folder)
+        options.delivery.sinks = ["same", "moved", "other"].map {
+            SinkOptions(name: $0, kind: .file(path: folder.path($0)))
+        }
+        let former = try await Agent(options: options, time: clock)
+        for slot in former.sinks where slot.name != "other" {
+            _ = slot.note(.unavailable("Later.", retryAfter: .seconds(600)), at: clock.now)
+        }
+        await former.close()
+        clock.advance(by: .seconds(10))
+        options.delivery.sinks[1].kind = .file(path: folder.path("elsewhere"))
+        let next = try await Agent(options: options, time: clock, after: former)
+        let waits = next.sinks.map { $0.admit(at: clock.now).waitUntil }
+        #expect(waits == [ManualClock.start + .seconds(600), nil, nil])
+        await next.close()
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func aRefusedReloadKeepsTheRunGoingAndTheNextOneCounts() async throws {
         let folder = try TestFolder()

@@ -27,11 +27,18 @@ struct ControlServerTests {
             #expect(report.poll == "starred_projects")
             #expect(report.fetched == 3)
             #expect(report.watermarkMoved)
-            #expect(try await client.outboxList(state: nil) == [FakeAgent.entry(1), FakeAgent.entry(2)])
-            #expect(try await client.outboxList(state: "dead").count == 2)
+            var query = OutboxQuery()
+            #expect(try await client.outboxList(query) == [FakeAgent.entry(1), FakeAgent.entry(2)])
+            query.state = "dead"
+            query.poll = "a poll"
+            query.before = 17
+            query.limit = 3
+            #expect(try await client.outboxList(query).count == 2)
             #expect(try await client.outboxShow(7) == FakeAgent.entry(7))
             #expect(try await client.outboxRetry([1, 2, 3]) == 3)
             #expect(try await client.outboxDiscard([4]) == 1)
+            #expect(try await client.outboxRetryAll(poll: "a poll") == 5)
+            #expect(try await client.outboxDiscardAll(poll: nil) == 6)
             #expect(try await client.setIdentity(did).did == did.rawValue)
             #expect(try await client.identity().did == did.rawValue)
             #expect(try await client.setIdentity(nil).did == nil)
@@ -43,7 +50,9 @@ struct ControlServerTests {
         }
         #expect(
             agent.now.calls == [
-                "run starred_projects", "list all", "list dead", "show 7", "retry [1, 2, 3]", "discard [4]",
+                "run starred_projects", "list all", "list dead of a poll before 17 limit 3", "show 7",
+                "retry [1, 2, 3]",
+                "discard [4]", "retry all of a poll", "discard all of every poll",
                 "set identity", "identity", "set identity", "stars add", "stars",
                 "archived stars", "reload",
             ]
@@ -54,7 +63,9 @@ struct ControlServerTests {
         let agent = FakeAgent()
         try await withControl(agent) { _, client in
             _ = try await client.runPoll("a/b ?#%é")
-            _ = try await client.outboxList(state: "x&y=z+1")
+            var query = OutboxQuery()
+            query.state = "x&y=z+1"
+            _ = try await client.outboxList(query)
         }
         #expect(agent.now.calls == ["run a/b ?#%é", "list x&y=z+1"])
     }
@@ -74,6 +85,10 @@ struct ControlServerTests {
 
     @Test(arguments: [
         ("POST", "/api/v1/outbox/retry", ""), ("POST", "/api/v1/outbox/retry", "{\"ids\":[]}"),
+        ("POST", "/api/v1/outbox/retry", "{}"), ("POST", "/api/v1/outbox/discard", "{\"all\":false}"),
+        ("POST", "/api/v1/outbox/discard", "{\"all\":true,\"ids\":[1]}"),
+        ("POST", "/api/v1/outbox/discard", "{\"ids\":[1],\"poll\":\"alice\"}"),
+        ("GET", "/api/v1/outbox?before=alice", ""), ("GET", "/api/v1/outbox?limit=", ""),
         ("POST", "/api/v1/outbox/discard", "{\"ids\":[\"did:example:alice\"]}"), ("PUT", "/api/v1/identity", "{}"),
         ("PUT", "/api/v1/identity", "{\"did\":\"alice did:example:alice\"}"),
         ("POST", "/api/v1/stars", "{\"operation\":\"did:example:alice\",\"plan_ids\":[]}"),

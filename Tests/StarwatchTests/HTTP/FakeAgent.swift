@@ -69,8 +69,12 @@ final class FakeAgent: AgentControl {
         )
     }
 
-    func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry] {
-        try note("list \(state ?? "all")")
+    func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
+        var call = "list \(query.state ?? "all")"
+        if let poll = query.poll { call += " of \(poll)" }
+        if let before = query.before { call += " before \(before)" }
+        if query.limit != OutboxEntry.listLimit { call += " limit \(query.limit)" }
+        try note(call)
         return [Self.entry(1), Self.entry(2)]
     }
 
@@ -84,9 +88,19 @@ final class FakeAgent: AgentControl {
         return ids.count
     }
 
+    func outboxRetryAll(poll: String?) async throws(ControlError) -> Int {
+        try note("retry all of \(poll ?? "every poll")")
+        return 5
+    }
+
     func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
         try note("discard \(ids)")
         return ids.count
+    }
+
+    func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int {
+        try note("discard all of \(poll ?? "every poll")")
+        return 6
     }
 
     func identity() async throws(ControlError) -> IdentityReport {

@@ -155,4 +155,53 @@ import Testing
             #expect(page["starwatch_ledger_imbalance_rows", ["law": "fetched"]] == 0)
         }
     }
+
+    /// A page with one item of a far future.
+    private func farFuture(_ dialect: MockDialect, plan: String) -> String {
+        dialect == .canonical
+            ? #"{"data":[{"planSummary":{"jwtId":"9999999999_abc123_00000000","handleId":"\#(plan)"}}],"#
+                + #""hitLimit":false,"pagination":{"hasMore":false}}"#
+            : #"{"data":[{"plan":{"jwtId":"7ZZZZZZZZZ0000000000000000","handleId":"\#(plan)"}}],"hitLimit":false}"#
+    }
+
+    @Test(arguments: MockDialect.allCases, [false, true])
+    func anIdentifierOfTheFarFutureDoesNotCarryTheCursorAway(dialect: MockDialect, isQuarantined: Bool) async throws {
+        try await World.with(dialect) { world in
+            let agent = try await world.agent {
+                $0.polls[0].bootstrap = .beginning
+                $0.polls[0].quarantineInvalid = isQuarantined
+            }
+            let first = world.mock.publish(count: 1)
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            world.mock.script(
+                .status(200, body: farFuture(dialect, plan: world.mock.planIDs[0])),
+                at: .plansChanged
+            )
+            #expect(try await agent.runPoll(World.starred).outcome == (isQuarantined ? "unchanged" : "failed"))
+            #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == first[0])
+            let page = await agent.page()
+            let labels = ["poll": World.starred, "kind": "schema"]
+            #expect(page["starwatch_contract_violations_total", labels] == (isQuarantined ? 0 : 1))
+            #expect(
+                page["starwatch_outbox_changes_total", ["change": "rejected"]] == (isQuarantined ? 1 : 0)
+            )
+            world.clock.advance(by: .seconds(900))
+            let second = world.mock.publish(count: 1)
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            #expect(try world.announced == first + second)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func aServerWhoseClockIsFarAheadOfOursIsBelieved(dialect: MockDialect) async throws {
+        try await World.with(dialect, mock: { $0.clockSkew = .seconds(86_400) }) { world in
+            let agent = try await world.agent {
+                $0.clock.source = .system
+                $0.polls[0].bootstrap = .beginning
+            }
+            let ids = world.mock.publish(count: 2)
+            #expect(try await agent.runPoll(World.starred).new == 2)
+            #expect(try world.announced == ids)
+        }
+    }
 }

@@ -78,4 +78,107 @@ import Testing
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
         }
     }
+
+    /// Puts a server of the other dialect, with the same plans, in the place of the world's.
+    private func replaceServer(
+        of world: World,
+        with dialect: MockDialect,
+        _ body: (MockServer) async throws -> Void
+    ) async throws {
+        try await world.mock.stop()
+        var options = world.mock.options
+        options.port = world.mock.port
+        options.dialect = dialect
+        let other = MockServer(options: options)
+        other.setPlanCatalogue(world.mock.plans)
+        try await other.start()
+        do {
+            try await body(other)
+        } catch {
+            try await other.stop()
+            throw error
+        }
+        try await other.stop()
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func anotherFixedDialectStartsAfresh(former: MockDialect) async throws {
+        let dialect: MockDialect = former == .canonical ? .endorser : .canonical
+        try await World.with(former) { world async throws in
+            var agent = try await world.agent {
+                $0.server.dialect = former == .canonical ? .canonical : .endorser
+                $0.polls[0].bootstrap = .beginning
+            }
+            let before = world.mock.publish(count: 3)
+            #expect(try await agent.runPoll(World.starred).new == 3)
+            #expect(try await agent.state(of: world.did).watermark?.rawValue == before.last)
+            // Fetched and neither delivered nor acknowledged.
+            let waiting = world.mock.publish(count: 1)
+            #expect(await agent.cycle().new == 1)
+            try await replaceServer(of: world, with: dialect) { server async throws in
+                world.clock.advance(by: .seconds(900))
+                let after = server.publish(count: 2)
+                agent = try await world.agent {
+                    $0.server.dialect = dialect == .canonical ? .canonical : .endorser
+                    $0.polls[0].bootstrap = .beginning
+                }
+                var state = try await agent.state(of: world.did)
+                #expect(state.fetchCursor == nil && state.watermark == nil && !state.bootstrapped)
+                #expect(try await agent.runPoll(World.starred).new == 2)
+                _ = try await agent.runPoll(World.starred)
+                state = try await agent.state(of: world.did)
+                #expect(state.fetchCursor?.rawValue == after.last)
+                #expect(state.watermark?.rawValue == after.last)
+                // What waited is delivered, and never told to a server that cannot know it.
+                #expect(try Set(world.announced) == Set(before + waiting + after))
+                #expect(server.acknowledgedIDs == (dialect == .canonical ? after : []))
+                #expect(try await agent.rows([.acknowledged]).count == 6)
+                #expect(await agent.page()["starwatch_ledger_imbalance_rows", ["law": "new"]] == 0)
+                await world.stopAgent()
+            }
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func aServerThatChangesItsDialectIsFoundOut(former: MockDialect) async throws {
+        let dialect: MockDialect = former == .canonical ? .endorser : .canonical
+        try await World.with(former) { world async throws in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let before = world.mock.publish(count: 3)
+            #expect(try await agent.runPoll(World.starred).new == 3)
+            try await replaceServer(of: world, with: dialect) { server async throws in
+                world.clock.advance(by: .seconds(900))
+                let after = server.publish(count: 2)
+                // This one finds that something is wrong, the next one what.
+                #expect(try await agent.runPoll(World.starred).new == 0)
+                #expect(try await agent.runPoll(World.starred).new == 2)
+                #expect(await agent.caller.gate.dialect?.rawValue == dialect.rawValue)
+                #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == after.last)
+                #expect(try world.announced == before + after)
+                await world.stopAgent()
+            }
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func aDoubtThatWasWrongChangesNothing(dialect: MockDialect) async throws {
+        try await World.with(dialect) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let ids = world.mock.publish(count: 3)
+            #expect(try await agent.runPoll(World.starred).new == 3)
+            let before = try await agent.state(of: world.did)
+            for _ in 0..<3 {
+                world.clock.advance(by: .seconds(300))
+                world.mock.script(.status(400), at: .plansChanged)
+                #expect(try await agent.runPoll(World.starred).outcome == "failed")
+                #expect(try await agent.runPoll(World.starred).outcome == "unchanged")
+            }
+            // One probe in an hour, three refusals, three polls after them, and the first.
+            #expect(world.mock.requestCount(of: .plansChanged) == 8)
+            let after = try await agent.state(of: world.did)
+            #expect(after.fetchCursor == before.fetchCursor)
+            #expect(after.watermark == before.watermark)
+            #expect(try world.announced == ids)
+        }
+    }
 }

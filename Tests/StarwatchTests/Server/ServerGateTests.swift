@@ -145,6 +145,60 @@ import Testing
         await store.close()
     }
 
+    @Test func aRequestThatHasToWaitSpendsNoIdentifiers() async throws {
+        let gate = makeGate(requests: 1, acknowledgements: 100)
+        let start = ManualClock.start
+        #expect(await gate.admit(account: World.key, now: start) == .go)
+        let later = start + .seconds(30)
+        guard
+            case .wait(let until, .client) = await gate.admit(
+                account: World.key,
+                acknowledging: 100,
+                now: later
+            )
+        else {
+            Issue.record("Two requests in a minute.")
+            return
+        }
+        #expect(await gate.admit(account: World.key, acknowledging: 100, now: until) == .go)
+        await store.close()
+    }
+
+    @Test func aBudgetThatIsSpentBindsOverARestartToo() async throws {
+        let start = ManualClock.start
+        let gate = makeGate()
+        await gate.observe(ServerBudget(remaining: 50, resetAfter: .seconds(900)), now: start)
+        #expect(try await store.serverState(server).notBefore == nil)
+        await gate.observe(ServerBudget(remaining: 0, resetAfter: .seconds(300)), now: start)
+        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        let next = makeGate()
+        try await next.restore(now: start)
+        let admission = await next.admit(account: World.key, now: start)
+        #expect(admission == .wait(until: start + .seconds(300), source: .server))
+        await store.close()
+    }
+
+    @Test(arguments: [500, 429])
+    func theBudgetOfAFailureCountsUnlessItSaysItselfHowLong(status: Int) async throws {
+        try await World.with(.canonical) { world async throws in
+            var agent = try await world.agent(random: 0)
+            var headers = ["X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "600"]
+            if status == 429 { headers["Retry-After"] = "130" }
+            world.mock.script(.status(status, headers: headers), at: .plansChanged)
+            #expect(try await agent.runPoll(World.starred).outcome == "deferred")
+            #expect(world.mock.requestCount(of: .plansChanged) == 1)
+            let held = await agent.caller.gate.heldUntil(now: world.clock.now)
+            if status == 429 {
+                #expect(held == ManualClock.start + .seconds(130))
+            } else {
+                #expect(held == ManualClock.start + .seconds(600))
+            }
+            agent = try await world.agent(random: 0)
+            #expect(await agent.caller.gate.heldUntil(now: world.clock.now) == held)
+        }
+        await store.close()
+    }
+
     @Test func theServersOwnBudgetSlowsUsBeforeItRefuses() async throws {
         try await World.with(.canonical, mock: { $0.requestsPerMinute = 12 }) { world in
             let agent = try await world.agent()

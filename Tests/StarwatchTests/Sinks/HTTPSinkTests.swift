@@ -126,6 +126,18 @@ private struct Receiver {
         }
     }
 
+    @Test(arguments: [(604_800, true), (604_801, false), (2_147_483_647, false)])
+    func whoAsksForMoreThanAWeekAsksForNothing(_ seconds: Int64, _ isTaken: Bool) async throws {
+        try await Receiver.run { receiver async throws in
+            receiver.mock.script(.status(429, headers: ["Retry-After": "\(seconds)"]), at: .hook)
+            guard case .unavailable(_, let wait) = await receiver.webhook().deliver(.sample()) else {
+                Issue.record("A 429 did not mean unavailable.")
+                return
+            }
+            #expect(wait == (isTaken ? .seconds(seconds) : nil))
+        }
+    }
+
     @Test(arguments: HTTPDateForm.allCases)
     func aDateToComeBackAtIsReadAgainstTheReceiversClock(_ form: HTTPDateForm) async throws {
         try await Receiver.run { receiver async throws in

@@ -198,3 +198,12 @@ final class Bench {
         }
     }
 }
+
+extension AgentControl {
+    /// The newest rows of a state, or of all.
+    func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry] {
+        var query = OutboxQuery()
+        query.state = state
+        return try await outboxList(query)
+    }
+}

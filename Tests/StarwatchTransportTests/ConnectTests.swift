@@ -1,0 +1,139 @@
+import Foundation
+import Glibc
+import StarwatchCore
+import Testing
+
+@testable import StarwatchTransport
+
+/// Networks that drop what is sent, in place of refusing it.
+@Suite(.timeLimit(.minutes(1))) struct ConnectTests {
+    private func options(connectTimeout: Duration) -> HTTPClientOptions {
+        var options = HTTPClientOptions()
+        options.connectTimeout = connectTimeout
+        return options
+    }
+
+    @Test func aConnectionThatNobodyAnswersIsGivenUpEarlyAndIsTheNetworksFault() async throws {
+        let listener = try FullListener()
+        let client = try makeClient(options(connectTimeout: .milliseconds(200)))
+        let exchange = await client.exchange(HTTPRequest(url: listener.url, timeout: .seconds(50)))
+        let error = failure(of: exchange.result)
+        #expect(error == .connect)
+        #expect(error?.failureClass == .network)
+        #expect(exchange.measurements.total < .seconds(20))
+    }
+
+    @Test func aRequestsOwnLimitMayBeShorter() async throws {
+        let listener = try FullListener()
+        let client = try makeClient(options(connectTimeout: .seconds(50)))
+        let exchange = await client.exchange(HTTPRequest(url: listener.url, timeout: .milliseconds(200)))
+        #expect(failure(of: exchange.result) == .connect)
+    }
+
+    @Test func aHandshakeThatNobodyAnswersIsTheNetworksFaultToo() async throws {
+        let server = try LoopbackServer { _ = $0.waitForClose() }
+        let client = try makeClient(options(connectTimeout: .milliseconds(200)))
+        let exchange = await client.exchange(
+            HTTPRequest(url: "https://127.0.0.1:\(server.port)/", timeout: .seconds(50))
+        )
+        #expect(failure(of: exchange.result) == .tls)
+        #expect(exchange.measurements.total < .seconds(20))
+    }
+
+    @Test func aServerThatTakesItsTimeOverAnOpenConnectionIsSlow() async throws {
+        let server = try LoopbackServer { connection in
+            _ = connection.readRequest()
+            connection.write(answer(body: "first"))
+            _ = connection.readRequest()
+            _ = connection.waitForClose()
+        }
+        let client = try makeClient()
+        #expect(text(try await client.execute(HTTPRequest(url: server.url()))) == "first")
+        let second = await client.exchange(HTTPRequest(url: server.url(), timeout: .milliseconds(200)))
+        #expect(failure(of: second.result) == .timeout)
+    }
+
+    @Test func lookupsThatHangAreBoundedThoughTheirRequestsHaveEnded() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: "here") }
+        let named = HTTPRequest(url: "http://localhost:\(server.port)/")
+        var options = HTTPClientOptions()
+        // More than other suites may have under way.
+        options.maxLookups = 40
+        let client = try makeClient(options)
+        #expect(text(try await client.execute(named)) == "here")
+        let hanging = HangingLookups(40)
+        #expect(LookupThreads.count >= 40)
+        let limited = try makeClient(options)
+        #expect(failure(of: await limited.exchange(named).result) == .dns)
+        // An address needs no lookup, and neither does a connection that is open.
+        #expect(text(try await limited.execute(HTTPRequest(url: server.url()))) == "here")
+        #expect(text(try await client.execute(named)) == "here")
+        hanging.release()
+        // As soon as the threads have ended, names are looked up again.
+        var result = await limited.exchange(named).result
+        while failure(of: result) == .dns, !Task.isCancelled { result = await limited.exchange(named).result }
+        #expect(text(try result.get()) == "here")
+    }
+}
+
+/// Threads that were started as libcurl's for lookups are, and that do not end before they are let go.
+private final class HangingLookups: Sendable {
+    private let condition = NSCondition()
+    nonisolated(unsafe) private var isReleased = false
+
+    /// Returns as soon as all have begun.
+    init(_ count: Int) {
+        let begun = DispatchSemaphore(value: 0)
+        // As the driver's thread: it bears the name of what it starts, and then its own again.
+        Thread.detachNewThread { [self] in
+            LookupThreads.nameNext()
+            for _ in 0..<count {
+                Thread.detachNewThread { [self] in
+                    begun.signal()
+                    condition.withLock { while !isReleased { condition.wait() } }
+                }
+            }
+            LookupThreads.nameDriver()
+            begun.signal()
+        }
+        for _ in 0...count { begun.wait() }
+    }
+
+    func release() {
+        condition.withLock {
+            isReleased = true
+            condition.broadcast()
+        }
+    }
+}
+
+/// A listener whose queue is full: what connects to it gets no answer at all.
+private final class FullListener {
+    let url: String
+    private var sockets: [Int32] = []
+
+    init() throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        sockets.append(listener)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 0) == 0 && getsockname(listener, $0, &length) == 0
+            }
+        }
+        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"
+        guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
+        for _ in 0..<4 {
+            let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            sockets.append(client)
+            withUnsafePointer(to: &address) {
+                _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(client, $0, length) }
+            }
+        }
+    }
+
+    deinit { for socket in sockets { close(socket) } }
+}
