@@ -18,6 +18,7 @@ final class Auditor: Sendable {
     }
 
     func noteDiscarded(_ ids: [String]) { truth.value.discarded.formUnion(ids) }
+    func noteRetried(_ ids: [String]) { truth.value.retried.formUnion(ids) }
 
     /// Power was lost: the watermark of the last audit may not be there any more.
     func forgetWatermarks() { truth.value.watermarks = [:] }
@@ -79,6 +80,8 @@ final class Auditor: Sendable {
             guard row.stream.account == truth.value.account, !row.state.isTerminal,
                 let watermark = truth.value.watermarks[row.stream.poll], watermark.precedes(row.change.id) == false
             else { continue }
+            // A dead row is finished, so the watermark passed it; the operator may have it tried again all the same.
+            guard !truth.value.retried.contains(id) else { continue }
             // What shows late may be stored late. What was starred late is fetched from where the cursor is.
             guard let item = network.server.state.value.feed[id], !item.isLate,
                 item.plan == SimulatedServer.offerPlan

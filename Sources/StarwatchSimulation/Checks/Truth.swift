@@ -12,6 +12,8 @@ struct Truth: Sendable {
     var watermarks: [PollName: JWTID] = [:]
     /// Rows the operator gave up.
     var discarded: Set<String> = []
+    /// Dead rows the operator had tried again.
+    var retried: Set<String> = []
 
     /// Whether a change must have been announced by now, if the server still shows it.
     func mustHave(_ row: FeedRow, in poll: PollName, bootstrap isFromBeginning: Bool) -> Bool {

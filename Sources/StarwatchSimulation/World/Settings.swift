@@ -51,9 +51,11 @@ struct Settings: Sendable {
         pageSize = chance.pick([1, 3, 10, 50])
         usesTokens = chance.happens(0.6)
         keepsOneRowPerPlan = dialect == .endorser && chance.happens(0.5)
-        // Sometimes too long for one request, so that the plans are split over several.
-        let length = dialect == .endorser && chance.happens(0.1) ? 9000 : 0
-        plans = (0..<chance.number(2...10)).map { "plan/\($0)" + String(repeating: "x", count: length) }
+        // Sometimes too much for one request, so that the plans are split over several. Each identifier stays below
+        // the 2,048 bytes that the agent takes: a page with a longer one it refuses, and so gets nothing that is on it.
+        let isSplit = dialect == .endorser && chance.happens(0.1)
+        let filling = String(repeating: "x", count: isSplit ? 1900 : 0)
+        plans = (0..<chance.number(2...10) + (isSplit ? 40 : 0)).map { "plan/\($0)" + filling }
         burst = chance.pick([1, 3, 12, 40])
         interval = .seconds(chance.pick([1, 2, 5, 10, 30]))
         isCron = chance.happens(0.1)

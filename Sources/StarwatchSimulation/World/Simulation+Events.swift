@@ -92,6 +92,7 @@ extension Simulation {
             auditor.noteDiscarded(some.map(\.jwtID))
             _ = try? await agent.outboxDiscard(some.map(\.id))
         } else {
+            auditor.noteRetried(some.map(\.jwtID))
             _ = try? await agent.outboxRetry(some.map(\.id))
         }
     }
