@@ -1,3 +1,4 @@
+import FoundationEssentials
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -131,6 +132,21 @@ import Testing
         #expect(state.bootstrapped)
         #expect(state.fetchCursor == nil)
         #expect(state.watermark == nil)
+    }
+
+    @Test func bootstrapOutlivesALossOfPower() async throws {
+        let store = try await world.open()
+        let generation = try await store.activeIdentity().generation
+        #expect(
+            try await store.finishBootstrap(world.stream, generation: generation, top: world.id(3), now: world.now)
+        )
+        // The database as it is on the disk when nothing of the write-ahead log has reached it.
+        let after = World()
+        try FileManager.default.copyItem(atPath: world.path, toPath: after.path)
+        let state = try await after.open().pollState(world.stream, maxUndelivered: 1)
+        #expect(state.bootstrapped)
+        #expect(state.fetchCursor == world.id(3))
+        #expect(state.watermark == world.id(3))
     }
 
     @Test func suppressedRowsAreInTheLedgerAndAcknowledged() async throws {

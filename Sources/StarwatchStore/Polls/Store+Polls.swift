@@ -61,6 +61,9 @@ extension Store {
     /// Sets the fetch cursor, and the watermark by compare-and-swap from none: the one write of a watermark without
     /// an acknowledgement (C-004). Rows of the overlap go first, through ``commit(page:)`` with `.bootstrap`.
     ///
+    /// Unlike any other transaction it outlives a loss of power: a stream that had to find its start again would pass
+    /// over what came in between, and nobody would be told of it.
+    ///
     /// - Parameter top: The greatest identifier found; `nil` when there was none, which is remembered too.
     /// - Returns: `false` when the identity changed since `generation` was read; then nothing was written.
     package func finishBootstrap(
@@ -70,7 +73,7 @@ extension Store {
         now: Timestamp
     ) throws(StoreError) -> Bool {
         let id = try streamID(stream)
-        return try write(.bootstrap) { db in
+        let isFinished = try write(.bootstrap) { db in
             guard try db.isCurrent(stream.account, generation: generation) else { return false }
             try db.run(
                 """
@@ -84,6 +87,9 @@ extension Store {
             if let top { _ = try swap(stream, expected: nil, new: top, db, now) }
             return true
         }
+        // What the log holds is on the disk only when it was moved into the database.
+        if isFinished { try checkpoint() }
+        return isFinished
     }
 
     /// Stores how a cycle ended. A history row is written only for cycles that changed something or failed.
