@@ -44,7 +44,7 @@ final class SimulatedNetwork: Sendable {
         if process.isDead {
             result = .failure(.cancelled)
         } else if let index = receivers.indices.first(where: { request.url == Receiver.url($0) }) {
-            result = await deliver(request, to: receivers[index])
+            result = await deliver(request, to: receivers[index], of: process)
         } else {
             result = await ask(request)
         }
@@ -126,14 +126,21 @@ final class SimulatedNetwork: Sendable {
         }
     }
 
-    private func deliver(_ request: HTTPRequest, to receiver: Receiver) async -> Result<HTTPResponse, HTTPError> {
+    private func deliver(
+        _ request: HTTPRequest,
+        to receiver: Receiver,
+        of process: AgentProcess
+    ) async -> Result<HTTPResponse, HTTPError> {
         trace.note("> \(receiver.name) \(request.body?.count ?? 0)")
         guard await travel() else { return .failure(.cancelled) }
         var request = request
         if defect == .renameNotifications, let index = request.headers.firstIndex(where: { $0.name == "webhook-id" }) {
             request.headers[index].value += "\(clock.boot)"
         }
-        switch receiver.receive(request) {
+        let reaction = receiver.receive(request)
+        // It was under way when power was lost: the agent may have forgotten that it made this notification.
+        if process.hasLostPower { receiver.excuseRepetition(of: request) }
+        switch reaction {
         case .fail(let error, let delay): return await wait(delay, then: error)
         case .answer(let status, let headers):
             guard await travel() else { return .failure(.cancelled) }

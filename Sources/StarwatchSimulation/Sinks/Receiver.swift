@@ -100,6 +100,12 @@ final class Receiver: Sendable {
         for ids in state.value.notifications.values { state.value.excused.formUnion(ids) }
     }
 
+    /// The same for one that arrives after that.
+    func excuseRepetition(of request: HTTPRequest) {
+        guard let id = request.headers.first(where: { $0.name == "webhook-id" })?.value else { return }
+        state.value.excused.insert(id)
+    }
+
     private static func changes(in body: [UInt8]) -> [String] {
         let mark = Array("\"jwt_id\":\"".utf8)
         var found: [String] = []

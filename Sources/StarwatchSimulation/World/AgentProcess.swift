@@ -11,6 +11,7 @@ import StarwatchStore
 final class AgentProcess: Sendable {
     private struct State {
         var isDead = false
+        var hasLostPower = false
         var triggers: [Int: GracefulShutdownTestTrigger] = [:]
         var tasks: [Task<Void, Never>] = []
     }
@@ -39,6 +40,8 @@ final class AgentProcess: Sendable {
     }
 
     var isDead: Bool { state.value.isDead }
+    /// Whether it died with what it wrote last.
+    var hasLostPower: Bool { state.value.hasLostPower }
 
     /// Ends the process between two instructions.
     func die() {
@@ -46,6 +49,7 @@ final class AgentProcess: Sendable {
         var lost = 0.0
         if faults.strikes(.powerLoss, 0.1) {
             lost = Double(faults.number(.powerLoss, 0...100)) / 100
+            state.value.hasLostPower = true
             onPowerLoss()
         }
         trace.note("crash, losing \(lost)")
