@@ -62,6 +62,7 @@ package final class PollCycle: Sendable {
         case request(APICaller.Outcome)
         case page(PageRejection)
         case staleIdentity
+        case starsChanged
         case store(StoreError)
     }
 
@@ -127,7 +128,7 @@ package final class PollCycle: Sendable {
     }
 
     /// What the cycle has to know. An outbox over its limit, which a smaller limit can make, is brought below it first.
-    private func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
+    func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
         // Nothing was written since the last cycle of most polls: then there is nothing to read.
         if let state = store.rememberedPollState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
         let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
@@ -152,7 +153,7 @@ package final class PollCycle: Sendable {
         var result = Result()
         var state = state
         do {
-            try await fetch(stream, state: &state, snapshot: snapshot, into: &result)
+            try await fetchAll(stream, state: &state, snapshot: snapshot, into: &result)
             if !state.bootstrapped && poll.options.bootstrap == .latest {
                 result.outcome = .bootstrapped
             } else {
@@ -167,7 +168,7 @@ package final class PollCycle: Sendable {
 
     // MARK: - Fetching
 
-    private func fetch(
+    func fetch(
         _ stream: StreamKey,
         state: inout PollState,
         snapshot: IdentityContext.Snapshot,
@@ -220,6 +221,8 @@ package final class PollCycle: Sendable {
                         dialect: dialect
                     )
                 }
+                // A plan starred since may have changed before what this answer shows: the cursor would pass it over.
+                guard try await stars(are: snapshot) else { throw .starsChanged }
                 let page = try await decode(response, dialect: dialect, askedAt: askedAt)
                 result.fetched += page.fetched
                 let plan: PageWalk.Plan
@@ -357,23 +360,6 @@ package final class PollCycle: Sendable {
         return counts
     }
 
-    private func store(_ commit: PageCommit) async throws(StoreError) -> PageCommitResult {
-        try await Trace.span(.commit) { span throws(StoreError) in
-            guard let span else { return try await store.commit(page: commit) }
-            span.set(.poll, poll.name)
-            span.set(.runID, run: runID)
-            span.set(.count, commit.changes.count)
-            do throws(StoreError) {
-                let result = try await store.commit(page: commit)
-                if case .committed(let counts) = result { span.set(.new, counts.inserted) }
-                return result
-            } catch {
-                span.fail(error.kind)
-                throw error
-            }
-        }
-    }
-
     // MARK: - Ending
 
     private func explain(_ stop: Stop, in result: inout Result) async {
@@ -410,7 +396,7 @@ package final class PollCycle: Sendable {
                     ]
                 )
             }
-        case .staleIdentity:
+        case .staleIdentity, .starsChanged:
             identity.invalidate()
             result.failure = .cancelled
             result.reason = "The identity changed during the cycle; nothing was stored."

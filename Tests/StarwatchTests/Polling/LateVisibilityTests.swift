@@ -48,4 +48,34 @@ import Testing
             #expect(try await agent.state(of: world.did).watermark?.rawValue == ids.last)
         }
     }
+
+    @Test(arguments: MockDialect.allCases)
+    func whatChangesAfterItWasStarredDuringACycleIsFound(dialect: MockDialect) async throws {
+        try await World.with(dialect, clock: .waiting) { world in
+            let plans = world.mock.planIDs
+            let agent = try await world.agent(random: 0) {
+                $0.polls[0].bootstrap = .beginning
+                $0.polls[0].planIDs = [plans[0]]
+                $0.server.dialect = dialect == .endorser ? .endorser : .canonical
+            }
+            let before = world.mock.publish([MockChange(planID: plans[0])])
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            world.clock.advance(by: .seconds(600))
+            world.mock.script(.rateLimited(retryAfter: .seconds(100)), at: .plansChanged)
+            async let cycle = agent.cycle()
+            await world.clock.sleepers(atLeast: 1)
+            // The request that waits asks about the former stars, and is answered with what is newest.
+            _ = try await agent.changeStars(StarsChange(operation: .add, planIDs: [plans[1]]))
+            world.clock.advance(by: .seconds(10))
+            let first = world.mock.publish([MockChange(planID: plans[1])])
+            world.clock.advance(by: .seconds(60))
+            let second = world.mock.publish([MockChange(planID: plans[0])])
+            world.clock.advance(by: .seconds(30))
+            #expect(await cycle.outcome == .changed)
+
+            world.clock.advance(by: .seconds(900))
+            _ = try await agent.runPoll(World.starred)
+            #expect(try world.announced.sorted() == before + first + second)
+        }
+    }
 }
