@@ -167,10 +167,10 @@ import Testing
         let store = try await world.open()
         let cycle = CycleRecord.make(world, .unchanged)
         try await store.finishCycle(cycle)
+        try await store.setRequestWindow([1, 2, 3], of: World.alice)
         #expect(try await store.history(world.stream, limit: 10).isEmpty)
         var failed = CycleRecord.make(world, .failed)
         failed.successAt = nil
-        failed.requestWindow = nil
         failed.nextRun = nil
         failed.reason = "timeout"
         failed.finishedAt = world.now + .seconds(9)
@@ -244,7 +244,6 @@ extension CycleRecord {
         )
         cycle.successAt = world.now
         cycle.nextRun = world.now + .seconds(900)
-        cycle.requestWindow = [1, 2, 3]
         return cycle
     }
 }

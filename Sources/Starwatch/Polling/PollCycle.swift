@@ -428,7 +428,6 @@ package final class PollCycle: Sendable {
         )
         record.successAt = hasSucceeded ? now : nil
         record.nextRun = nextRun
-        record.requestWindow = await gate.takeWindow(of: stream.account)
         record.notBefore = result.resumeAt
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue

@@ -5,16 +5,16 @@ struct AccountWindow: Sendable {
     private var requests: SlidingWindow
     private var acknowledgements: SlidingWindow
     private var spent: (requests: StoredWindow, acknowledgements: StoredWindow)
-    /// Whether anything was spent since ``take()``.
-    var isDirty = false
 
-    /// - Parameter windows: What is stored of former runs.
+    /// - Parameter windows: What is stored of former runs. What a clock that was ahead has stored counts as spent now.
     init(limits: LimitOptions, stored windows: [[UInt8]], now: Timestamp) {
         let read = windows.map(StoredWindow.read)
         spent = (
             requests: StoredWindow(merging: read.map(\.requests)),
             acknowledgements: StoredWindow(merging: read.map(\.acknowledgements))
         )
+        spent.requests.settle(at: now)
+        spent.acknowledgements.settle(at: now)
         requests = SlidingWindow(limit: limits.requestsPerMinute, state: spent.requests.times, now: now)
         acknowledgements = SlidingWindow(
             limit: limits.acknowledgementsPerMinute,
@@ -32,15 +32,7 @@ struct AccountWindow: Sendable {
         _ = acknowledgements.admit(identifiers, at: now)
         spent.requests.spend(1, at: now)
         if identifiers > 0 { spent.acknowledgements.spend(identifiers, at: now) }
-        isDirty = true
         return nil
-    }
-
-    /// The form in which the store keeps it; `nil` when nothing was spent since the last call.
-    mutating func take() -> [UInt8]? {
-        guard isDirty else { return nil }
-        isDirty = false
-        return stored
     }
 
     /// The form in which the store keeps it.

@@ -140,11 +140,10 @@ package actor ServerGate {
             return .wait(until: until, source: .client)
         }
         // Before it goes, or a crash would forget it.
-        guard let bytes = takeWindow(of: account) else { return .go }
+        guard let window = windows[account] else { return .go }
         do throws(StoreError) {
-            try await store.setRequestWindow(bytes, of: account)
+            try await store.setRequestWindow(window.stored, of: account)
         } catch {
-            windows[account]?.isDirty = true
             return .wait(until: now + Self.waitForStore, source: .client)
         }
         return .go
@@ -170,9 +169,6 @@ package actor ServerGate {
         // A promise that cannot be stored is kept for as long as the agent runs.
         try? await store.setNotBefore(until, server: server)
     }
-
-    /// The account's window as the store keeps it; `nil` when nothing was sent since the last call.
-    package func takeWindow(of account: DID) -> [UInt8]? { windows[account]?.take() }
 
     /// Refreshes the gauges before a scrape.
     package func publish(now: Timestamp) {

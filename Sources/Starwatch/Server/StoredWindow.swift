@@ -41,6 +41,15 @@ struct StoredWindow: Sendable, Hashable {
         }
     }
 
+    /// Takes what lies in the future as spent at `now`.
+    mutating func settle(at now: Timestamp) {
+        let second = (now.milliseconds + 999) / 1000
+        let ahead = spent.filter { $0.second > second }.reduce(0) { $0 + $1.cost }
+        guard ahead > 0 else { return }
+        spent.removeAll { $0.second > second }
+        spend(Int(ahead), at: now)
+    }
+
     /// Moves everything along with a clock that was set.
     mutating func shift(by jump: Duration) {
         let seconds = jump.wholeMilliseconds / 1000

@@ -76,7 +76,6 @@ package final class AcknowledgeService: Service {
                 try await acknowledge(poll, stream, &pass)
                 // Rows that died or were discarded let it move too.
                 note(try await store.advanceWatermark(stream, now: caller.clock.now), poll, &pass)
-                try await storeWindow(stream)
             }
             let configured = Set(polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) })
             // Nothing asks a server about a poll that is not configured any more; what it left is done when delivered.
@@ -90,21 +89,6 @@ package final class AcknowledgeService: Service {
             pass.next = caller.clock.now + .seconds(5)
         }
         return pass
-    }
-
-    /// Stores what these requests have spent of the rate limit, so that a restart does not forget it.
-    private func storeWindow(_ stream: StreamKey) async throws(StoreError) {
-        guard let window = await caller.gate.takeWindow(of: stream.account) else { return }
-        let now = caller.clock.now
-        var record = CycleRecord(
-            stream: stream,
-            runID: RandomID.runID(),
-            startedAt: nil,
-            finishedAt: now,
-            outcome: nil
-        )
-        record.requestWindow = window
-        try await store.finishCycle(record)
     }
 
     private func acknowledge(_ poll: Poll, _ stream: StreamKey, _ pass: inout Pass) async throws(StoreError) {

@@ -134,10 +134,3 @@ public struct SlidingWindow: Sendable, Hashable {
         }
     }
 }
-
-extension SlidingWindow {
-    /// Requests of one account: 100 in any 60 s by default (R-EP-14).
-    public static func requests(limit: Int = 100) -> SlidingWindow { SlidingWindow(limit: limit) }
-    /// Acknowledged identifiers of one account: 1,000 in any 60 s by default.
-    public static func acknowledgements(limit: Int = 1000) -> SlidingWindow { SlidingWindow(limit: limit) }
-}

@@ -48,8 +48,6 @@ package struct CycleRecord: Sendable, Hashable {
     package var successAt: Timestamp?
     /// When the schedule fires next; `nil` leaves what is stored.
     package var nextRun: Timestamp?
-    /// The account's request window, in the caller's own form; `nil` leaves what is stored.
-    package var requestWindow: [UInt8]?
     /// No request to the server before this; `nil` leaves what is stored.
     package var notBefore: Timestamp?
     /// New rows, for the history.

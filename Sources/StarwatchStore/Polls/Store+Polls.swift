@@ -155,7 +155,7 @@ extension Store {
         }
     }
 
-    /// Stores an account's request window with all of its streams, before a cycle ends or when the clock was set.
+    /// Stores an account's request window with all of its streams, before a request goes and when the clock was set.
     package func setRequestWindow(_ window: [UInt8], of account: DID) throws(StoreError) {
         try direct(.finishCycle) { db in
             try db.run(
@@ -213,13 +213,12 @@ extension Database {
         try run(
             """
             UPDATE streams SET last_attempt = coalesce(?1, last_attempt), last_success = coalesce(?2, last_success),
-                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run),
-                request_window = coalesce(?5, request_window), window_at = iif(?5 IS NULL, window_at, ?6)
-            WHERE id = ?7
+                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run)
+            WHERE id = ?5
             """,
             [
                 cycle.startedAt?.milliseconds, cycle.successAt?.milliseconds, cycle.outcome?.rawValue,
-                cycle.nextRun?.milliseconds, cycle.requestWindow?.blob, cycle.finishedAt.milliseconds, id,
+                cycle.nextRun?.milliseconds, id,
             ]
         )
     }
