@@ -3,7 +3,7 @@ import GRDB
 /// The schema and its versions. The version is `PRAGMA user_version` (R-STO-13).
 enum Schema {
     /// The versions this program can use.
-    static let supported = 1...1
+    static let supported = 2...2
 
     /// Brings the database to the newest version, or asserts that its owner has.
     static func open(_ database: DatabaseQueue, owner: StoreOwner) throws {
@@ -46,6 +46,10 @@ enum Schema {
                 arguments: [instance.joined(), key.blob]
             )
             try db.execute(sql: "PRAGMA user_version = 1")
+        }
+        migrator.registerMigration("v2") { db in
+            try db.execute(sql: version2)
+            try db.execute(sql: "PRAGMA user_version = 2")
         }
         return migrator
     }
