@@ -60,13 +60,28 @@ actor FaultyWorld {
 
     // MARK: What goes wrong
 
-    /// Faults of the server's changes, a cycle or a try of one each. libcurl itself tries once more after a reset.
-    private static let faults: [[MockFault]] = [
-        [.status(500)], [.schemaViolation(.missingJWTID)], [.authenticationFailure],
-        [.resetBeforeHead, .resetBeforeHead],
-        [.neverAnswer, .neverAnswer, .neverAnswer], [.malformedJSON], [.status(404)], [.redirect(to: "/elsewhere")],
-        [.oversizedBody(bytes: 1 << 20)], [.status(403)], [.schemaViolation(.stuckPage)], [.status(400)],
+    /// Faults of the server's changes, a cycle or a try of one each, and the result that shows that one was met.
+    /// libcurl itself tries once more after a reset.
+    private static let faults: [(script: [MockFault], result: String?)] = [
+        ([.status(500)], "server_error"), ([.schemaViolation(.missingJWTID)], nil),
+        ([.authenticationFailure], "unauthenticated"), ([.resetBeforeHead, .resetBeforeHead], "reset"),
+        ([.neverAnswer, .neverAnswer, .neverAnswer], "timeout"), ([.malformedJSON], nil),
+        ([.status(404)], "not_found"), ([.redirect(to: "/elsewhere")], nil),
+        ([.oversizedBody(bytes: 1 << 20)], "too_large"), ([.status(403)], "forbidden"),
+        ([.schemaViolation(.stuckPage)], nil), ([.status(400)], nil),
     ]
+
+    private static func changesRequest(_ result: String) -> String {
+        "starwatch_api_requests_total{endpoint=\"plans_changed\",result=\"\(result)\"}"
+    }
+
+    /// The fault of this round. After each has had its turn, only what was not seen is tried again: a count may have
+    /// been reset before it was read, and a whole turn takes the agent minutes of backing off.
+    private func nextFault() -> [MockFault] {
+        let missed = Self.faults.filter { $0.result.map { unseen.contains(Self.changesRequest($0)) } ?? false }
+        let faults = round < Self.faults.count || missed.isEmpty ? Self.faults : missed
+        return faults[round % faults.count].script
+    }
 
     /// Answers of the receiver: two refusals make a dead letter, and newer notifications come between the two.
     private static let refusals: [[MockFault]] = [
@@ -80,7 +95,7 @@ actor FaultyWorld {
     private static let evidence: [String] =
         [
             "ok", "server_error", "unauthenticated", "timeout", "not_found", "reset", "too_large", "forbidden",
-        ].map { "starwatch_api_requests_total{endpoint=\"plans_changed\",result=\"\($0)\"}" }
+        ].map(changesRequest)
         + ["ok", "rejected", "unavailable", "timeout"].map {
             "starwatch_delivery_attempts_total{sink=\"hook\",result=\"\($0)\"}"
         }
@@ -102,7 +117,7 @@ actor FaultyWorld {
     /// - Returns: What has not been seen yet on the page of metrics.
     func stir() async throws -> Set<String> {
         if mock.remainingFaults(at: .plansChanged) == 0 {
-            for fault in Self.faults[round % Self.faults.count] { mock.script(fault, at: .plansChanged) }
+            for fault in nextFault() { mock.script(fault, at: .plansChanged) }
             // What is left of the last round's is for what is published now.
             if mock.remainingFaults(at: .hook) == 0 {
                 for fault in Self.refusals[refusal % Self.refusals.count] { mock.script(fault, at: .hook) }
