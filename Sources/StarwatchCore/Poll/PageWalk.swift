@@ -144,10 +144,11 @@ public struct PageWalk: Sendable {
     }
 
     /// Whether the next cycle would go on from here. Ascending pages below the cursor are only the overlap: a cycle that
-    /// ended among them would be repeated for ever.
+    /// ended among them would be repeated for ever. Only an item shows it: the server's own next cursor may lie above
+    /// ours with nothing between the two.
     private var hasAdvanced: Bool {
-        guard !dialect.isDescending, chunkCount == 1, let cursor, let after else { return true }
-        return cursor.precedes(after) == true
+        guard !dialect.isDescending, chunkCount == 1, let cursor, let top else { return true }
+        return cursor.precedes(top) == true
     }
 
     /// Whether an interrupted walk was finished by this one, so that newer changes remain to be asked for.
