@@ -22,6 +22,7 @@ package actor ServerGate {
     private var notBefore = NotBefore()
     private var circuit = CircuitBreaker(policy: .server)
     private var windows: [DID: AccountWindow] = [:]
+    private var windowWrites: [DID: GroupCommit] = [:]
     /// Whose window the gauges show.
     private var lastAccount: DID?
     private var serverRemaining: Int?
@@ -140,13 +141,30 @@ package actor ServerGate {
             return .wait(until: until, source: .client)
         }
         // Before it goes, or a crash would forget it.
-        guard let window = windows[account] else { return .go }
-        do throws(StoreError) {
-            try await store.setRequestWindow(window.stored, of: account)
-        } catch {
-            return .wait(until: now + Self.waitForStore, source: .client)
+        return await storeWindow(of: account) ? .go : .wait(until: now + Self.waitForStore, source: .client)
+    }
+
+    /// Stores what was spent, together with what other requests spend while the store is busy with an earlier write.
+    private func storeWindow(of account: DID) async -> Bool {
+        let ticket = windowWrites[account, default: GroupCommit()].enter()
+        while let state = windowWrites[account], !state.isCovered(ticket) {
+            guard !state.isWriting else {
+                let isStored = await withCheckedContinuation { windowWrites[account]?.wait($0) }
+                if isStored { continue } else { return false }
+            }
+            windowWrites[account]?.begin()
+            var isStored = true
+            if let window = windows[account] {
+                do throws(StoreError) {
+                    try await store.setRequestWindow(window.stored, of: account)
+                } catch {
+                    isStored = false
+                }
+            }
+            windowWrites[account]?.end(isStored: isStored)
+            guard isStored else { return false }
         }
-        return .go
+        return true
     }
 
     /// How soon a request is tried again for which the store failed.

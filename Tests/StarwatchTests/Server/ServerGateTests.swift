@@ -2,6 +2,7 @@ import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import Synchronization
 import Testing
 
 @testable import Starwatch
@@ -63,6 +64,45 @@ import Testing
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(sent == 2)
+        await store.close()
+    }
+
+    private final class Counts: Sendable {
+        let writes = Atomic(0)
+        let sent = Atomic(Int64(0))
+    }
+
+    @Test func requestsThatStartTogetherAreStoredTogetherAndEachBeforeItGoes() async throws {
+        let folder = try TestFolder()
+        let counts = Counts()
+        var options = StoreOptions(path: folder.path("starwatch.db"))
+        options.onTransaction = { operation, _ in
+            if operation == .finishCycle { counts.writes.add(1, ordering: .relaxed) }
+        }
+        let store = try Store(options)
+        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+        _ = try await store.pollState(stream, maxUndelivered: 1)
+        let gate = ServerGate(
+            server: server,
+            dialect: .auto,
+            limits: LimitOptions(),
+            store: store,
+            metrics: metrics
+        )
+        await withTaskGroup { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    #expect(await gate.admit(account: World.key, now: ManualClock.start) == .go)
+                    let gone = counts.sent.add(1, ordering: .relaxed).newValue
+                    let stored = try? await store.requestWindows(of: World.key).first
+                    let times = stored.map { StoredWindow.read($0).requests.times }
+                    #expect(times?.last.map { $0 >= gone } == true)
+                }
+            }
+        }
+        let stored = try await store.requestWindows(of: World.key)
+        #expect(stored.map { StoredWindow.read($0).requests.times.last } == [100])
+        #expect((1..<50).contains(counts.writes.load(ordering: .relaxed)))
         await store.close()
     }
 
