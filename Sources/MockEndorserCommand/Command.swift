@@ -26,6 +26,9 @@ struct MockEndorserCommand: AsyncParsableCommand {
     @Option(help: "The number of changes published at the start.")
     var changes = 0
 
+    @Option(help: "Over how long before the start these changes are spread, such as 24h.")
+    var changesOver = DurationArgument(value: .zero)
+
     @Option(help: "Publish more changes at this interval, such as 2s or 500ms.")
     var changesEvery: DurationArgument?
 
@@ -53,7 +56,9 @@ struct MockEndorserCommand: AsyncParsableCommand {
     @Option(help: "The seed of the random faults.")
     var faultSeed: UInt64 = 1
 
-    @Option(help: "Requests a minute for each DID, in the canonical dialect; 0 is no limit.")
+    @Option(
+        help: "Requests a minute for each DID, in the canonical dialect; 0 is no limit, nor one of acknowledged ids."
+    )
     var rateLimit = 100
 
     @Option(help: "The DID that owns every second plan and receives the offers.")
@@ -108,12 +113,14 @@ struct MockEndorserCommand: AsyncParsableCommand {
         options.dialect = dialect == .canonical ? .canonical : .endorser
         options.planCount = plans
         options.initialChanges = changes
+        options.initialChangesOver = changesOver.value
         options.seed = seed
         options.latency = latency.value
         options.clockSkew = clockSkew.value
         options.faultRate = faultRate
         options.faultSeed = faultSeed
         options.requestsPerMinute = rateLimit == 0 ? nil : rateLimit
+        if rateLimit == 0 { options.acknowledgementsPerMinute = nil }
         options.ownerDID = owner
         switch auth {
         case .none: options.auth = .none

@@ -34,6 +34,8 @@ public struct MockServerOptions: Sendable {
     public var planCount = 20
     /// The number of changes published before the server starts.
     public var initialChanges = 0
+    /// Over how long before the start these changes are spread, evenly; zero publishes all of them now.
+    public var initialChangesOver = Duration.zero
     /// The generator's seed: with the same clock, the same seed gives the same answers.
     public var seed: UInt64 = 1
     /// The share of requests that get a random fault where none is scripted, 0 to 1. Faults are of every kind.

@@ -43,7 +43,15 @@ struct MockState: Sendable {
         generator = PlanGenerator(dialect: options.dialect, ownerDID: options.effectiveOwnerDID)
         identifiers = IdentifierMaker(dialect: options.dialect)
         for _ in 0..<options.planCount { addPlan(generator.plan(random: &random)) }
-        publish(count: options.initialChanges)
+        if options.initialChangesOver == .zero {
+            publish(count: options.initialChanges)
+        } else if !plans.isEmpty {
+            let step = options.initialChangesOver / max(options.initialChanges, 1)
+            for number in 0..<options.initialChanges {
+                let age = step * (options.initialChanges - number)
+                publish(MockChange(planID: plans[number % plans.count].id, age: age))
+            }
+        }
     }
 
     /// The mock's own time, in seconds since 1970.
