@@ -12,11 +12,14 @@ let package = Package(
         .executableTarget(
             name: "PollBenchmark",
             dependencies: [
+                "CStatements",
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        // Records what SQLite executes, and executes it again.
+        .target(name: "CStatements", linkerSettings: [.linkedLibrary("sqlite3")]),
         // Counts allocations.
         .target(name: "CAllocations"),
         .executableTarget(

@@ -9,7 +9,7 @@ struct PollBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "PollBenchmark",
         abstract: "Poll cycles against a mock server: CPU time, memory, latency.",
-        subcommands: [Cycles.self, InFlight.self]
+        subcommands: [Backlog.self, Cycles.self, InFlight.self]
     )
 }
 
@@ -166,7 +166,7 @@ private func options(server: String, polls: Int, folder: Folder, number: Int) th
 }
 
 /// A directory that is removed at the end.
-private final class Folder: Sendable {
+final class Folder: Sendable {
     private let url: URL
 
     init() throws {
@@ -180,7 +180,7 @@ private final class Folder: Sendable {
 }
 
 /// What this process has used.
-private enum Usage {
+enum Usage {
     static var cpuSeconds: Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -1,0 +1,97 @@
+import ArgumentParser
+import CStatements
+import Foundation
+import StarwatchCore
+
+@testable import Starwatch
+
+/// A backlog of changes: fetched, stored, delivered to a sink that does nothing, acknowledged to the server.
+///
+/// The first run records its SQL, which SQLite alone then executes again: how much slower is the whole than its writes?
+struct Backlog: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Changes per second from the server to a null sink, beside SQLite executing the same statements."
+    )
+
+    @Argument(help: "The mock server's URL.") var server: String
+    @Option(help: "A file with the starred plans' ids, one a line.") var plans: String
+    @Option(help: "How many changes the server has for them.") var changes = 100_000
+    @Option(help: "How often the two are measured, in turns.") var rounds = 5
+    @Option(help: "The outbox's room.") var room = 1000
+
+    func run() async throws {
+        let folder = try Folder()
+        let recording = folder.path("statements")
+        guard statements_record(recording) == 0 else { throw ValidationError("the recording cannot be made") }
+        _ = try await drain(folder.path("recorded.db")) { statements_mark() }
+        statements_stop()
+        print("round   agent changes/s   SQLite changes/s   ratio   agent CPU s   peak resident MiB")
+        var ratios: [Double] = []
+        for round in 1...rounds {
+            let cpu = Usage.cpuSeconds
+            let agent = try await drain(folder.path("agent-\(round).db")) {}
+            let used = Usage.cpuSeconds - cpu
+            let raw = statements_replay(recording, folder.path("raw-\(round).db"))
+            guard raw.failed == 0 else { throw ValidationError("\(raw.failed) statements failed") }
+            ratios.append(raw.seconds / agent)
+            print(
+                String(
+                    format: "%5d   %15.0f   %16.0f   %5.2f   %11.2f   %17.1f",
+                    round,
+                    Double(changes) / agent,
+                    Double(changes) / raw.seconds,
+                    raw.seconds / agent,
+                    used,
+                    Usage.peakResidentMiB
+                )
+            )
+            if round == 1 { print("        (\(raw.count) statements)") }
+        }
+        ratios.sort()
+        print(
+            String(
+                format: "ratio: median %.2f, least %.2f, most %.2f",
+                ratios[ratios.count / 2],
+                ratios[0],
+                ratios[ratios.count - 1]
+            )
+        )
+    }
+
+    /// Seconds from the first cycle to the last.
+    private func drain(_ database: String, begin: () -> Void) async throws -> Double {
+        var options = AgentOptions()
+        options.server.url = server
+        options.server.dialect = .canonical
+        options.initialIdentity = DID("did:ethr:0x0000000000000000000000000000000000000001")
+        options.storage.path = database
+        var poll = PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)
+        poll.bootstrap = .beginning
+        poll.planIDs = try String(contentsOfFile: plans, encoding: .utf8).split(separator: "\n").map(String.init)
+        options.polls = [poll]
+        options.outbox.maxUndelivered = room
+        options.delivery.groupInterval = .zero
+        // Writes nothing at this level.
+        options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        options.log.level = .error
+        options.limits.requestsPerMinute = 100_000_000
+        options.limits.acknowledgementsPerMinute = 100_000_000
+        let agent = try await Agent(options: options)
+        begin()
+        let start = ContinuousClock.now
+        var acknowledged = 0
+        for _ in 0...changes {
+            let report = try await agent.runPoll(poll.name.rawValue)
+            acknowledged += report.acknowledged
+            if acknowledged == changes { break }
+            guard report.outcome == "changed" else {
+                throw ValidationError(
+                    "a cycle was \(report.outcome) (\(report.reason ?? "-")) after \(acknowledged) acknowledgements"
+                )
+            }
+        }
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        await agent.close()
+        return elapsed
+    }
+}
