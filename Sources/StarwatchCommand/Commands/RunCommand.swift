@@ -21,6 +21,7 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGHUP, SIG_IGN)
         // A reader of our output that goes away is no reason to end.
         signal(SIGPIPE, SIG_IGN)
+        Allocator.returnLargeBlocks()
         let stop = StopSignals()
         // Not for the programs that the agent starts.
         let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)

@@ -1,0 +1,47 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// What the agent holds is bounded by what it needs now, not by what it was once sent.
+@Suite(.serialized) struct MemoryTests {
+    @Test func memoryOfAnswersOfMegabytesGoesBackToTheSystem() async throws {
+        var options = MockServerOptions()
+        options.planCount = 3
+        let mock = MockServer(options: options)
+        try await mock.start()
+        let workspace = try Workspace()
+        let configuration = TestConfiguration(
+            server: mock.url,
+            plans: mock.planIDs,
+            sinks: "    - name: log\n      kind: log"
+        )
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let pages = agent.pages
+        let tooLarge = "starwatch_api_requests_total{endpoint=\"plans_changed\",result=\"too_large\"}"
+        func answered(_ count: Double, of name: String) async throws {
+            let seen = await eventually(within: .seconds(60)) {
+                (try? await pages.metric(name)).flatMap { $0 >= count ? true : nil }
+            }
+            #expect(seen == true, "\(name) has not reached \(count)")
+        }
+        try await answered(2, of: "starwatch_poll_success_total{poll=\"starred_projects\"}")
+        let before = try #require(try await pages.metric("process_resident_memory_bytes"))
+        for megabytes in [4, 9, 16] {
+            mock.script(.oversizedBody(bytes: megabytes << 20), at: .plansChanged)
+            // Above the bound an answer is given up at once; below it is read to its end.
+            if megabytes > 10 {
+                try await answered(1, of: tooLarge)
+            } else {
+                try await answered(
+                    Double(megabytes << 20),
+                    of: "starwatch_api_received_bytes_total{endpoint=\"plans_changed\"}"
+                )
+            }
+        }
+        let after = try #require(try await pages.metric("process_resident_memory_bytes"))
+        #expect(after - before < Double(8 << 20))
+        agent.stop()
+        try await mock.stop()
+    }
+}
