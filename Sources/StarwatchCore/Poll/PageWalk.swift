@@ -32,7 +32,7 @@ public struct PageWalk: Sendable {
 
     public let dialect: Dialect
     public let mode: Mode
-    /// The most pages of one request's walk; the rest waits for the next cycle.
+    /// The most pages of a walk that the next cycle goes on with; the rest waits for it.
     public let pageCap: Int
 
     /// The exclusive lower end of the walk: the cursor less the late-visibility overlap; `nil` is the beginning.
@@ -143,11 +143,13 @@ public struct PageWalk: Sendable {
         return cap.precedes(top) == true ? cap : top
     }
 
-    /// Whether the next cycle would go on from here. Ascending pages below the cursor are only the overlap: a cycle that
-    /// ended among them would be repeated for ever. Only an item shows it: the server's own next cursor may lie above
-    /// ours with nothing between the two.
+    /// Whether the next cycle would go on from here. Ascending pages below the cursor are only the overlap: a cycle
+    /// that ended among them would be repeated for ever. Only an item shows it: the server's own next cursor may lie
+    /// above ours with nothing between the two. A walk over split plans always begins again, and one that ended early
+    /// would never come to the last of them.
     private var hasAdvanced: Bool {
-        guard !dialect.isDescending, chunkCount == 1, let cursor, let top else { return true }
+        guard chunkCount == 1 else { return false }
+        guard !dialect.isDescending, let cursor, let top else { return true }
         return cursor.precedes(top) == true
     }
 

@@ -122,6 +122,20 @@ import Testing
         #expect(cursor == items.last)
     }
 
+    /// It cannot be taken up again: the plans of the last request would never be asked about.
+    @Test(arguments: Dialect.allCases)
+    func aWalkOverSplitPlansComesToTheLastOfThem(dialect: Dialect) throws {
+        let items = (1...60).map { id($0, dialect) }
+        var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 2, pageCap: 5)
+        var asked: Set<Int> = []
+        while let step = walk.next(limit: nil) {
+            asked.insert(step.chunk)
+            _ = try walk.receive(answer(step.query, items: items, dialect: dialect, size: 5), askedAt: nil)
+        }
+        #expect(asked == [0, 1])
+        #expect(walk.isComplete)
+    }
+
     @Test func aWalkWithoutRoomEndsAndIsNotComplete() throws {
         let items = (1...20).map { id($0, .endorser) }
         var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
