@@ -48,7 +48,8 @@ struct Settings: Sendable {
         dialect = chance.pick(Dialect.allCases)
         isDialectKnown = chance.happens(0.5)
         serverSkew = Int64(chance.pick([0, 0, 0, 5, -5, 3600, -3600])) * 1_000_000
-        pageSize = chance.pick([1, 3, 10, 50])
+        // Mostly as servers have them; small pages have more edges, and cost as much more.
+        pageSize = chance.pick([1, 3, 10, 10, 50, 50, 50, 50])
         usesTokens = chance.happens(0.6)
         keepsOneRowPerPlan = dialect == .endorser && chance.happens(0.5)
         // Sometimes too much for one request, so that the plans are split over several. Each identifier stays below

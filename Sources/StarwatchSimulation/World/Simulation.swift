@@ -168,7 +168,7 @@ package final class Simulation: Sendable {
         await stop()
     }
 
-    /// Makes everything well, and waits until all is delivered and acknowledged.
+    /// Makes everything well, and waits until all is delivered and acknowledged, for as long as it goes on becoming less.
     private func settle() async {
         faults.end()
         server.state.value.outageUntil = 0
@@ -181,11 +181,17 @@ package final class Simulation: Sendable {
         let round = max(settings.interval, .seconds(30))
         var missing: (lost: [String], open: Int) = ([], 0)
         var unreached: String?
-        for _ in 0..<240 {
+        // A small outbox before a long group interval takes in a backlog a few rows at a time.
+        var (least, patience) = (Int.max, 240)
+        while patience > 0 {
+            patience -= 1
             try? await clock.sleep(for: round)
             guard let agent = state.value.agent else { return }
             do {
                 missing = try await auditor.missing(in: agent)
+                if missing.lost.count + missing.open < least {
+                    (least, patience) = (missing.lost.count + missing.open, 240)
+                }
                 guard missing.lost.isEmpty, missing.open == 0 else { continue }
                 try await auditor.audit(agent)
                 unreached = auditor.unreached(in: agent)
