@@ -11,6 +11,7 @@ struct Factories {
     let logger: Logger
     /// `$CREDENTIALS_DIRECTORY`.
     let credentialsDirectory: String?
+    let feed: Feed
 
     /// The tokens' source.
     func tokenProvider() throws(AgentError) -> any TokenProvider {
@@ -56,6 +57,7 @@ struct Factories {
         switch sink.kind {
         case .stdout: StdoutSink(name: sink.name)
         case .log: LogEntrySink(name: sink.name, logger: logger)
+        case .feed(let keep): FeedSink(name: sink.name, keep: keep, feed: feed)
         case .file(let path): FileSink(name: sink.name, path: path)
         case .webhook(let url, let secretFile, let timeout):
             WebhookSink(

@@ -85,12 +85,11 @@ struct ControlTokenTests {
         let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
         try await withRunning(server) { address in
             let probe = HTTPProbe(address: address)
-            for route in [
-                "outbox", "outbox/1", "outbox/retry", "outbox/discard", "identity", "stars", "reload", "polls/a/run",
-            ] {
+            for route in ControlRoutes(agent: agent).table {
+                let path = route.path.replacing("{name}", with: "a").replacing("{id}", with: "1")
                 for method: HTTPMethod in [.GET, .HEAD, .POST, .PUT, .DELETE, .PATCH, .OPTIONS] {
-                    let reply = try await probe.send(method, "/api/v1/\(route)", body: "{\"ids\": [1]}")
-                    #expect(reply.status == 401)
+                    let reply = try await probe.send(method, path, body: "{\"ids\": [1]}")
+                    #expect(reply.status == 401, "\(method) \(path)")
                 }
             }
         }
