@@ -69,10 +69,10 @@ struct Factories {
                 secret: try secretFile.map { path throws(AgentError) in
                     let setting = "delivery.sinks.\(sink.name).secret_file"
                     return try secret(path, setting) { bytes throws(AgentError) in
-                        guard WebhookSigner(secrets: [bytes]) == nil else { return }
+                        guard WebhookSigner(file: bytes) == nil else { return }
                         throw AgentError(
                             .configuration,
-                            "\(setting) must hold the secret's bytes, or whsec_ and then the secret in base64."
+                            "\(setting) must hold the secret's bytes, or lines of whsec_ and then a secret in base64."
                         )
                     }
                 }

@@ -74,7 +74,7 @@ enum DefaultConfiguration {
           # - name: hook
           #   kind: webhook              # Standard Webhooks, signed when there is a secret
           #   url: https://example.org/hook
-          #   secret_file: hook.secret
+          #   secret_file: hook.secret   # whsec_ and base64, or bytes; while it is replaced: both, a whsec_ line each
           #   timeout: 10s
           # - name: phone
           #   kind: ntfy
