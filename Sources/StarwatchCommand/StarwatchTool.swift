@@ -22,7 +22,10 @@ struct StarwatchTool: AsyncParsableCommand {
                 name: "Configuration",
                 subcommands: [CheckCommand.self, ConfigCommand.self, NextRunsCommand.self, MetricsCommand.self]
             ),
-            CommandGroup(name: "Data", subcommands: [OutboxCommand.self, IdentityCommand.self, StarsCommand.self]),
+            CommandGroup(
+                name: "Data",
+                subcommands: [OutboxCommand.self, NotificationsCommand.self, IdentityCommand.self, StarsCommand.self]
+            ),
         ]
     )
 

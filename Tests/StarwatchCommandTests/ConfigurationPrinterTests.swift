@@ -48,9 +48,10 @@ import Testing
             .replacingOccurrences(of: "  # - ", with: "    - ")
             .replacingOccurrences(of: "  #   ", with: "      ")
         let sinks = try load(text, directory: folder.path).options.delivery.sinks
-        #expect(sinks.map(\.name) == ["log", "terminal", "journal", "hook", "phone", "script"])
-        guard case .webhook(_, _, let timeout) = sinks[3].kind else { return #expect(Bool(false)) }
+        #expect(sinks.map(\.name) == ["log", "terminal", "feed", "journal", "hook", "phone", "script"])
+        guard case .webhook(_, _, let timeout) = sinks[4].kind else { return #expect(Bool(false)) }
         #expect(timeout == ConfigurationReader.defaultSinkTimeout)
+        #expect(sinks[2].kind == .feed(keep: ConfigurationReader.defaultFeedLength))
     }
 
     @Test func whatIsPrintedReadsAsTheSameOptions() throws {

@@ -184,6 +184,18 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery.sinks[0].name",
             "must not be called server"
         ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: feed}\n    - {name: b, kind: feed}",
+            line: 4,
+            "delivery.sinks[1].kind",
+            "another sink of kind feed"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: feed, keep: 0}",
+            line: 3,
+            "delivery.sinks[0].keep",
+            "between 1 and 10000"
+        ),
         BadInput("delivery:\n  sinks:\n    - {name: a}", line: 3, "delivery.sinks[0]", "needs a kind: one of stdout"),
         BadInput("delivery:\n  sinks:\n    - {kind: log}", line: 3, "delivery.sinks[0]", "needs a name"),
         BadInput(

@@ -11,7 +11,8 @@ import Testing
         let order = [
             "Watches starred projects", "Exit codes: 0 good", "USAGE: starwatch <subcommand>", "AGENT SUBCOMMANDS:",
             "  run  ", "  status  ", "  poll  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
-            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  identity  ", "  stars  ",
+            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  notifications  ", "  identity  ",
+            "  stars  ",
         ]
         var rest = text[...]
         for part in order {
@@ -43,6 +44,10 @@ import Testing
         (
             "outbox discard",
             "USAGE: starwatch outbox discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
+        ),
+        (
+            "notifications follow",
+            "USAGE: starwatch notifications follow [--after <after>] [--config <file>] [--socket <path>] [--json]"
         ),
         ("identity show", "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--json]"),
         (

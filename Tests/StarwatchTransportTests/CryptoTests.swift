@@ -129,6 +129,9 @@ import Testing
     }
 
     @Test func unusableWebhookSecretsAreRefused() {
+        #expect(WebhookSigner(file: Array("whsec_YQ==\nraw".utf8)) == nil)
+        #expect(WebhookSigner(file: Array("whsec_YQ==\nwhsec_!".utf8)) == nil)
+        #expect(WebhookSigner(file: Array("raw\nbytes".utf8)) != nil)
         #expect(WebhookSigner(secrets: []) == nil)
         #expect(WebhookSigner(secrets: [[]]) == nil)
         #expect(WebhookSigner(secrets: [Array("whsec_!".utf8)]) == nil)

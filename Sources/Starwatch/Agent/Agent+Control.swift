@@ -80,8 +80,8 @@ extension Agent: AgentControl {
     package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
         try await counted(.starsChange) { () async throws(ControlError) in
             let did = try await signedIn()
-            guard change.planIDs.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 2048 }) else {
-                throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 bytes.")
+            guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
+                throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
             }
             do throws(StoreError) {
                 let (server, now) = (caller.gate.server, clock.now)

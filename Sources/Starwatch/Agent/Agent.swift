@@ -38,6 +38,7 @@ public final class Agent: Sendable {
     private let recorder: LogRecorder
     private let http: any HTTPTransport
     let ntp: NTPClient?
+    let feed: Feed
 
     /// Opens the database, reads the secrets, and wires everything. Nothing runs yet.
     ///
@@ -110,6 +111,7 @@ public final class Agent: Sendable {
         let parts = try AgentParts(options, time: time, http: surroundings.http, logger: logger)
         http = parts.http
         ntp = parts.ntp
+        feed = parts.feed
 
         store = try Self.open(options, metrics: metrics, logger: logger, change: surroundings.store)
         let installation: Installation
@@ -125,6 +127,9 @@ public final class Agent: Sendable {
                 _ = try await store.seedStarsIfEmpty(plans, of: did, server: parts.url.origin, now: time.now)
             }
             _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name)), now: time.now)
+            // What nobody can see any more is not kept either.
+            try await store.trimFeed(keep: options.delivery.feedKeep ?? 0)
+            feed.attach(store)
             _ = try await store.evict(
                 options.outbox.eviction,
                 maxUndelivered: options.outbox.maxUndelivered,

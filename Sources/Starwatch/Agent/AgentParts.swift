@@ -16,6 +16,8 @@ struct AgentParts {
     let schedules: [Schedule]
     /// In the order of the sinks.
     let sinks: [any NotificationSink]
+    /// Where a sink of kind `feed` puts its notifications.
+    let feed: Feed
     /// `nil` unless `clock.source` is `ntp`.
     let ntp: NTPClient?
 
@@ -54,12 +56,14 @@ struct AgentParts {
                 throw AgentError(.configuration, error.description)
             }
         }
+        feed = Feed(time: time)
         let factories = Factories(
             options: options,
             http: self.http,
             time: time,
             logger: logger,
-            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
+            feed: feed
         )
         assumedDialect = factories.assumedDialect
         do throws(AgentError) {

@@ -11,6 +11,7 @@ struct Factories {
     let logger: Logger
     /// `$CREDENTIALS_DIRECTORY`.
     let credentialsDirectory: String?
+    let feed: Feed
 
     /// The tokens' source.
     func tokenProvider() throws(AgentError) -> any TokenProvider {
@@ -56,6 +57,7 @@ struct Factories {
         switch sink.kind {
         case .stdout: StdoutSink(name: sink.name)
         case .log: LogEntrySink(name: sink.name, logger: logger)
+        case .feed(let keep): FeedSink(name: sink.name, keep: keep, feed: feed)
         case .file(let path): FileSink(name: sink.name, path: path)
         case .webhook(let url, let secretFile, let timeout):
             WebhookSink(
@@ -67,10 +69,10 @@ struct Factories {
                 secret: try secretFile.map { path throws(AgentError) in
                     let setting = "delivery.sinks.\(sink.name).secret_file"
                     return try secret(path, setting) { bytes throws(AgentError) in
-                        guard WebhookSigner(secrets: [bytes]) == nil else { return }
+                        guard WebhookSigner(file: bytes) == nil else { return }
                         throw AgentError(
                             .configuration,
-                            "\(setting) must hold the secret's bytes, or whsec_ and then the secret in base64."
+                            "\(setting) must hold the secret's bytes, or lines of whsec_ and then a secret in base64."
                         )
                     }
                 }

@@ -45,7 +45,7 @@ struct AccessPolicy: Sendable {
 
     /// Names other than `localhost` and our own are refused: whoever owns the name decides where it points.
     private func isAllowed(host named: String) -> Bool {
-        if named.hasPrefix("[") { return true }
+        if named.hasPrefix("[") { return named.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:\d+)?/) != nil }
         let name = (named.split(separator: ":", omittingEmptySubsequences: false).first ?? "").lowercased()
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }

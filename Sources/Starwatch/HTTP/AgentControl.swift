@@ -34,6 +34,10 @@ package protocol AgentControl: Sendable {
     /// What the active identity had starred before it was changed, newest first.
     func archivedStars() async throws(ControlError) -> [ArchivedStarsReport]
     func reload() async throws(ControlError)
+    /// What the sink of kind `feed` keeps, the newest first.
+    func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry]
+    /// What comes to the feed from now on, or after `sequence`.
+    func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader
 }
 
 /// What a scrape asked for.
@@ -204,7 +208,7 @@ package struct IdentityReport: Sendable, Codable, Hashable {
 
 /// A change of the active identity's starred plans.
 package struct StarsChange: Sendable, Codable, Hashable {
-    package enum Operation: String, Sendable, Codable {
+    package enum Operation: String, Sendable, Codable, CaseIterable {
         case set, add, remove
         /// Adds what was last archived. The plan ids are not looked at.
         case restore
@@ -242,13 +246,15 @@ package struct ArchivedStarsReport: Sendable, Codable, Hashable {
 
 /// Why the agent did not do what it was asked. The message is one sentence that says what to do.
 package struct ControlError: Error, Sendable, Codable, Hashable {
-    package enum Kind: String, Sendable, Codable {
+    package enum Kind: String, Sendable, Codable, CaseIterable {
         /// There is no such poll, row or sink.
         case notFound = "not_found"
         /// The request makes no sense.
         case invalid
         /// It does not fit the state: a row that is not dead, an agent that is signed out.
         case conflict
+        /// As much as it can do of this is being done already.
+        case busy
         case failed
     }
 

@@ -7,6 +7,10 @@ struct Answer: Sendable {
     var contentType: String
     var headers: [String: String] = [:]
     var body: [UInt8]
+    /// The next piece of what is written in place of ``body``; `nil` at its end.
+    var stream: (@Sendable () async -> String?)?
+    /// Called when the connection is closed, before the answer's end or after it.
+    var whenClosed: (@Sendable () -> Void)?
 
     init(status: Int = 200, contentType: String, body: [UInt8]) {
         self.status = status
@@ -35,9 +39,26 @@ struct Answer: Sendable {
             case .notFound: 404
             case .invalid: 400
             case .conflict: 409
+            case .busy: 503
             case .failed: 500
             }
         return .error(status, error.kind.rawValue, error.message)
+    }
+
+    /// A page whose own style and script may run, and no other.
+    ///
+    /// - Parameter canControl: Whether forms and scripts may speak to this server.
+    static func page(canControl: Bool, _ page: (_ nonce: String) -> HTML) -> Answer {
+        var random = SystemRandomNumberGenerator()
+        let nonce = String(random.next(), radix: 36) + String(random.next(), radix: 36)
+        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page(nonce).text.utf8))
+        let own = canControl ? "'self'" : "'none'"
+        answer.headers["Content-Security-Policy"] =
+            "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; img-src data:; "
+            + "base-uri 'none'; connect-src \(own); form-action \(own); frame-ancestors 'none'"
+        // Without a referrer a browser hides the form's origin too, which the control routes ask for.
+        if canControl { answer.headers["Referrer-Policy"] = "same-origin" }
+        return answer
     }
 
     /// The answer on the wire. A `HEAD` keeps the length of what `GET` would have sent.
@@ -47,17 +68,21 @@ struct Answer: Sendable {
             if let name = HTTPFields.Element.Name(name) { fields[name] = value }
         }
         set("Content-Type", contentType)
-        set("Content-Length", String(body.count))
+        if stream == nil { set("Content-Length", String(body.count)) }
         set("Cache-Control", "no-store")
         set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
         set("X-Content-Type-Options", "nosniff")
         set("X-Frame-Options", "DENY")
         set("Referrer-Policy", "no-referrer")
         for (name, value) in headers { set(name, value) }
-        return Response(
-            status: .init(code: status),
-            headers: fields,
-            body: withoutBody ? .init() : .init(byteBuffer: ByteBuffer(bytes: body))
-        )
+        return Response(status: .init(code: status), headers: fields, body: withoutBody ? .init() : content)
+    }
+
+    private var content: ResponseBody {
+        guard let stream else { return ResponseBody(byteBuffer: ByteBuffer(bytes: body)) }
+        return ResponseBody { writer in
+            while let text = await stream() { try await writer.write(ByteBuffer(string: text)) }
+            try await writer.finish(nil)
+        }
     }
 }

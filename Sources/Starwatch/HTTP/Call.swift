@@ -34,13 +34,21 @@ struct Call: Sendable {
     }
 
     /// What the body says, which must be JSON of `Body`.
-    func decoded<Body: Decodable>(_ type: Body.Type, form: String) throws(ControlError) -> Body {
+    func decoded<Body: RequestBody>(_ type: Body.Type, form: String) throws(ControlError) -> Body {
         do {
-            return try JSONDecoder().decode(type, from: Data(body))
+            let (decoder, data) = (JSONDecoder(), Data(body))
+            // A field that was mistyped must not be passed over.
+            if Set(try decoder.decode([String: AnyValue].self, from: data).keys).isSubset(of: type.fields) {
+                return try decoder.decode(type, from: data)
+            }
         } catch {
             // The decoder's own text may quote the body.
-            throw ControlError(.invalid, "The body must be JSON of the form \(form).")
         }
+        throw ControlError(.invalid, "The body must be JSON of the form \(form).")
+    }
+
+    private struct AnyValue: Decodable {
+        init(from decoder: any Decoder) {}
     }
 
     private static func decode(_ text: Substring, plusIsSpace: Bool) -> String? {

@@ -8,11 +8,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// What a responder tells the guard when it has all of a request.
     struct RequestIsComplete: Sendable {}
 
+    /// What a responder tells the guard of an answer without an end of its own.
+    struct AnswerIsStream: Sendable {}
+
     private let limits: ConnectionLimits
     private let book: ConnectionBook
     private var state: ConnectionState?
     private var place: ConnectionBook.Place?
     private var timer: Scheduled<Void>?
+    private var isStream = false
 
     init(limits: ConnectionLimits, book: ConnectionBook) {
         self.limits = limits
@@ -49,9 +53,20 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        if event is AnswerIsStream {
+            isStream = true
+            promise?.succeed()
+            return
+        }
         guard event is RequestIsComplete else { return context.triggerUserOutboundEvent(event, promise: promise) }
         update(context) { $0.requestIsComplete(at: $1) }
         promise?.succeed()
+    }
+
+    /// Whoever ends his side may still want the rest of an answer, but not of one that never ends.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if isStream, event as? ChannelEvent == .inputClosed { return context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
     }
 
     private func update(_ context: ChannelHandlerContext, _ change: (inout ConnectionState, NIODeadline) -> Void) {

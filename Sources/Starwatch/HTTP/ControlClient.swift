@@ -101,33 +101,22 @@ package struct ControlClient: Sendable {
         let (status, answer) = try await exchange(method, target, bytes.map { ByteBuffer(bytes: $0) })
         let data = Data(answer.readableBytesView)
         if status == 200, let value = try? JSONDecoder().decode(type, from: data) { return value }
-        guard status != 200, let error = try? JSONDecoder().decode(ErrorBody.self, from: data).error else {
-            throw .unintelligible
-        }
-        throw .refused(ControlError(.init(rawValue: error.kind) ?? .failed, error.message))
+        throw status == 200 ? .unintelligible : Self.refusal(data)
     }
 
-    private typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+    static func refusal(_ body: Data) -> ControlClientError {
+        guard let error = try? JSONDecoder().decode(ErrorBody.self, from: body).error else { return .unintelligible }
+        return .refused(ControlError(.init(rawValue: error.kind) ?? .failed, error.message))
+    }
+
+    typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
     private func exchange(
         _ method: HTTPMethod,
         _ target: String,
         _ body: ByteBuffer?
     ) async throws(ControlClientError) -> (status: UInt, body: ByteBuffer) {
-        let channel: Channel
-        do {
-            channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-                .connect(unixDomainSocketPath: socketPath) { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                        return try Channel(wrappingChannelSynchronously: channel)
-                    }
-                }
-        } catch let error as IOError {
-            throw .unreachable(path: socketPath, detail: SystemText.of(error.errnoCode))
-        } catch {
-            throw Task.isCancelled ? .cancelled : .unreachable(path: socketPath, detail: "not a usable path")
-        }
+        let channel = try await connect()
         do {
             return try await channel.executeThenClose { inbound, outbound in
                 var head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
@@ -145,6 +134,22 @@ package struct ControlClient: Sendable {
             throw error
         } catch {
             throw Task.isCancelled || error is CancellationError ? .cancelled : .hungUp
+        }
+    }
+
+    func connect() async throws(ControlClientError) -> Channel {
+        do {
+            return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .connect(unixDomainSocketPath: socketPath) { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                        return try Channel(wrappingChannelSynchronously: channel)
+                    }
+                }
+        } catch let error as IOError {
+            throw .unreachable(path: socketPath, detail: SystemText.of(error.errnoCode))
+        } catch {
+            throw Task.isCancelled ? .cancelled : .unreachable(path: socketPath, detail: "not a usable path")
         }
     }
 

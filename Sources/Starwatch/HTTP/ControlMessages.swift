@@ -1,5 +1,10 @@
 // The bodies of the control API: what the server writes and the client reads, and the other way round.
 
+/// A body that has these fields and no others.
+protocol RequestBody: Decodable {
+    static var fields: Set<String> { get }
+}
+
 /// `{"error": {"kind": …, "message": …}}`. The kind is a ``ControlError/Kind`` or one of the server's own words.
 struct ErrorBody: Sendable, Codable {
     struct Detail: Sendable, Codable {
@@ -15,7 +20,9 @@ struct OutboxListing: Sendable, Codable {
 }
 
 /// `{"ids": [1, 2]}`, or `{"all": true}` for every dead row, with `"poll": "…"` for those of one poll.
-struct RowSelection: Sendable, Codable {
+struct RowSelection: Sendable, Codable, RequestBody {
+    static let fields: Set = ["ids", "all", "poll"]
+
     var ids: [Int64]?
     var all: Bool?
     var poll: String?
@@ -27,7 +34,9 @@ struct ChangeCount: Sendable, Codable {
 }
 
 /// `{"did": "…"}`, or `{"did": null}` to sign out. The key must be there.
-struct IdentityChange: Sendable, Codable {
+struct IdentityChange: Sendable, Codable, RequestBody {
+    static let fields: Set = ["did"]
+
     var did: String?
 
     init(did: String?) { self.did = did }
@@ -45,6 +54,10 @@ struct IdentityChange: Sendable, Codable {
     enum CodingKeys: String, CodingKey { case did }
 }
 
+extension StarsChange: RequestBody {
+    static let fields: Set = ["operation", "plan_ids"]
+}
+
 struct StarsListing: Sendable, Codable {
     var planIDs: [String]
 
@@ -53,6 +66,10 @@ struct StarsListing: Sendable, Codable {
 
 struct StarsArchive: Sendable, Codable {
     var archived: [ArchivedStarsReport]
+}
+
+struct FeedListing: Sendable, Codable {
+    var notifications: [FeedEntry]
 }
 
 struct ReloadAnswer: Sendable, Codable {

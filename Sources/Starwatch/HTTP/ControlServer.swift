@@ -31,7 +31,7 @@ package struct ControlServer: Service {
         place = .socket(path: socketPath)
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
-            control: ControlRoutes(agent: agent)
+            control: ControlRoutes(agent: agent, dashboards: dashboards)
         )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
@@ -56,7 +56,7 @@ package struct ControlServer: Service {
         place = .tcp(address)
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
-            control: ControlRoutes(agent: agent),
+            control: ControlRoutes(agent: agent, dashboards: dashboards),
             access: AccessPolicy(host: address.host, token: token)
         )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)

@@ -5,17 +5,28 @@ import NIOCore
 ///
 /// A table of our own in place of Hummingbird's router, which answers 404 to both.
 struct RouteResponder: HTTPResponder {
-    var read: ReadRoutes
-    /// `nil` on the read-only server.
-    var control: ControlRoutes?
-    /// `nil` asks nothing of the caller.
-    var access: AccessPolicy?
+    private let table: [Route]
+    private let canControl: Bool
+    private let access: AccessPolicy?
+
+    /// - Parameters:
+    ///   - control: `nil` on the read-only server.
+    ///   - access: `nil` asks nothing of the caller.
+    init(read: ReadRoutes, control: ControlRoutes? = nil, access: AccessPolicy? = nil) {
+        table = read.table + (control?.table ?? [])
+        canControl = control != nil
+        self.access = access
+    }
 
     /// The largest body taken. The largest one meant is a list of 1,000 plan identifiers.
     static let bodyLimitBytes = 1_048_576
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let answer = await answer(to: request, on: context.channel)
+        if answer.stream != nil, request.method != .head {
+            context.channel.triggerUserOutboundEvent(ConnectionGuard.AnswerIsStream(), promise: nil)
+        }
+        if let whenClosed = answer.whenClosed { context.channel.closeFuture.whenComplete { _ in whenClosed() } }
         return answer.response(withoutBody: request.method == .head)
     }
 
@@ -33,11 +44,11 @@ struct RouteResponder: HTTPResponder {
         }
         if let access {
             if let refusal = await access.refusal(of: call) { return refusal }
-        } else if control != nil, let refusal = AccessPolicy.foreignOrigin(of: call, schemes: ["http", "https"]) {
+        } else if canControl, let refusal = AccessPolicy.foreignOrigin(of: call, schemes: ["http", "https"]) {
             // Who forwards the socket to a port lets every page of a browser on that machine at it. A proxy may add TLS.
             return refusal
         }
-        guard let handlers = read.handlers(for: call.path) ?? control?.handlers(for: call.path) else {
+        guard let handlers = table.handlers(for: call.path) else {
             return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
         }
         guard let handler = handlers[call.method == "HEAD" ? "GET" : call.method] else {

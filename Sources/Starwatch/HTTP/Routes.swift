@@ -1,8 +1,5 @@
 import StarwatchCore
 
-/// What a path can do, by method; `HEAD` is `GET` without the body.
-typealias Handlers = [String: @Sendable (Call) async throws(ControlError) -> Answer]
-
 /// The routes that change nothing and say nothing about people.
 struct ReadRoutes: Sendable {
     let agent: any AgentControl
@@ -11,21 +8,27 @@ struct ReadRoutes: Sendable {
     /// Whether the same server has the ``ControlRoutes``.
     var canControl = false
 
-    /// `nil`: there is no such path.
-    func handlers(for path: [String]) -> Handlers? {
-        switch path {
-        case [""]:
-            [
-                "GET": { _ throws(ControlError) in
-                    html(StatusPage(status: await agent.status(), canControl: canControl, dashboards: dashboards).html)
-                }
-            ]
-        case ["help"]: ["GET": { _ throws(ControlError) in html(HelpPage(dashboards: dashboards).html) }]
-        case ["metrics"]: ["GET": { call throws(ControlError) in try await metrics(call) }]
-        case ["-", "healthy"]: ["GET": { _ throws(ControlError) in healthy(await agent.isHealthy()) }]
-        case ["-", "ready"]: ["GET": { _ throws(ControlError) in ready(await agent.notReady()) }]
-        case ["api", "v1", "status"]: ["GET": { _ throws(ControlError) in .json(await agent.status()) }]
-        default: nil
+    var table: [Route] {
+        [
+            Route("/", ["GET": { _ throws(ControlError) in await statusPage() }]),
+            Route("/help", ["GET": { _ throws(ControlError) in helpPage }]),
+            Route("/metrics", ["GET": { call throws(ControlError) in try await metrics(call) }]),
+            Route("/-/healthy", ["GET": { _ throws(ControlError) in healthy(await agent.isHealthy()) }]),
+            Route("/-/ready", ["GET": { _ throws(ControlError) in ready(await agent.notReady()) }]),
+            Route("/api/v1/status", ["GET": { _ throws(ControlError) in .json(await agent.status()) }]),
+        ]
+    }
+
+    private func statusPage() async -> Answer {
+        let status = await agent.status()
+        return .page(canControl: canControl) {
+            StatusPage(status: status, canControl: canControl, dashboards: dashboards).html(nonce: $0)
+        }
+    }
+
+    private var helpPage: Answer {
+        .page(canControl: canControl) {
+            HelpPage(canControl: canControl, dashboards: dashboards).html(nonce: $0)
         }
     }
 
@@ -54,40 +57,35 @@ struct ReadRoutes: Sendable {
             ? .json(ReadyAnswer(ready: true))
             : .json(ReadyAnswer(ready: false, reasons: reasons), status: 503)
     }
-
-    /// A page whose own style and script may run, and no other.
-    private func html(_ page: (_ nonce: String) -> HTML) -> Answer {
-        var random = SystemRandomNumberGenerator()
-        let nonce = String(random.next(), radix: 36) + String(random.next(), radix: 36)
-        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page(nonce).text.utf8))
-        answer.headers["Content-Security-Policy"] =
-            "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; img-src data:; "
-            + "base-uri 'none'; form-action '\(canControl ? "self" : "none")'; frame-ancestors 'none'"
-        // Without a referrer a browser hides the form's origin too, which the control routes ask for.
-        if canControl { answer.headers["Referrer-Policy"] = "same-origin" }
-        return answer
-    }
 }
 
 /// The routes that change something, or that name people and projects.
 struct ControlRoutes: Sendable {
     let agent: any AgentControl
+    /// Where the dashboards are, for the feed's link.
+    var dashboards: String?
 
-    /// `nil`: there is no such path.
-    func handlers(for path: [String]) -> Handlers? {
-        guard path.starts(with: ["api", "v1"]) else { return nil }
-        switch Array(path.dropFirst(2)) {
-        case ["outbox"]: return outboxListing
-        case ["outbox", "retry"]: return outboxRetry
-        case ["outbox", "discard"]: return outboxDiscard
-        case ["identity"]: return identity
-        case ["stars"]: return stars
-        case ["stars", "archived"]: return archivedStars
-        case ["reload"]: return reload
-        case let rest where rest.count == 3 && rest[0] == "polls" && rest[2] == "run": return run(rest[1])
-        case let rest where rest.count == 2 && rest[0] == "outbox": return outboxRow(rest[1])
-        default: return nil
-        }
+    var table: [Route] {
+        [
+            Route("/api/v1/openapi.json", openAPI),
+            Route("/api/v1/outbox", outboxListing),
+            Route("/api/v1/outbox/retry", outboxRetry),
+            Route("/api/v1/outbox/discard", outboxDiscard),
+            Route("/api/v1/outbox/{id}") { outboxRow($0[0]) },
+            Route("/api/v1/identity", identity),
+            Route("/api/v1/stars", stars),
+            Route("/api/v1/stars/archived", archivedStars),
+            Route("/api/v1/reload", reload),
+            Route("/api/v1/polls/{name}/run") { run($0[0]) },
+        ] + feed
+    }
+
+    private var openAPI: Handlers {
+        [
+            "GET": { _ throws(ControlError) in
+                Answer(contentType: "application/json", body: PackageResources.openapi_json)
+            }
+        ]
     }
 
     private func run(_ name: String) -> Handlers {
@@ -112,24 +110,19 @@ struct ControlRoutes: Sendable {
     }
 
     private func query(_ call: Call) throws(ControlError) -> OutboxQuery {
-        func number<Value: LosslessStringConvertible>(_ name: String, _ type: Value.Type) throws(ControlError) -> Value?
-        {
-            guard let text = call.query.first(where: { $0.name == name })?.value else { return nil }
-            guard let value = Value(text) else { throw ControlError(.invalid, "\(name) must be a whole number.") }
-            return value
-        }
+        let parameters = try Parameters(call, allowing: ["state", "poll", "before", "limit"])
         var query = OutboxQuery()
-        query.state = call.query.first { $0.name == "state" }?.value
-        query.poll = call.query.first { $0.name == "poll" }?.value
-        query.before = try number("before", Int64.self)
-        query.limit = try number("limit", Int.self) ?? query.limit
+        query.state = parameters["state"]
+        query.poll = parameters["poll"]
+        query.before = try parameters.number("before")
+        query.limit = try parameters.number("limit").map { Int($0) } ?? query.limit
         return query
     }
 
     private func outboxRow(_ text: String) -> Handlers {
         [
             "GET": { _ throws(ControlError) in
-                guard let id = Int64(text) else {
+                guard let id = Parameters.number(text) else {
                     throw ControlError(.invalid, "An outbox id is a number; see \"starwatch outbox list\".")
                 }
                 return .json(try await agent.outboxShow(id))
@@ -170,6 +163,9 @@ struct ControlRoutes: Sendable {
         guard selection.ids == nil || selection.all != true && selection.poll == nil else {
             throw ControlError(.invalid, "Name outbox ids or all, not both; poll goes with all.")
         }
+        guard selection.ids?.allSatisfy({ $0 > 0 }) != false else {
+            throw ControlError(.invalid, "An outbox id is a number from 1; see \"starwatch outbox list\".")
+        }
         return selection
     }
 
@@ -208,7 +204,10 @@ struct ControlRoutes: Sendable {
         [
             "POST": { _ throws(ControlError) in
                 try await agent.reload()
-                return .json(ReloadAnswer(reloaded: true))
+                // The server goes too: who sent his next request on this connection would get no answer.
+                var answer = Answer.json(ReloadAnswer(reloaded: true))
+                answer.headers["Connection"] = "close"
+                return answer
             }
         ]
     }

@@ -80,5 +80,7 @@ package enum ControlOperation: String, MetricLabel {
     case identitySet = "identity_set"
     case starsList = "stars_list"
     case starsChange = "stars_change"
+    case notificationsList = "notifications_list"
+    case notificationsFollow = "notifications_follow"
     case reload
 }

@@ -199,6 +199,8 @@ public struct SinkOptions: Sendable, Hashable {
         case stdout
         /// A structured log entry without the personal parts.
         case log
+        /// The last `keep` notifications in the database, for the control API and its feed page. One at most.
+        case feed(keep: Int)
         /// JSON lines appended to a file of mode 0600.
         case file(path: String)
         /// Standard Webhooks, each request within `timeout`; unsigned when `secretFile` is `nil`.

@@ -2,10 +2,13 @@ import StarwatchCore
 
 /// What the words of the status page and the fields of its JSON mean, and what to do about each.
 struct HelpPage: Sendable {
+    /// Whether the same server has the control API.
+    var canControl = false
     var dashboards: String?
 
     func html(nonce: String) -> HTML {
         var frame = PageFrame(title: "Help", main: main)
+        frame.canControl = canControl
         frame.dashboards = dashboards
         return frame.html(nonce: nonce)
     }
@@ -124,7 +127,11 @@ struct HelpPage: Sendable {
     }
 
     private var addresses: HTML {
-        table(
+        let control: [(String, HTML)] = [
+            ("/feed", "The last notifications, where a sink of kind <code>feed</code> keeps them."),
+            ("/api/v1/openapi.json", "The control API, as OpenAPI 3.1 describes it."),
+        ]
+        return table(
             "Addresses",
             "Path",
             [
@@ -139,7 +146,7 @@ struct HelpPage: Sendable {
                     <code>store_unavailable</code>, <code>signed_out</code>.
                     """
                 ),
-            ]
+            ] + (canControl ? control : [])
         )
     }
 }

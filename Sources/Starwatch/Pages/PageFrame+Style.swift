@@ -116,6 +116,18 @@ extension PageFrame {
           .help th, .help td { padding: .1rem 0; }
         }
 
+        .feed { max-width: 48rem; }
+        .feed h1 { margin: 1.5rem 0 .35rem; }
+        .feed ol, .feed ul { margin: 0; padding: 0; list-style: none; }
+        .feed .live { min-height: 1.5rem; margin-bottom: .75rem; font-size: .9rem; color: var(--soft); }
+        .feed li + li.card { margin-top: .75rem; }
+        .feed article > * + * { margin-top: .35rem; }
+        .feed .caption { align-items: baseline; margin: 0 0 .35rem; }
+        .feed h2 { padding: 0; font-size: 1.1rem; }
+        .feed h2, .feed article p, .feed li { overflow-wrap: anywhere; }
+        .feed ul li { padding-left: .75rem; border-left: 2px solid var(--line); }
+        .feed pre { margin: .75rem 0 0; overflow-x: auto; }
+
         footer { margin-top: 1.5rem; padding-top: .75rem; border-top: 1px solid var(--line); font-size: .9rem; }
         nav { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; }
         nav a { padding: .3rem 0; }

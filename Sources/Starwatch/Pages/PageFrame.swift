@@ -9,6 +9,10 @@ struct PageFrame: Sendable {
     var tone = Tone.calm
     /// The page asks for itself again after this time; `nil`: never.
     var refreshSeconds: Int?
+    /// Whether the page renews itself where scripts run, so that ``refreshSeconds`` is for where they do not.
+    var isLive = false
+    /// Whether the same server has the control API, and with it the feed.
+    var canControl = false
     /// Beside the brand.
     var aside: HTML = ""
     var main: HTML
@@ -17,7 +21,9 @@ struct PageFrame: Sendable {
 
     /// - Parameter nonce: The one in the answer's policy.
     func html(nonce: String) -> HTML {
-        let refresh: HTML = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">\n" } ?? ""
+        let meta: HTML = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
+        let refresh: HTML = isLive ? "<noscript>\(meta)</noscript>\n" : refreshSeconds == nil ? "" : "\(meta)\n"
+        let feed: HTML = canControl ? "<a href=\"feed\">Notifications</a>" : ""
         let dashboards: HTML = dashboards.map { "<a href=\"\($0)\">Dashboards</a>" } ?? ""
         return """
             <!DOCTYPE html>
@@ -39,10 +45,10 @@ struct PageFrame: Sendable {
             \(main)
             </main>
             <footer>
-            <nav aria-label="Pages"><a href="metrics">Metrics</a><a href="api/v1/status">Status as JSON</a>\(dashboards)<a \
+            <nav aria-label="Pages">\(feed)<a href="metrics">Metrics</a><a href="api/v1/status">Status as JSON</a>\(dashboards)<a \
             href="-/healthy">Health</a><a href="-/ready">Readiness</a><a href="help">Help</a></nav>
             </footer>
-            <script nonce="\(nonce)">\(Self.script)</script>
+            <script nonce="\(nonce)">\(Self.script)\(isLive ? Self.liveScript : "")</script>
             </body>
             </html>
 
@@ -69,17 +75,20 @@ struct PageFrame: Sendable {
     /// Writes the times in the viewer's zone. Without it they are there too, in UTC.
     private static let script: HTML = """
 
-        const shown = document.querySelector("header time");
         const day = (date) => date.toLocaleDateString("sv-SE");
-        for (const time of document.querySelectorAll("time")) {
-          const date = new Date(time.dateTime), clock = time.querySelector("small");
-          if (isNaN(date)) continue;
-          time.title = clock.textContent;
-          const today = shown && day(date) === day(new Date(shown.dateTime));
-          clock.textContent = (today ? "" : day(date) + " ") + date.toLocaleTimeString("sv-SE");
-        }
-        const zone = document.getElementById("zone");
-        if (zone) zone.textContent = " " + Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ");
+        const localise = () => {
+          const shown = document.querySelector("header time");
+          const today = shown && day(new Date(shown.dateTime));
+          for (const time of document.querySelectorAll("time")) {
+            const date = new Date(time.dateTime), clock = time.querySelector("small");
+            if (isNaN(date)) continue;
+            time.title = clock.textContent;
+            clock.textContent = (today === day(date) ? "" : day(date) + " ") + date.toLocaleTimeString("sv-SE");
+          }
+          const zone = document.getElementById("zone");
+          if (zone) zone.textContent = " " + Intl.DateTimeFormat().resolvedOptions().timeZone.replaceAll("_", " ");
+        };
+        localise();
 
         """
 }

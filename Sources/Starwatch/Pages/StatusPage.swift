@@ -21,6 +21,7 @@ struct StatusPage: Sendable {
         let verdict = verdict
         var frame = PageFrame(title: verdict.title, tone: verdict.tone, refreshSeconds: 30, main: main(verdict))
         frame.aside = "<p class=\"asof\">As of \(times.time(status.now))<span id=\"zone\"></span></p>"
+        frame.canControl = canControl
         frame.dashboards = dashboards
         return frame.html(nonce: nonce)
     }

@@ -3,7 +3,8 @@ import Subprocess
 /// Starts a program for each notification, with the notification as JSON on its standard input.
 ///
 /// The arguments are passed as they are, never through a shell. Exit status 0 is delivered, 75 (`EX_TEMPFAIL`) means
-/// unavailable, and anything else rejected. The program's output is discarded.
+/// unavailable, and anything else rejected. The program's output is discarded, however much there is: it may repeat what
+/// it was given, and logs name nobody.
 package struct CommandSink: NotificationSink {
     package let name: String
     private let argv: [String]
@@ -43,7 +44,7 @@ package struct CommandSink: NotificationSink {
             return switch result.terminationStatus {
             case .exited(0): .ok
             case .exited(75): .unavailable("The command asks to try later.", retryAfter: nil)
-            case .exited: .rejected("The command exited with a failure.")
+            case .exited(let status): .rejected("The command exited with status \(status).")
             default: .unavailable("The command was ended by a signal.", retryAfter: nil)
             }
         } catch is CancellationError {

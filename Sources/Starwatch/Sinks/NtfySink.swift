@@ -5,6 +5,7 @@ package import StarwatchTransport
 package struct NtfySink: NotificationSink {
     package let name: String
     private let url: String
+    private let topic: String
     private let http: any HTTPTransport
     private let time: any TimeSource
     private let token: SecretFile?
@@ -18,17 +19,17 @@ package struct NtfySink: NotificationSink {
         token: SecretFile?
     ) {
         self.name = name
-        self.url = url.hasSuffix("/") ? url + topic : url + "/" + topic
+        self.url = url.hasSuffix("/") ? url : url + "/"
+        self.topic = topic
         self.http = http
         self.time = time
         self.token = token
     }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        // Headers carry ASCII only, so the title, which holds no name, goes there and the body stays the body.
         var headers: [(name: String, value: String)] = [
-            ("Content-Type", "text/plain; charset=utf-8"), ("User-Agent", AgentVersion.userAgent),
-            ("Title", notification.title), ("X-Notification-ID", notification.id),
+            ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
+            ("X-Notification-ID", notification.id),
         ]
         if var token {
             guard let value = try? token.read() else {
@@ -41,7 +42,7 @@ package struct NtfySink: NotificationSink {
                 method: .post,
                 url: url,
                 headers: headers,
-                body: Array(notification.body.utf8),
+                body: NtfyMessage(notification, topic: topic).json(),
                 timeout: .seconds(30),
                 maxResponseBytes: HTTPSinkAnswer.largestBytes
             )

@@ -12,7 +12,8 @@ package struct WebhookSink: NotificationSink {
     private let time: any TimeSource
     private let secret: SecretFile?
 
-    /// - Parameter secret: What signs the requests; `nil` leaves `webhook-signature` out.
+    /// - Parameter secret: What signs the requests; `nil` leaves `webhook-signature` out. While it is being replaced the
+    ///   file has several, a line each, and every request carries a signature of each.
     package init(
         name: String,
         url: String,
@@ -36,7 +37,7 @@ package struct WebhookSink: NotificationSink {
         ]
         let now = time.now
         if var secret {
-            guard let key = try? secret.read(), let signer = WebhookSigner(secrets: [key]) else {
+            guard let key = try? secret.read(), let signer = WebhookSigner(file: key) else {
                 return .unavailable("The sink's secret_file cannot be used.", retryAfter: nil)
             }
             headers += signer.headers(id: notification.id, timestamp: now, body: notification.payload)

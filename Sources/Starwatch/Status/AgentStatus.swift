@@ -6,7 +6,7 @@ public import StarwatchCore
 /// JSON.
 public struct AgentStatus: Sendable, Codable, Hashable {
     /// `healthy` or `degraded`.
-    public enum Health: String, Sendable, Codable {
+    public enum Health: String, Sendable, Codable, CaseIterable {
         case healthy
         case degraded
     }

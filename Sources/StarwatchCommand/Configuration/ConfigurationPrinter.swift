@@ -179,6 +179,9 @@ struct ConfigurationPrinter {
         switch kind {
         case .stdout: value("kind", "stdout")
         case .log: value("kind", "log")
+        case .feed(let keep):
+            value("kind", "feed")
+            value("keep", keep)
         case .file(let path):
             value("kind", "file")
             value("path", path)

@@ -7,15 +7,19 @@ extension ConfigurationReader {
     /// How long a webhook or a command may take when the file does not say.
     static let defaultSinkTimeout = Duration.seconds(10)
 
+    /// How many notifications a feed keeps when the file does not say.
+    static let defaultFeedLength = 100
+
     /// Where notifications go when the file names no sinks.
     static let defaultSink = SinkOptions(name: "log", kind: .log)
 
     private enum SinkKind: String, CaseIterable {
-        case stdout, log, file, webhook, ntfy, command
+        case stdout, log, feed, file, webhook, ntfy, command
 
         var settings: [String] {
             switch self {
             case .stdout, .log: []
+            case .feed: ["keep"]
             case .file: ["path"]
             case .webhook: ["url", "secret_file", "timeout"]
             case .ntfy: ["url", "topic", "token_file"]
@@ -25,7 +29,7 @@ extension ConfigurationReader {
 
         var needed: [String] {
             switch self {
-            case .stdout, .log: []
+            case .stdout, .log, .feed: []
             case .file: ["path"]
             case .webhook: ["url"]
             case .ntfy: ["url", "topic"]
@@ -85,6 +89,9 @@ extension ConfigurationReader {
             let place = section.entry(key) == nil ? nil : key
             section.report("a sink of kind \(kind.rawValue) needs \(key); add it.", at: place)
         }
+        if kind == .feed, options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {
+            section.report("there is another sink of kind feed, and all feeds are one; remove one of them.", at: "kind")
+        }
         options.delivery.sinks.append(SinkOptions(name: name, kind: settings(of: kind, section)))
     }
 
@@ -94,6 +101,10 @@ extension ConfigurationReader {
         switch kind {
         case .stdout: return .stdout
         case .log: return .log
+        case .feed:
+            var keep = Self.defaultFeedLength
+            section.integer("keep", &keep, in: 1...10_000)
+            return .feed(keep: keep)
         case .file:
             var path = ""
             if section.has("path") { section.text("path", &path) }

@@ -62,16 +62,19 @@ enum DefaultConfiguration {
           locale: en                     # a label in the payload; texts are not translated
           sinks:                         # at most 16
             - name: log
-              kind: log                  # stdout | log | file | webhook | ntfy | command
+              kind: log                  # stdout | log | feed | file | webhook | ntfy | command
           # - name: terminal
           #   kind: stdout               # title and body, for a person
+          # - name: feed
+          #   kind: feed                 # the last ones in the database, for the control API's /feed
+          #   keep: 100                  # at most 10000
           # - name: journal
           #   kind: file                 # appends JSON lines
           #   path: ./notifications.jsonl
           # - name: hook
           #   kind: webhook              # Standard Webhooks, signed when there is a secret
           #   url: https://example.org/hook
-          #   secret_file: hook.secret
+          #   secret_file: hook.secret   # whsec_ and base64, or bytes; while it is replaced: both, a whsec_ line each
           #   timeout: 10s
           # - name: phone
           #   kind: ntfy

@@ -136,6 +136,7 @@ extension Store {
             total += rows
         }
         try db.run("DELETE FROM notif_contents WHERE account = ?", [account.rawValue])
+        try db.clearFeed()
         note(.cancelled, total)
         return total
     }

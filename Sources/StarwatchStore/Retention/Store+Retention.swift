@@ -54,6 +54,7 @@ extension Store {
                 """, policy.deliveries, \.deliveries
             ),
             ("DELETE FROM notifications WHERE state <> 'open' AND finished_at < ?", policy.history, \.notifications),
+            ("DELETE FROM feed WHERE created_at < ?", policy.history, \.notifications),
             ("DELETE FROM history WHERE finished_at < ?", policy.history, \.history),
             ("DELETE FROM notif_contents WHERE fetched_at < ?", policy.deliveries, \.slots),
             ("DELETE FROM notif_deliveries WHERE fire_at < ?", policy.deliveries, \.slots),

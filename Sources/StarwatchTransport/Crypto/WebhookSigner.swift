@@ -21,6 +21,15 @@ package struct WebhookSigner: Sendable {
         self.keys = keys
     }
 
+    /// Takes what a `secret_file` holds: the bytes of one key, or one line for each secret that begins with `whsec_`, the
+    /// newest first. `nil` as above, and when a line after the first is no such secret.
+    package init?(file bytes: [UInt8]) {
+        let isText = bytes.starts(with: "whsec_".utf8)
+        let lines = isText ? bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } : []
+        guard lines.allSatisfy({ $0.starts(with: "whsec_".utf8) }) else { return nil }
+        self.init(secrets: isText ? lines.map(Array.init) : [bytes])
+    }
+
     /// The three headers of a webhook. `id` is the notification's and the same for every retry; `timestamp` is the
     /// time of this try.
     package func headers(id: String, timestamp: Timestamp, body: [UInt8]) -> [(name: String, value: String)] {

@@ -88,14 +88,16 @@ struct CrashWorld {
         }
     }
 
-    /// What is in the file sink's file.
+    /// What is in the file sink's file, and in those that were rotated.
     func notifications() throws -> [(id: String, changes: [String])] {
         struct Line: Decodable {
             struct Change: Decodable { let jwt_id: String }
             let id: String
             let changes: [Change]
         }
-        guard let data = try? Data(contentsOf: file) else { return [] }
+        let files = try FileManager.default.contentsOfDirectory(at: workspace.url, includingPropertiesForKeys: nil)
+            .filter { $0.lastPathComponent.hasPrefix(file.lastPathComponent) }
+        let data = try files.reduce(into: Data()) { try $0 += Data(contentsOf: $1) }
         return try data.split(separator: UInt8(ascii: "\n")).map { line in
             let line = try JSONDecoder().decode(Line.self, from: Data(line))
             return (line.id, line.changes.map(\.jwt_id))

@@ -92,7 +92,12 @@ struct ControlServerTests {
         ("POST", "/api/v1/outbox/discard", "{\"ids\":[\"did:example:alice\"]}"), ("PUT", "/api/v1/identity", "{}"),
         ("PUT", "/api/v1/identity", "{\"did\":\"alice did:example:alice\"}"),
         ("POST", "/api/v1/stars", "{\"operation\":\"did:example:alice\",\"plan_ids\":[]}"),
-        ("GET", "/api/v1/outbox/x", ""),
+        ("GET", "/api/v1/outbox/x", ""), ("GET", "/api/v1/outbox/+1", ""), ("GET", "/api/v1/outbox/01", ""),
+        ("GET", "/api/v1/outbox?limt=3", ""), ("GET", "/api/v1/outbox?limit=1&limit=2", ""),
+        ("GET", "/api/v1/notifications?state=dead", ""), ("POST", "/api/v1/outbox/retry", "{\"ids\":[0]}"),
+        ("POST", "/api/v1/outbox/retry", "{\"ids\":[1],\"alice\":true}"), ("PUT", "/api/v1/identity", "[]"),
+        ("PUT", "/api/v1/identity", "{\"did\":null,\"alice\":1}"),
+        ("POST", "/api/v1/stars", "{\"operation\":\"set\",\"plan_ids\":[],\"alice\":[]}"),
     ])
     func aBodyThatMakesNoSenseIs400AndIsNotRepeated(method: String, path: String, body: String) async throws {
         let agent = FakeAgent()
@@ -103,6 +108,13 @@ struct ControlServerTests {
         #expect(reply.text.hasPrefix(#"{"error":{"kind":"invalid","message":""#))
         #expect(!reply.text.contains("alice"))
         #expect(agent.now.calls.isEmpty)
+    }
+
+    @Test func aReloadTellsThatTheConnectionEndsWithIt() async throws {
+        let reply = try await withControl(FakeAgent()) { socket, _ in
+            try await HTTPProbe(address: socket).send(.POST, "/api/v1/reload")
+        }
+        #expect(reply.headers["Connection"] == ["close"])
     }
 
     @Test func aBodyOverTheLimitIs413() async throws {

@@ -41,6 +41,21 @@ struct ControlTokenTests {
         #expect(reply.headers["Set-Cookie"].isEmpty)
     }
 
+    /// Each byte counts, wherever it stands, and all are looked at before there is an answer.
+    @Test func tokensAreComparedByteByByte() {
+        let token = Array("a token of some length".utf8)
+        #expect(AccessPolicy.isEqual(token, token))
+        #expect(AccessPolicy.isEqual([], []))
+        for index in token.indices {
+            for bit in 0..<8 {
+                var other = token
+                other[index] ^= 1 << UInt8(bit)
+                #expect(!AccessPolicy.isEqual(token, other))
+            }
+            #expect(!AccessPolicy.isEqual(token, Array(token[..<index])))
+        }
+    }
+
     @Test func anEmptyTokenLetsNobodyIn() async throws {
         #expect(try await reload(["Authorization": "Bearer "], token: { "" }).reply.status == 401)
     }
@@ -56,7 +71,10 @@ struct ControlTokenTests {
         #expect(try await reload(["Authorization": "Bearer s3cret", "Host": host]).reply.status == 200)
     }
 
-    @Test(arguments: ["evil.example", "evil.example:9465", "127.0.0.1.evil.example", "1.2.3", "localhost.evil.example"])
+    @Test(arguments: [
+        "evil.example", "evil.example:9465", "127.0.0.1.evil.example", "1.2.3", "localhost.evil.example",
+        "[evil.example]", "[::1].evil.example", "[::1]:9465@evil.example", "256.0.0.1",
+    ])
     func aNameThatSomebodyElsePointsHereIsNot(host: String) async throws {
         let (reply, calls) = try await reload(["Authorization": "Bearer s3cret", "Host": host])
         #expect(reply.status == 403)
@@ -85,12 +103,11 @@ struct ControlTokenTests {
         let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
         try await withRunning(server) { address in
             let probe = HTTPProbe(address: address)
-            for route in [
-                "outbox", "outbox/1", "outbox/retry", "outbox/discard", "identity", "stars", "reload", "polls/a/run",
-            ] {
+            for route in ControlRoutes(agent: agent).table {
+                let path = route.path.replacing("{name}", with: "a").replacing("{id}", with: "1")
                 for method: HTTPMethod in [.GET, .HEAD, .POST, .PUT, .DELETE, .PATCH, .OPTIONS] {
-                    let reply = try await probe.send(method, "/api/v1/\(route)", body: "{\"ids\": [1]}")
-                    #expect(reply.status == 401)
+                    let reply = try await probe.send(method, path, body: "{\"ids\": [1]}")
+                    #expect(reply.status == 401, "\(method) \(path)")
                 }
             }
         }

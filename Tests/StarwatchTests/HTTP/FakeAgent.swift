@@ -1,6 +1,9 @@
 import StarwatchCore
 import Synchronization
 
+import struct StarwatchStore.FeedRow
+import enum StarwatchStore.StoreError
+
 @testable import Starwatch
 
 /// An agent that answers what it was told to and writes down what it was asked.
@@ -17,10 +20,16 @@ final class FakeAgent: AgentControl {
         var calls: [String] = []
         /// A poll that is run waits until its task is cancelled.
         var pollHangs = false
+        var feed: [FeedRow] = []
+        /// Who follows is told that it is over.
+        var feedIsOver = false
     }
 
     private let state = Mutex(State())
     let pollBegan = AsyncStream<Void>.makeStream()
+    let clock = ManualClock()
+    let readerEnded = AsyncStream<Void>.makeStream()
+    private let readers = Mutex<[FeedReader]>([])
 
     init(_ change: (inout State) -> Void = { _ in }) { state.withLock { change(&$0) } }
 
@@ -133,4 +142,52 @@ final class FakeAgent: AgentControl {
     }
 
     func reload() async throws(ControlError) { try note("reload") }
+
+    func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry] {
+        var call = "feed limit \(query.limit)"
+        if let before = query.before { call += " before \(before)" }
+        try note(call)
+        return [Self.notification(2), Self.notification(1)]
+    }
+
+    func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader {
+        try note("follow \(sequence.map(String.init) ?? "from now on")")
+        let reader = FeedReader(
+            after: sequence ?? 0,
+            heartbeat: Feed.heartbeat,
+            time: clock,
+            read: { after, limit throws(StoreError) in
+                Array(self.now.feed.filter { $0.sequence > after }.prefix(limit))
+            },
+            onEnd: { _ in self.readerEnded.continuation.yield() }
+        )
+        if now.feedIsOver { reader.end() }
+        readers.withLock { $0.append(reader) }
+        return reader
+    }
+
+    /// Adds to the feed, and wakes whoever follows.
+    func feed(_ rows: FeedRow...) {
+        state.withLock { $0.feed += rows }
+        for reader in readers.withLock({ $0 }) { reader.wake() }
+    }
+
+    static func notification(_ sequence: Int64, name: String? = "Creek <Cleanup>") -> FeedEntry {
+        let change = Change(
+            id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + sequence)),
+            plan: "p/1",
+            name: name
+        )
+        let message = NotificationMessage(
+            id: "ntf_\(sequence)",
+            runID: "run_1",
+            poll: PollName("starred_projects")!,
+            kind: .starredProjects,
+            changes: sequence == 1 ? [change] : Array(repeating: change, count: 7),
+            largestGroup: 5,
+            locale: "en",
+            createdAt: Timestamp(seconds: 3000)
+        )
+        return FeedEntry(sequence: sequence, storedAt: "1970-01-01T00:50:00.000Z", notification: message)
+    }
 }

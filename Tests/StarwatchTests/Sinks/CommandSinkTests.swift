@@ -51,6 +51,17 @@ import Testing
         #expect(await sink([try script("exit 0")]).deliver(.sample(padding: 200_000)) == .ok)
     }
 
+    /// More than a pipe holds, on both: nobody reads it, and nobody keeps it.
+    @Test func aCommandMaySayAsMuchAsItLikes() async throws {
+        let text = "head -c 20000000 /dev/zero; head -c 20000000 /dev/zero >&2; exit 0"
+        #expect(await sink([try script(text)]).deliver(.sample()) == .ok)
+    }
+
+    @Test func aFailureNamesItsStatusAndNothingThatWasSaid() async throws {
+        let sink = sink([try script("cat; cat >&2; exit 3")])
+        #expect(await sink.deliver(.sample()) == .rejected("The command exited with status 3."))
+    }
+
     @Test func noShellReadsTheArguments() async throws {
         let output = folder.path("arguments")
         let argument = "$(touch \(folder.path("owned"))); `id` * \"'"

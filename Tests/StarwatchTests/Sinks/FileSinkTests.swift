@@ -68,6 +68,42 @@ import Testing
         #expect(try lines(path).count == 1)
     }
 
+    /// As logrotate does by default, and as it does with `copytruncate`; between two lines, and before the next start.
+    @Test(arguments: [false, true], ["out.jsonl.1", "out.jsonl-20260101"])
+    func aFileThatIsRotatedKeepsEachIDOnce(copies: Bool, name: String) async throws {
+        let folder = try TestFolder()
+        let (path, rotated) = (folder.path("out.jsonl"), folder.path(name))
+        func rotate() throws {
+            if copies {
+                try? FileManager.default.removeItem(atPath: rotated)
+                try FileManager.default.copyItem(atPath: path, toPath: rotated)
+                try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 0)
+            } else {
+                try FileManager.default.moveItem(atPath: path, toPath: rotated)
+            }
+        }
+        let sink = FileSink(name: "file", path: path)
+        #expect(await sink.deliver(.sample("ntf_1")) == .ok)
+        try rotate()
+        #expect(await sink.deliver(.sample("ntf_1")) == .ok)
+        #expect(await sink.deliver(.sample("ntf_2")) == .ok)
+        // The next one, after a death before the record.
+        #expect(await FileSink(name: "file", path: path).deliver(.sample("ntf_1")) == .ok)
+        #expect(try lines(path).count == 1)
+        #expect(try lines(rotated).count == 1)
+    }
+
+    @Test func onlyWhatCanBeTheFileRotatedIsRead() throws {
+        let folder = try TestFolder()
+        for name in ["a.jsonl", "a.jsonl.1", "a.jsonl.2.gz", "b.jsonl.1", "a.json", "a.jsonl-1", "a.jsonl2"] {
+            try folder.write("x", to: name)
+        }
+        try FileManager.default.createDirectory(atPath: folder.path("a.jsonl.d"), withIntermediateDirectories: false)
+        let found = RotatedFiles.newest(9, of: folder.path("a.jsonl")).map { URL(filePath: $0).lastPathComponent }
+        #expect(Set(found) == ["a.jsonl.1", "a.jsonl-1"])
+        #expect(RotatedFiles.newest(1, of: folder.path("a.jsonl")).count == 1)
+    }
+
     @Test func linesOfOthersAreLeftAlone() async throws {
         let folder = try TestFolder()
         let path = folder.path("out.jsonl")

@@ -93,6 +93,22 @@ private struct Receiver {
         }
     }
 
+    /// Who has the new secret and who still has the old one: both verify, and neither misses a notification.
+    @Test(arguments: ["whsec_b2xkIHNlY3JldA==", "whsec_bmV3IHNlY3JldA=="])
+    func whileASecretIsReplacedBothSign(_ receivers: String) async throws {
+        let key = try #require(HookSecret.key(in: Data(receivers.utf8)))
+        try await Receiver.run(secret: key) { receiver async throws in
+            let file = try receiver.secret("whsec_bmV3IHNlY3JldA==\nwhsec_b2xkIHNlY3JldA==\n")
+            #expect(await receiver.webhook(secret: file).deliver(.sample()) == .ok)
+            let request = try #require(receiver.mock.requests(to: .hook).first)
+            #expect(request.header("webhook-signature")?.split(separator: " ").count == 2)
+            #expect(receiver.mock.refusedNotifications == 0)
+            try receiver.folder.write("whsec_bmV3IHNlY3JldA==\n", to: "secret")
+            let isNew = receivers == "whsec_bmV3IHNlY3JldA=="
+            #expect(await receiver.webhook(secret: file).deliver(.sample()).word == (isNew ? "ok" : "rejected"))
+        }
+    }
+
     @Test func aSecretThatCannotBeReadIsUnavailable() async throws {
         try await Receiver.run { receiver async throws in
             let file = SecretFile(path: receiver.folder.path("missing"), setting: "delivery.sinks.hook.secret_file")
@@ -209,18 +225,20 @@ private struct Receiver {
         )
     }
 
-    @Test func namesAreInTheBodyOnly() async throws {
+    @Test func everythingPersonalIsInTheBody() async throws {
         try await Receiver.run { receiver async throws in
             receiver.mock.setStickyFault(.status(200), at: .other)
             #expect(await sink(receiver).deliver(.sample("ntf_5")) == .ok)
             let request = try #require(receiver.mock.requests(to: .other).first)
             #expect(request.method == "POST")
-            #expect(request.path == "/stars")
-            #expect(request.header("Title") == "Project Update")
+            #expect(request.path == "/")
             #expect(request.header("X-Notification-ID") == "ntf_5")
-            #expect(request.header("Content-Type") == "text/plain; charset=utf-8")
+            #expect(request.header("Content-Type") == "application/json")
             #expect(request.header("Authorization") == nil)
-            #expect(String(decoding: request.body, as: UTF8.self) == "Jardin d’Été 🌻 has been updated")
+            #expect(
+                String(decoding: request.body, as: UTF8.self)
+                    == #"{"message":"Jardin d’Été 🌻 has been updated","title":"Project Update","topic":"stars"}"#
+            )
             #expect(request.headers.allSatisfy { header in header.value.utf8.allSatisfy { $0 < 128 } })
         }
     }
@@ -231,7 +249,7 @@ private struct Receiver {
             let token = try receiver.secret("tk_secret\n")
             #expect(await sink(receiver, url: receiver.mock.url + "/", token: token).deliver(.sample()) == .ok)
             let request = try #require(receiver.mock.requests(to: .other).first)
-            #expect(request.path == "/stars")
+            #expect(request.path == "/")
             #expect(request.header("Authorization") == "Bearer tk_secret")
         }
     }

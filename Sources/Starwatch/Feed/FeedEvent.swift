@@ -1,0 +1,50 @@
+/// A server-sent event of the feed, as it comes to who follows.
+package struct FeedEvent: Sendable, Hashable {
+    /// The sequence; `nil` where the event has none.
+    package var sequence: Int64?
+    /// `notification`; `gap` for some that are not kept any more; `message`, without data, for the place to go on from.
+    package var name: String
+    /// JSON.
+    package var data: String
+}
+
+/// Reads server-sent events from pieces of text, wherever these are cut.
+struct FeedEventParser {
+    /// The longest line taken: far more than a notification has.
+    static let lineLimitBytes = 16 * 1_048_576
+
+    private var line: [UInt8] = []
+    private var event = FeedEvent(sequence: nil, name: "message", data: "")
+
+    /// The events that `bytes` complete; `nil` where a line is too long to be one of ours.
+    mutating func take(_ bytes: some Sequence<UInt8>) -> [FeedEvent]? {
+        var events: [FeedEvent] = []
+        for byte in bytes {
+            guard byte == UInt8(ascii: "\n") else {
+                line.append(byte)
+                continue
+            }
+            if let event = finishLine() { events.append(event) }
+        }
+        return line.count <= Self.lineLimitBytes ? events : nil
+    }
+
+    private mutating func finishLine() -> FeedEvent? {
+        let text = String(decoding: line, as: UTF8.self)
+        line.removeAll(keepingCapacity: true)
+        guard !text.isEmpty else {
+            defer { event = FeedEvent(sequence: nil, name: "message", data: "") }
+            return event.data.isEmpty && event.sequence == nil ? nil : event
+        }
+        let sides = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        let value = String(sides[1].hasPrefix(" ") ? sides[1].dropFirst() : sides[1])
+        switch sides[0] {
+        case "id": event.sequence = Int64(value)
+        case "event": event.name = value
+        case "data": event.data += event.data.isEmpty ? value : "\n" + value
+        default: break
+        }
+        return nil
+    }
+}

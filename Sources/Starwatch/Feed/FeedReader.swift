@@ -1,0 +1,75 @@
+package import StarwatchStore
+import Synchronization
+
+/// Follows the feed from one place on. One task reads; anybody may wake or end it.
+package final class FeedReader: Sendable {
+    /// What there is to tell.
+    package enum Step: Sendable, Hashable {
+        case rows([FeedRow])
+        /// Rows after `after` and before `before` are not kept any more.
+        case gap(after: Int64, before: Int64)
+        /// Nothing came for a while.
+        case heartbeat
+        /// The agent stops, or the database cannot be read: come again later.
+        case over
+    }
+
+    /// The most rows of one step: all that is in memory for a reader, however slow.
+    package static let batch = 20
+
+    private let heartbeat: Duration
+    private let time: any TimeSource
+    private let read: @Sendable (_ after: Int64, _ limit: Int) async throws(StoreError) -> [FeedRow]
+    private let onEnd: @Sendable (FeedReader) -> Void
+    private let signal = Signal()
+    private let isOver = Atomic(false)
+    private let last: Mutex<Int64>
+
+    /// - Parameter onEnd: Called once, by the first ``end()``.
+    init(
+        after sequence: Int64,
+        heartbeat: Duration,
+        time: any TimeSource,
+        read: @escaping @Sendable (_ after: Int64, _ limit: Int) async throws(StoreError) -> [FeedRow],
+        onEnd: @escaping @Sendable (FeedReader) -> Void = { _ in }
+    ) {
+        last = Mutex(sequence)
+        self.heartbeat = heartbeat
+        self.time = time
+        self.read = read
+        self.onEnd = onEnd
+    }
+
+    /// The sequence of the last row told.
+    package var position: Int64 { last.withLock { $0 } }
+
+    /// Waits for news.
+    package func next() async -> Step {
+        if let step = await look() { return step }
+        await signal.wait(for: heartbeat, on: time)
+        return await look() ?? .heartbeat
+    }
+
+    /// Says that there may be something new.
+    func wake() { signal.raise() }
+
+    /// Makes ``next()`` return ``Step/over``, now and for ever.
+    package func end() {
+        guard !isOver.exchange(true, ordering: .relaxed) else { return }
+        onEnd(self)
+        signal.raise()
+    }
+
+    private func look() async -> Step? {
+        if isOver.load(ordering: .relaxed) || Task.isCancelled { return .over }
+        let position = position
+        guard let rows = try? await read(position, Self.batch) else { return .over }
+        guard let first = rows.first, let newest = rows.last else { return nil }
+        if first.sequence > position + 1 {
+            last.withLock { $0 = first.sequence - 1 }
+            return .gap(after: position, before: first.sequence)
+        }
+        last.withLock { $0 = newest.sequence }
+        return .rows(rows)
+    }
+}

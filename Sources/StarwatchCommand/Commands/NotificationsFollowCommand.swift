@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import Starwatch
+import StarwatchCore
+
+struct NotificationsFollowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow",
+        abstract: "Print notifications as they come, until interrupted.",
+        discussion: """
+            Needs a running agent with a sink of kind feed. Each is a line: when it was made, its title and its body; \
+            with --json, as sinks get it. An agent that restarts within 30 s is followed on, and what came meanwhile \
+            is printed.
+            """
+    )
+
+    @Option(help: "Begin after this sequence; 0 prints all that are kept. Else only what comes from now on.")
+    var after: Int64?
+
+    @OptionGroup var arguments: AgentArguments
+    @OptionGroup var format: FormatArguments
+
+    func validate() throws {
+        if let after, after < 0 { throw ValidationError("--after must not be negative") }
+    }
+
+    func run() async throws {
+        let agent = try arguments.access.running()
+        let json = format.json
+        try await agent.followFeed(after: after) { event in
+            guard let line = Self.line(event, json: json) else { return }
+            // Not `print`, which keeps what goes into a pipe.
+            FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        }
+    }
+
+    /// `nil` for what is not to be printed.
+    static func line(_ event: FeedEvent, json: Bool) -> String? {
+        if event.name == "gap" {
+            // On standard output only what came.
+            FileHandle.standardError.write(Data("starwatch: Some notifications are not kept any more.\n".utf8))
+        }
+        guard event.name == "notification" else { return nil }
+        guard !json else { return event.data }
+        guard let message = try? JSONDecoder().decode(NotificationMessage.self, from: Data(event.data.utf8)) else {
+            return nil
+        }
+        return "\(message.createdAt)  \(TerminalText.printable(message.title)): \(TerminalText.printable(message.body))"
+    }
+}
+
+extension RunningAgent {
+    /// How long an agent may take to come back.
+    private static let patience = 30
+
+    /// Calls `body` with every event, also over restarts of the agent; ends only by an error.
+    func followFeed(after first: Int64?, _ body: (FeedEvent) -> Void) async throws(CommandError) {
+        var last = first
+        var tries = 0
+        while true {
+            let isFirst = tries == 0
+            do throws(ControlClientError) {
+                try await client.followFeed(after: last) { event in
+                    last = event.sequence ?? last
+                    tries = 1
+                    body(event)
+                }
+                tries = 1
+            } catch .refused(let error) {
+                throw .control(error)
+            } catch .unreachable where !isFirst && tries <= Self.patience {
+                // It restarts.
+            } catch .hungUp where tries <= Self.patience {
+                // It stops, or reloads.
+            } catch {
+                throw .client(error)
+            }
+            tries += 1
+            do { try await Task.sleep(for: .seconds(1)) } catch { throw .client(.cancelled) }
+        }
+    }
+}

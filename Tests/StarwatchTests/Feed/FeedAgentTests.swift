@@ -1,0 +1,94 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchTelemetry
+import Testing
+
+@testable import Starwatch
+
+/// The feed of a whole agent.
+@Suite(.timeLimit(.minutes(1))) struct FeedAgentTests {
+    private func start(_ world: World, keep: Int? = 3) async throws -> Agent {
+        try await world.agent { options in
+            options.polls[0].bootstrap = .beginning
+            if let keep { options.delivery.sinks.append(SinkOptions(name: "feed", kind: .feed(keep: keep))) }
+        }
+    }
+
+    private func list(_ agent: Agent) async throws -> [FeedEntry] { try await agent.feed(FeedQuery()) }
+
+    @Test func itHasWhatOtherSinksGotAndSurvivesARestart() async throws {
+        try await World.with(.endorser) { world in
+            var agent = try await start(world)
+            for _ in 0..<4 {
+                world.mock.publish(count: 1)
+                _ = try await agent.runPoll(World.starred)
+            }
+            let entries = try await list(agent)
+            #expect(entries.map(\.sequence) == [4, 3, 2])
+            let written = try world.notifications.map(\.id)
+            #expect(entries.map(\.notification.id) == written.suffix(3).reversed())
+            agent = try await start(world)
+            #expect(try await list(agent) == entries)
+            var query = FeedQuery()
+            (query.limit, query.before) = (1, 4)
+            #expect(try await agent.feed(query).map(\.sequence) == [3])
+        }
+    }
+
+    @Test func whoFollowsIsToldInTheSamePass() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await start(world)
+            let reader = try await agent.followFeed(after: nil)
+            world.mock.publish(count: 1)
+            _ = try await agent.runPoll(World.starred)
+            guard case .rows = await reader.next() else {
+                Issue.record("nothing came")
+                return
+            }
+            #expect(reader.position == 1)
+            reader.end()
+        }
+    }
+
+    @Test func onlySoManyMayFollowAtOnce() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await start(world)
+            var readers: [FeedReader] = []
+            for _ in 0..<Feed.readerLimit { readers.append(try await agent.followFeed(after: 0)) }
+            let error = await #expect(throws: ControlError.self) { try await agent.followFeed(after: 0) }
+            #expect(error?.kind == .busy)
+            readers.removeLast().end()
+            readers.append(try await agent.followFeed(after: 0))
+            for reader in readers { reader.end() }
+            #expect(agent.metrics.controlRequests[.notificationsFollow, .ok].value == UInt64(Feed.readerLimit) + 1)
+            #expect(agent.metrics.controlRequests[.notificationsFollow, .failed].value == 1)
+        }
+    }
+
+    @Test func withoutTheSinkNothingIsKeptOrTold() async throws {
+        try await World.with(.endorser) { world in
+            var agent = try await start(world)
+            world.mock.publish(count: 1)
+            _ = try await agent.runPoll(World.starred)
+            #expect(try await list(agent).count == 1)
+            agent = try await start(world, keep: nil)
+            let error = await #expect(throws: ControlError.self) { try await agent.feed(FeedQuery()) }
+            #expect(error?.kind == .conflict)
+            agent = try await start(world)
+            #expect(try await list(agent).isEmpty)
+        }
+    }
+
+    @Test(arguments: [0, 1001])
+    func aLimitOutOfRangeIsRefused(limit: Int) async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await start(world)
+            let error = await #expect(throws: ControlError.self) {
+                var query = FeedQuery()
+                query.limit = limit
+                _ = try await agent.feed(query)
+            }
+            #expect(error?.kind == .invalid)
+        }
+    }
+}

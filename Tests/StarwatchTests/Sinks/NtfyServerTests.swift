@@ -1,0 +1,112 @@
+import Foundation
+import StarwatchCore
+import StarwatchTransport
+import Testing
+
+@testable import Starwatch
+
+/// The sink against a server that keeps ntfy's rules.
+@Suite struct NtfyServerTests {
+    private let clock = ManualClock()
+
+    private func sink(_ server: FakeNtfy) -> NtfySink {
+        NtfySink(name: "phone", url: "https://ntfy.example", topic: "my-topic", http: server, time: clock, token: nil)
+    }
+
+    private func notification(_ id: String, _ title: String, _ body: String, key: String? = nil) -> OutgoingNotification
+    {
+        let payload = key.map { "{\"collapse_key\":\"\($0)\",\"deep_link\":\"timesafari://projects/1\"}" } ?? "{}"
+        return OutgoingNotification(
+            id: id,
+            runID: "run_1",
+            poll: "starred_projects",
+            group: .single,
+            count: 1,
+            title: title,
+            body: body,
+            payload: Array(payload.utf8)
+        )
+    }
+
+    @Test func anyLanguageArrivesAsItWasWritten() async {
+        let server = FakeNtfy(clock: clock)
+        let texts = [("プロジェクトの更新", "「緑の庭」が更新されました 🌻"), ("Zażółć gęślą", "jaźń \"x\"\\\n\u{7}")]
+        for (index, text) in texts.enumerated() {
+            #expect(await sink(server).deliver(notification("ntf_\(index)", text.0, text.1)) == .ok)
+        }
+        #expect(server.shown.map(\.title) == texts.map(\.0))
+        #expect(server.shown.map(\.message) == texts.map(\.1))
+    }
+
+    @Test(arguments: ["x", "é", "🌻", "\"", "\\", "👩‍👩‍👧‍👦", "\u{1}"])
+    func aTextThatIsTooLongIsCutAndNotRefused(character: String) async throws {
+        let server = FakeNtfy(clock: clock)
+        let long = String(repeating: character, count: 9000)
+        #expect(await sink(server).deliver(notification("ntf_1", long, long, key: "starred-projects")) == .ok)
+        let shown = try #require(server.shown.first)
+        #expect(shown.message.utf8.count <= 4096)
+        #expect(shown.message.utf8.count > 500)
+        for text in [shown.title, shown.message] {
+            #expect(text.hasSuffix("…"))
+            #expect(text.dropLast().allSatisfy { String($0) == character })
+        }
+    }
+
+    @Test func aTextOfJustTheLengthIsWhole() async {
+        let server = FakeNtfy(clock: clock)
+        let text = String(repeating: "x", count: 4096)
+        #expect(await sink(server).deliver(notification("ntf_1", "t", text)) == .ok)
+        #expect(server.shown.map(\.message) == [text])
+    }
+
+    @Test func aRetryReplacesAndShowsNothingTwice() async {
+        let server = FakeNtfy(clock: clock)
+        let first = notification("ntf_1", "Project Update", "one", key: "starred-projects")
+        for _ in 0..<2 { #expect(await sink(server).deliver(first) == .ok) }
+        #expect(server.published == 2)
+        #expect(server.shown == [.init(title: "Project Update", message: "one", click: "timesafari://projects/1")])
+        #expect(await sink(server).deliver(notification("ntf_2", "New Offer", "two", key: "offers-to-me")) == .ok)
+        #expect(
+            await sink(server).deliver(notification("ntf_3", "Project Update", "three", key: "starred-projects")) == .ok
+        )
+        #expect(server.shown.map(\.message) == ["two", "three"])
+    }
+
+    @Test func aKeyThatIsNoSequenceIsLeftOut() async {
+        let server = FakeNtfy(clock: clock)
+        #expect(await sink(server).deliver(notification("ntf_1", "t", "b", key: "not a sequence")) == .ok)
+    }
+
+    /// ntfy's 429 says nothing, so the sink's circuit does the waiting.
+    @Test func aFullBucketIsWaitedForWithoutBeingToldHowLong() async {
+        let server = FakeNtfy(clock: clock)
+        let sink = sink(server)
+        for index in 0..<60 { #expect(await sink.deliver(notification("ntf_\(index)", "t", "b")) == .ok) }
+        guard case .unavailable(_, let wait) = await sink.deliver(notification("ntf_60", "t", "b")) else {
+            Issue.record("a 429 was not taken for one")
+            return
+        }
+        #expect(wait == nil)
+        clock.advance(by: FakeNtfy.refill)
+        #expect(await sink.deliver(notification("ntf_60", "t", "b")) == .ok)
+        #expect(server.answers.suffix(2) == [429, 200])
+    }
+
+    @Test(arguments: [(nil, "rejected"), ("tk_wrong", "rejected"), ("tk_right", "ok")])
+    func aTopicThatIsProtectedWantsItsToken(token: String?, expected: String) async throws {
+        let server = FakeNtfy(clock: clock, token: "tk_right")
+        let folder = try TestFolder()
+        let file = try token.map {
+            SecretFile(path: try folder.write($0 + "\n", to: "token"), setting: "delivery.sinks.phone.token_file")
+        }
+        let sink = NtfySink(
+            name: "phone",
+            url: "https://ntfy.example/",
+            topic: "t",
+            http: server,
+            time: clock,
+            token: file
+        )
+        #expect(await sink.deliver(notification("ntf_1", "t", "b")).word == expected)
+    }
+}
