@@ -5,6 +5,8 @@ struct NtfyMessage: Encodable {
     /// A longer message becomes an attachment, which most servers do not allow.
     static let messageBytes = 4096
     static let titleBytes = 250
+    /// A link that is longer, to a plan whose handle is long, is left out.
+    static let clickBytes = 1024
     /// A server reads no more than twice its longest message.
     static let bodyBytes = 2 * messageBytes
 
@@ -27,7 +29,7 @@ struct NtfyMessage: Encodable {
         title = Self.cut(notification.title, to: Self.titleBytes)
         message = Self.cut(notification.body, to: Self.messageBytes)
         let more = try? JSONDecoder().decode(More.self, from: Data(notification.payload))
-        click = more?.deepLink
+        click = more?.deepLink.flatMap { $0.utf8.count <= Self.clickBytes ? $0 : nil }
         sequenceID = more?.collapseKey.flatMap { Self.isSequenceID($0) ? $0 : nil }
     }
 
@@ -47,10 +49,12 @@ struct NtfyMessage: Encodable {
         var shorter = self
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var length = Self.messageBytes
         while true {
             let bytes = (try? encoder.encode(shorter)).map(Array.init) ?? []
-            guard bytes.count > Self.bodyBytes, shorter.message.utf8.count > 1 else { return bytes }
-            shorter.message = Self.cut(shorter.message, to: shorter.message.utf8.count / 2)
+            guard bytes.count > Self.bodyBytes, length > 1 else { return bytes }
+            length /= 2
+            shorter.message = Self.cut(message, to: length)
         }
     }
 

@@ -97,16 +97,16 @@ import struct StarwatchStore.FeedRow
         }
     }
 
+    /// Over TCP, where the system tells only that the client says no more.
     @Test func whoGoesLeavesHisPlaceToOthersAtOnce() async throws {
         let agent = FakeAgent()
-        try await withControl(agent) { path in
-            await withTaskGroup(of: Void.self) { group in
-                let (events, told) = AsyncStream<FeedEvent>.makeStream()
-                group.addTask { try? await ControlClient(socketPath: path).followFeed(after: 0) { told.yield($0) } }
-                var iterator = events.makeAsyncIterator()
-                _ = await iterator.next()
-                group.cancelAll()
-            }
+        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
+        try await withRunning(server) { address in
+            let reply = try await HTTPProbe(address: address).beginning(
+                of: "/api/v1/notifications/events",
+                ["Authorization": "Bearer x"]
+            )
+            #expect(reply.text == "retry: 2000\nid: 0\n\n")
             // No heartbeat is needed to find out: the clock stands still.
             var ended = agent.readerEnded.stream.makeAsyncIterator()
             _ = await ended.next()

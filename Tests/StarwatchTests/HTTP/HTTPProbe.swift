@@ -19,11 +19,17 @@ struct HTTPProbe {
         try await send(.GET, target, headers)
     }
 
+    /// The beginning of an answer that has no end; the connection is closed when it is there.
+    func beginning(of target: String, _ headers: HTTPHeaders = [:]) async throws -> Reply {
+        try await send(.GET, target, headers, untilFirstPiece: true)
+    }
+
     func send(
         _ method: HTTPMethod,
         _ target: String,
         _ headers: HTTPHeaders = [:],
-        body: String = ""
+        body: String = "",
+        untilFirstPiece: Bool = false
     ) async throws
         -> Reply
     {
@@ -46,7 +52,9 @@ struct HTTPProbe {
             for try await part in inbound {
                 switch part {
                 case .head(let head): reply = Reply(status: head.status.code, headers: head.headers, bytes: [])
-                case .body(let piece): reply?.bytes += Array(piece.readableBytesView)
+                case .body(let piece):
+                    reply?.bytes += Array(piece.readableBytesView)
+                    if untilFirstPiece, let reply { return reply }
                 case .end:
                     if let reply { return reply }
                 }

@@ -52,6 +52,27 @@ import Testing
         }
     }
 
+    /// As a plan's handle can make it.
+    @Test(arguments: [(1024, true), (1025, false), (20_000, false)])
+    func aLinkThatIsTooLongIsLeftOut(length: Int, isKept: Bool) async {
+        let server = FakeNtfy(clock: clock)
+        let link = String(repeating: "x", count: length)
+        let text = String(repeating: "\u{1}", count: 9000)
+        var given = notification("ntf_1", text, text)
+        given = OutgoingNotification(
+            id: given.id,
+            runID: given.runID,
+            poll: given.poll,
+            group: given.group,
+            count: given.count,
+            title: given.title,
+            body: given.body,
+            payload: Array("{\"deep_link\":\"\(link)\"}".utf8)
+        )
+        #expect(await sink(server).deliver(given) == .ok)
+        #expect(server.shown.map(\.click) == [isKept ? link : nil])
+    }
+
     @Test func aTextOfJustTheLengthIsWhole() async {
         let server = FakeNtfy(clock: clock)
         let text = String(repeating: "x", count: 4096)
