@@ -11,7 +11,8 @@ import Testing
         let order = [
             "Watches starred projects", "Exit codes: 0 good", "USAGE: starwatch <subcommand>", "AGENT SUBCOMMANDS:",
             "  run  ", "  status  ", "  poll  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
-            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  notifications  ", "  identity  ",
+            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  notifications  ", "  digests  ",
+            "  identity  ",
             "  stars  ",
         ]
         var rest = text[...]
@@ -45,10 +46,8 @@ import Testing
             "outbox discard",
             "USAGE: starwatch outbox discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
         ),
-        (
-            "notifications follow",
-            "USAGE: starwatch notifications follow [--after <after>] [--config <file>] [--socket <path>] [--json]"
-        ),
+            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  notifications  ", "  digests  ",
+            "  identity  ",
         ("identity show", "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--json]"),
         (
             "identity set",

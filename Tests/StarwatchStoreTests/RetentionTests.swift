@@ -60,13 +60,31 @@ import Testing
     @Test func historyLogsSlotsAndArchivesHaveTheirTimes() async throws {
         let store = try await world.open()
         try await store.finishCycle(CycleRecord.make(world, .changed))
-        try await store.saveContent("{}", slot: "s", account: World.alice, etag: "e", fetchedAt: world.now)
-        try await store.recordSlot("s", account: World.alice, fireAt: world.now, status: .scheduled, now: world.now)
-        try await store.recordSlot("s", account: World.alice, fireAt: world.now, status: .shown, now: world.now)
+        let generation = try await store.activeIdentity().generation
+        let occurrence = DigestOccurrence(digest: PollName("daily")!, slot: "s", fireAt: world.now)
+        _ = try await store.finishPrefetch(
+            .fetched(payload: "{}", etag: "e"),
+            slot: "s",
+            source: "of",
+            occurrence: nil,
+            of: World.alice,
+            generation: generation,
+            now: world.now
+        )
+        var changes = DigestChanges()
+        changes.ended = [.init(occurrence: occurrence, status: .shown, shownAt: world.now)]
+        _ = try await store.apply(
+            changes,
+            of: World.alice,
+            generation: generation,
+            server: World.server,
+            now: world.now
+        )
         try await store.appendLogs([LogEntry(at: world.now, isError: true, line: "{}")])
-        #expect(try await store.latestContent(slot: "s", account: World.alice)?.etag == "e")
-        #expect(try await store.latestContent(slot: "s", account: World.bob) == nil)
-        #expect(try await store.slotStatus("s", account: World.alice, fireAt: world.now) == .shown)
+        #expect(try await store.digestContent(source: "of", account: World.alice)?.etag == "e")
+        #expect(try await store.digestContent(source: "of", account: World.bob) == nil)
+        let stored = try await store.digestState(of: World.alice, since: world.now - .days(1)).rows
+        #expect(stored.map(\.row.status) == [.shown])
         let early = try await store.retention(RetentionPolicy(), now: world.now + .days(13))
         #expect(early == RetentionCounts())
         let slots = try await store.retention(RetentionPolicy(), now: world.now + .days(15))

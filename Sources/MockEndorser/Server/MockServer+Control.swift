@@ -53,6 +53,12 @@ extension MockServer {
     /// How many requests acknowledged something; replays and repetitions do not count.
     public var appliedAcknowledgements: Int { state.withLockedValue { $0.book.applied } }
 
+    /// What `/content` answers, as JSON. Another text has another ETag.
+    public var content: String {
+        get { state.withLockedValue { $0.content } }
+        set { state.withLockedValue { $0.content = newValue } }
+    }
+
     // MARK: Faults and time
 
     /// Scripts faults for the next requests of an endpoint, one each, after those already scripted.

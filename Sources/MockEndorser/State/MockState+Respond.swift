@@ -34,7 +34,15 @@ extension MockState {
     ) -> Reply {
         var violation: MockSchemaViolation?
         if case .schemaViolation(let kind) = fault { violation = kind }
-        if endpoint == .hook { return hooks.receive(request, now: options.now()) }
+        switch endpoint {
+        case .hook: return hooks.receive(request, now: options.now())
+        case .content:
+            var reply = Reply.json(200, .encoded(Array(content.utf8)))
+            reply.addETag(for: request)
+            return reply
+        case .callback: return Reply(status: 204)
+        default: break
+        }
         return switch options.dialect {
         case .canonical: CanonicalDialect.respond(to: request, endpoint, violation, &self)
         case .endorser: EndorserDialect.respond(to: request, endpoint, violation, &self)
@@ -113,6 +121,8 @@ extension MockEndpoint {
         case "/api/v2/plans/acknowledge": self = .acknowledge
         case "/api/v2/time": self = .time
         case "/hook": self = .hook
+        case "/content": self = .content
+        case "/callback": self = .callback
         default: self = .other
         }
     }

@@ -15,6 +15,8 @@ struct MockState: Sendable {
     var requests: RequestLog
     var verifier: TokenVerifier
     var hooks: HookReceiver
+    /// What `/content` answers.
+    var content = "{}"
     var requestWindows: [String: SlidingWindow] = [:]
     var acknowledgementWindows: [String: SlidingWindow] = [:]
     var usedTokenIDs: [String: Date] = [:]

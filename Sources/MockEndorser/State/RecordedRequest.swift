@@ -9,6 +9,10 @@ public enum MockEndpoint: String, Sendable, CaseIterable {
     case time
     /// The webhook receiver, `/hook`.
     case hook
+    /// A digest's content, `/content`: JSON with an ETag.
+    case content
+    /// Who is told of digests, `/callback`.
+    case callback
     /// A path the mock does not know.
     case other
 }

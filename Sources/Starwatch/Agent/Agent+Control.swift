@@ -67,7 +67,8 @@ extension Agent: AgentControl {
         async let cycles: Void = pollService.abort()
         async let deliveries: Void = dispatcher.abort()
         async let acknowledgements: Void = acknowledger.abort()
-        _ = await (cycles, deliveries, acknowledgements)
+        async let digests: Void? = digestParts.digests?.abort()
+        _ = await (cycles, deliveries, acknowledgements, digests)
     }
 
     package func stars() async throws(ControlError) -> [String] {

@@ -27,6 +27,7 @@ public final class Agent: Sendable {
     let acknowledger: AcknowledgeService
     let hasStored = Signal()
     let hasDelivered = Signal()
+    let digestParts: DigestParts
     let pipeline: LogPipeline
     let logger: Logger
     let pseudonym: IdentityHash
@@ -215,6 +216,7 @@ public final class Agent: Sendable {
         }
         self.sinks = sinks
 
+        let (wakesDigests, hasEvents) = (Signal(), Signal())
         pollService = PollService(
             polls: polls,
             store: store,
@@ -224,6 +226,7 @@ public final class Agent: Sendable {
             maxConcurrent: options.limits.maxConcurrentPolls,
             hasStored: hasStored,
             hasDelivered: hasDelivered,
+            hasCycled: hasEvents,
             progress: progress,
             logger: logger
         )
@@ -240,7 +243,24 @@ public final class Agent: Sendable {
             metrics: metrics,
             hasStored: hasStored,
             hasDelivered: hasDelivered,
+            hasSettled: wakesDigests,
             random: random,
+            logger: logger
+        )
+        digestParts = try await DigestParts(
+            options,
+            parts,
+            store: store,
+            identity: identity,
+            sinks: sinks,
+            pseudonym: hash,
+            clock: clock,
+            time: time,
+            metrics: metrics,
+            hasStored: hasStored,
+            hasEvents: hasEvents,
+            wake: wakesDigests,
+            account: account,
             logger: logger
         )
         acknowledger = AcknowledgeService(
@@ -374,8 +394,8 @@ public final class Agent: Sendable {
                 beatInterval: supervisor?.progressInterval
             ),
             ClockSyncService(caller: caller, identity: identity, ntp: ntp, options: options.clock, logger: logger),
-            acknowledger, dispatcher, pollService,
         ]
+            + digestServices.callbacks + [acknowledger, dispatcher] + digestServices.digests + [pollService]
     }
 
     /// The control API on TCP, where the configuration opens it.

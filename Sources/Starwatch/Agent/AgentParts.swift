@@ -18,6 +18,9 @@ struct AgentParts {
     let sinks: [any NotificationSink]
     /// Where a sink of kind `feed` puts its notifications.
     let feed: Feed
+    /// In the order of the digests.
+    let digests: [Digest]
+    let callbacks: [CallbackReceiver]
     /// `nil` unless `clock.source` is `ntp`.
     let ntp: NTPClient?
 
@@ -71,6 +74,8 @@ struct AgentParts {
             var sinks: [any NotificationSink] = []
             for sink in options.delivery.sinks { sinks.append(try factories.sink(sink)) }
             self.sinks = sinks
+            digests = try factories.digests()
+            callbacks = try factories.callbacks()
         } catch {
             self.http.shutdown()
             throw error

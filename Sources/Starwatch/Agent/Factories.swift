@@ -125,7 +125,7 @@ struct Factories {
     }
 
     /// A secret's file, after a first look at whether it can be used.
-    private func secret(
+    func secret(
         _ path: String?,
         _ setting: String,
         check: ([UInt8]) throws(AgentError) -> Void = { _ in }

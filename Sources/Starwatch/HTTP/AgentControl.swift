@@ -33,6 +33,8 @@ package protocol AgentControl: Sendable {
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String]
     /// What the active identity had starred before it was changed, newest first.
     func archivedStars() async throws(ControlError) -> [ArchivedStarsReport]
+    /// The configured digests, with what comes and what came.
+    func digests() async throws(ControlError) -> [DigestReport]
     func reload() async throws(ControlError)
     /// What the sink of kind `feed` keeps, the newest first.
     func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry]

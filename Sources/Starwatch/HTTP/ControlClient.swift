@@ -85,6 +85,10 @@ package struct ControlClient: Sendable {
         try await call(.GET, "/api/v1/stars/archived", as: StarsArchive.self).archived
     }
 
+    package func digests() async throws(ControlClientError) -> [DigestReport] {
+        try await call(.GET, "/api/v1/digests", as: DigestListing.self).digests
+    }
+
     package func reload() async throws(ControlClientError) {
         _ = try await call(.POST, "/api/v1/reload", as: ReloadAnswer.self)
     }

@@ -72,6 +72,10 @@ struct FeedListing: Sendable, Codable {
     var notifications: [FeedEntry]
 }
 
+struct DigestListing: Sendable, Codable {
+    var digests: [DigestReport]
+}
+
 struct ReloadAnswer: Sendable, Codable {
     var reloaded: Bool
 }

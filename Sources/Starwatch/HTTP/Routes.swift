@@ -75,6 +75,7 @@ struct ControlRoutes: Sendable {
             Route("/api/v1/identity", identity),
             Route("/api/v1/stars", stars),
             Route("/api/v1/stars/archived", archivedStars),
+            Route("/api/v1/digests", digests),
             Route("/api/v1/reload", reload),
             Route("/api/v1/polls/{name}/run") { run($0[0]) },
         ] + feed
@@ -198,6 +199,10 @@ struct ControlRoutes: Sendable {
 
     private var archivedStars: Handlers {
         ["GET": { _ throws(ControlError) in .json(StarsArchive(archived: try await agent.archivedStars())) }]
+    }
+
+    private var digests: Handlers {
+        ["GET": { _ throws(ControlError) in .json(DigestListing(digests: try await agent.digests())) }]
     }
 
     private var reload: Handlers {

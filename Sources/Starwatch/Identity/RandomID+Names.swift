@@ -6,4 +6,7 @@ extension RandomID {
 
     /// The id of a notification, which stays through every retry.
     static func notificationID() -> String { "ntf_" + Hex.encode(bytes(16)) }
+
+    /// The id of an event for a callback, which stays through every try.
+    static func eventID() -> String { "evt_" + Hex.encode(bytes(8)) }
 }

@@ -12,11 +12,23 @@ extension AgentEvent {
         case .agentStarted: "The agent begins to run."
         case .agentStopped: "The agent ended as it was told to."
         case .apiFailure: "One try of a request failed. What the agent does about it follows."
+        case .callbackDropped: "Events for callbacks were dropped: too old, or too many. See why nobody takes them."
+        case .callbackRefused: "A callback's receiver refused an event. It is told again, ever less often, for 14 days."
+        case .callbackStoreFailed: "The database failed while telling callbacks. Look at the disk."
+        case .callbackUnavailable:
+            "A callback's receiver could not be reached, or not in time. It is tried until it can."
         case .clockJump: "The local clock was set, or the machine slept. What is known of the server's clock is kept."
         case .clockNoAnswer: "`clock.ntp_server` gave no time. It is asked again, ever less often, unless it refused."
         case .clockSkewed: "The local clock is off by more than `clock.max_skew`. Mend the machine's time service."
         case .configRefused: "A reload found an error; the old configuration stays. Mend the file, send SIGHUP again."
         case .configReloaded: "The configuration was loaded again; the agent goes on with it."
+        case .digestFetchFailed: "A digest's content could not be fetched. It comes all the same, as `on_missing` says."
+        case .digestFired: "A digest's time has come; its text goes to the sinks."
+        case .digestNotShown: "A digest was not shown. See its `reason`, and the runbook DigestNotShown."
+        case .digestShown: "Every sink has the digest."
+        case .digestStoreFailed: "The database failed while a digest was armed or fired. Look at the disk."
+        case .digestVariable:
+            "The content does not have what a template names; it stays as written. Correct the template."
         case .dispatchStoreFailed:
             "The database failed while delivering. Look at the disk; a notification may come twice, under the same id."
         case .httpListening: "`/metrics` and the status page are there."

@@ -11,11 +11,21 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case agentStarted = "agent.started"
     case agentStopped = "agent.stopped"
     case apiFailure = "api.failure"
+    case callbackDropped = "callback.dropped"
+    case callbackRefused = "callback.refused"
+    case callbackStoreFailed = "callback.store_failed"
+    case callbackUnavailable = "callback.unavailable"
     case clockJump = "clock.jump"
     case clockNoAnswer = "clock.no_answer"
     case clockSkewed = "clock.skewed"
     case configRefused = "config.refused"
     case configReloaded = "config.reloaded"
+    case digestFetchFailed = "digest.fetch_failed"
+    case digestFired = "digest.fired"
+    case digestNotShown = "digest.not_shown"
+    case digestShown = "digest.shown"
+    case digestStoreFailed = "digest.store_failed"
+    case digestVariable = "digest.variable"
     case dispatchStoreFailed = "dispatch.store_failed"
     case httpListening = "http.listening"
     case identityChanged = "identity.changed"
@@ -46,15 +56,18 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     package var level: Logger.Level {
         switch self {
         case .apiFailure, .pollSkippedAgain, .pollUnchanged: .debug
-        case .notificationDelivered, .pollBootstrapped, .pollChanged, .retentionCleaned: .info
+        case .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollChanged, .retentionCleaned:
+            .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
             .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
             .notice
-        case .acknowledgeFailed, .acknowledgeNoToken, .clockNoAnswer, .clockSkewed, .outboxEvicted,
+        case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
+            .clockNoAnswer, .clockSkewed, .digestFetchFailed, .digestNotShown, .digestVariable, .outboxEvicted,
             .pollContractViolation, .pollFailed, .pollPageOutOfOrder, .sinkGone, .sinkRejected, .sinkUnavailable,
             .tokenUnavailable:
             .warning
-        case .acknowledgeStoreFailed, .configRefused, .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed:
+        case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
+            .pollStoreFailed, .retentionStoreFailed:
             .error
         }
     }
@@ -64,15 +77,22 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         switch self {
         case .acknowledgeFailed: [.changeCount, .error]
         case .acknowledgeLocal: [.reason]
-        case .acknowledgeNoToken, .acknowledgeStoreFailed, .configRefused, .dispatchStoreFailed, .pollStoreFailed,
-            .retentionStoreFailed, .tokenUnavailable:
+        case .acknowledgeNoToken, .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
+            .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed, .tokenUnavailable:
             [.error]
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded: []
         case .apiFailure: [.runID, .endpoint, .result, .attempt, .error]
+        case .callbackDropped: [.count]
+        case .callbackRefused, .callbackUnavailable: [.kind, .error]
         case .clockJump: [.kind, .sizeMilliseconds]
         case .clockNoAnswer: [.error]
         case .clockSkewed: [.skewMilliseconds, .error]
+        case .digestFetchFailed: [.runID, .digest, .outcome, .error]
+        case .digestFired: [.runID, .digest, .sizeMilliseconds]
+        case .digestNotShown: [.digest, .reason]
+        case .digestShown: [.digest]
+        case .digestVariable: [.digest, .path]
         case .httpListening: [.address]
         case .identityChanged: [.rowCount]
         case .notification: [.runID, .notificationID, .poll, .group, .count]

@@ -5,6 +5,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case changeCount = "change_count"
     case count
     case dialect
+    case digest
     case durationMilliseconds = "duration_ms"
     case endpoint
     case error
@@ -31,7 +32,7 @@ package enum LogField: String, Sendable, CaseIterable {
     package enum Kind: String, Sendable {
         /// One of a fixed set of words.
         case word
-        /// The name of a poll or sink of the configuration.
+        /// The name of a poll, digest or sink of the configuration.
         case name
         /// A sentence of the agent's own, or a place in an answer.
         case text
@@ -58,7 +59,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .error, .path, .version: .text
         case .identity: .pseudonym
         case .notificationID: .notificationID
-        case .poll, .sink: .name
+        case .digest, .poll, .sink: .name
         case .runID: .runID
         }
     }
@@ -69,17 +70,18 @@ package enum LogField: String, Sendable, CaseIterable {
         case .address: "Where the HTTP server listens."
         case .attempt: "Which try of the request it was, from 1."
         case .changeCount: "Changes that were found, delivered or not acknowledged."
-        case .count: "Changes in the notification."
+        case .count: "Changes in the notification, or events that were dropped."
         case .dialect: "What the server speaks: `endorser` or `canonical`."
+        case .digest: "The digest's name."
         case .durationMilliseconds: "How long the cycle took."
         case .endpoint: "As the label of `starwatch_api_requests_total`."
         case .error: "What went wrong, in one sentence."
         case .group: "`single`, `several` or `many`."
         case .identity: "The pseudonym of the identity; the same DID always has the same on one installation."
-        case .kind: "Of a broken contract or a clock's jump, as the metrics' label."
+        case .kind: "Of a broken contract, a clock's jump or a callback's event, as the metrics' label."
         case .notificationID: "The notification; a webhook has it as `webhook-id`."
-        case .outcome: "As the label of `starwatch_poll_outcomes_total`."
-        case .path: "Where in the answer, as a JSON path without values."
+        case .outcome: "As the label of `starwatch_poll_outcomes_total`, or of `starwatch_digest_prefetches_total`."
+        case .path: "Where in the answer, as a JSON path without values; of a digest, the name in its template."
         case .poll: "The poll's name."
         case .polls: "How many polls are configured."
         case .problem: "What is wrong there."
@@ -88,7 +90,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .rowCount: "Rows of the outbox."
         case .runID: "One pass; the same in stored rows, exemplars and what sinks get."
         case .sink: "The sink's name."
-        case .sizeMilliseconds: "How far the clock jumped, or how long the machine slept."
+        case .sizeMilliseconds: "How far the clock jumped, how long the machine slept, or how late a digest is."
         case .skewMilliseconds: "The server's time minus ours."
         case .state: "`closed`, `half_open` or `open`."
         case .version: "Of the agent."

@@ -16,6 +16,7 @@ package final class AgentMetrics: Sendable {
     package let api: APIMetrics
     package let outbox: OutboxMetrics
     package let clock: ClockMetrics
+    package let digests: DigestMetrics
     package let log: LogMetrics
     package let transactions: MetricVector1<StoreOperation, Histogram>
     package let storeErrors: MetricVector1<StoreErrorKind, Counter>
@@ -49,6 +50,7 @@ package final class AgentMetrics: Sendable {
         api = APIMetrics(registry: registry, circuits: circuitNames)
         outbox = OutboxMetrics(registry: registry, polls: pollNames, sinks: sinkNames)
         clock = ClockMetrics(registry: registry)
+        digests = DigestMetrics(registry: registry)
         log = LogMetrics(registry: registry)
         transactions = registry.histograms(
             .histogram("starwatch_store_transaction_seconds", "Duration of transactions of the database."),

@@ -82,5 +82,6 @@ package enum ControlOperation: String, MetricLabel {
     case starsChange = "stars_change"
     case notificationsList = "notifications_list"
     case notificationsFollow = "notifications_follow"
+    case digestsList = "digests_list"
     case reload
 }

@@ -22,6 +22,9 @@ public struct AgentOptions: Sendable, Hashable {
     public var http = HTTPOptions()
     public var control = ControlOptions()
     public var log = LogOptions()
+    /// At most 16, each with a name of its own. Empty by default.
+    public var digests: [DigestOptions] = []
+    public var callbacks = CallbackOptions()
 
     public init() {}
 }

@@ -28,6 +28,8 @@ extension DispatchService {
         }
         for result in results {
             switch result {
+            case .delivered(let ids) where ids.isEmpty, .dead(let ids) where ids.isEmpty: pass.settled += 1
+            case .released(rows: 0): pass.settled += 1
             case .delivered(let ids): pass.delivered += ids.count
             case .dead(let ids): pass.dead += ids.count
             case .stale, .waiting, .released: break

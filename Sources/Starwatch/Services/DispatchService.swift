@@ -15,6 +15,8 @@ package final class DispatchService: Service {
         /// Rows that every sink is done with.
         package var delivered = 0
         package var dead = 0
+        /// Notifications that came to their end and had no row: digests.
+        package var settled = 0
         /// When there is something to do again; `nil` when only a new row can give work.
         package var next: Timestamp?
     }
@@ -36,6 +38,8 @@ package final class DispatchService: Service {
     let metrics: AgentMetrics
     private let hasStored: Signal
     private let hasDelivered: Signal
+    /// Raised when a notification without rows has come to its end.
+    private let hasSettled: Signal
     let random: @Sendable () -> Double
     let logger: Logger
     private let turn = ConcurrencyLimit(1)
@@ -56,6 +60,7 @@ package final class DispatchService: Service {
         metrics: AgentMetrics,
         hasStored: Signal,
         hasDelivered: Signal,
+        hasSettled: Signal = Signal(),
         random: @escaping @Sendable () -> Double,
         logger: Logger
     ) {
@@ -71,6 +76,7 @@ package final class DispatchService: Service {
         self.metrics = metrics
         self.hasStored = hasStored
         self.hasDelivered = hasDelivered
+        self.hasSettled = hasSettled
         self.random = random
         self.logger = logger
     }
@@ -115,6 +121,7 @@ package final class DispatchService: Service {
             pass.next = clock.now + .seconds(5)
         }
         if pass.delivered > 0 || pass.dead > 0 { hasDelivered.raise() }
+        if pass.settled > 0 { hasSettled.raise() }
         return pass
     }
 

@@ -19,6 +19,8 @@ package final class PollService: Service {
     private let hasStored: Signal
     /// Raised when there may be something to acknowledge, or the watermark may move.
     private let hasDelivered: Signal
+    /// Raised after every cycle.
+    private let hasCycled: Signal
     private let state: Mutex<State>
     private let progress: ProgressMark
 
@@ -38,6 +40,7 @@ package final class PollService: Service {
         maxConcurrent: Int,
         hasStored: Signal,
         hasDelivered: Signal,
+        hasCycled: Signal = Signal(),
         progress: ProgressMark,
         logger: Logger
     ) {
@@ -49,6 +52,7 @@ package final class PollService: Service {
         self.limit = ConcurrencyLimit(maxConcurrent)
         self.hasStored = hasStored
         self.hasDelivered = hasDelivered
+        self.hasCycled = hasCycled
         self.progress = progress
         self.logger = logger
         self.state = Mutex(State())
@@ -92,7 +96,10 @@ package final class PollService: Service {
             return task
         }
         guard let task else { return skipped(poll, .overlap, runID: runID) }
-        defer { state.withLock { $0.running[poll.name] = nil } }
+        defer {
+            state.withLock { $0.running[poll.name] = nil }
+            hasCycled.raise()
+        }
         let result = await withTaskCancellationHandler {
             await task.value
         } onCancel: {

@@ -5,7 +5,7 @@ import StarwatchCore
 struct NextRunsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next-runs",
-        abstract: "Show when a poll's schedule fires next.",
+        abstract: "Show when a poll's or a digest's schedule fires next.",
         discussion: """
             A line a run: the local time with its offset, UTC, and what daylight saving time does to it: "gap" when \
             the local time is skipped and the run comes right after, "fold" when it happens twice. A poll with \
@@ -13,7 +13,7 @@ struct NextRunsCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The poll's name.")
+    @Argument(help: "The name of a poll or a digest.")
     var name: String
 
     @Option(help: "How many runs.")
@@ -27,15 +27,19 @@ struct NextRunsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let polls = try arguments.access.configuration().options.polls
-        guard let poll = polls.first(where: { $0.name.rawValue == name }) else {
-            let names = polls.map(\.name.rawValue)
+        let options = try arguments.access.configuration().options
+        let runs: NextRuns
+        if let digest = options.digests.first(where: { $0.name.rawValue == name }) {
+            runs = NextRuns(digest, after: SystemClock().now, count: count)
+        } else if let poll = options.polls.first(where: { $0.name.rawValue == name }) {
+            runs = NextRuns(poll, after: SystemClock().now, count: count)
+        } else {
+            let names = options.polls.map(\.name.rawValue) + options.digests.map(\.name.rawValue)
             let tail = Suggestion.nearest(to: name, among: names).map { "did you mean \"\($0)\"?" }
             throw CommandError.usage(
                 "There is no poll \"\(name)\"; \(tail ?? "the polls are \(names.joined(separator: ", ")).")"
             )
         }
-        let runs = NextRuns(poll, after: SystemClock().now, count: count)
         print(try format.json ? JSONText.encode(runs) : runs.text)
     }
 }

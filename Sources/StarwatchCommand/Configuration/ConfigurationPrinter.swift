@@ -29,24 +29,31 @@ struct ConfigurationPrinter {
 
     // MARK: Lines
 
-    private mutating func begin(_ name: String) {
+    mutating func begin(_ name: String, isEmpty: Bool = false) {
         section = name
         indent = "  "
-        lines.append(("\(name):", nil))
+        lines.append(isEmpty ? ("\(name): {}", "default") : ("\(name):", nil))
     }
 
-    private mutating func value(_ key: String, raw: String) {
+    /// Goes into a part of the section, or back to it when there is no line.
+    mutating func open(_ path: String, _ line: String?, indent: String) {
+        section = path
+        self.indent = indent
+        if let line { lines.append((line, nil)) }
+    }
+
+    mutating func value(_ key: String, raw: String) {
         let line = configuration.origins["\(section).\(key)"]
         lines.append(("\(indent)\(key): \(raw)", line.map { "file:\($0)" } ?? "default"))
     }
 
-    private mutating func value(_ key: String, _ text: String?) { value(key, raw: text.map(Self.scalar) ?? "null") }
+    mutating func value(_ key: String, _ text: String?) { value(key, raw: text.map(Self.scalar) ?? "null") }
 
-    private mutating func value(_ key: String, _ duration: Duration) { value(key, raw: DurationText.format(duration)) }
+    mutating func value(_ key: String, _ duration: Duration) { value(key, raw: DurationText.format(duration)) }
 
     private mutating func value(_ key: String, _ number: Int) { value(key, raw: "\(number)") }
 
-    private mutating func value(_ key: String, list: [String]) {
+    mutating func value(_ key: String, list: [String]) {
         value(key, raw: "[\(list.map(Self.scalar).joined(separator: ", "))]")
     }
 
@@ -133,6 +140,8 @@ struct ConfigurationPrinter {
         begin("log")
         value("level", options.log.level.rawValue)
         value("format", options.log.format.rawValue)
+        writeDigests(options.digests)
+        writeCallbacks(options.callbacks)
     }
 
     private mutating func writePolls(_ polls: [PollOptions]) {
@@ -208,7 +217,7 @@ struct ConfigurationPrinter {
         argv.enumerated().map { $0.offset == 0 ? $0.element : "<secret>" }
     }
 
-    private static func redacted(url: String) -> String {
+    static func redacted(url: String) -> String {
         guard var parts = URLComponents(string: url), parts.query != nil || parts.path.count > 1 else { return url }
         parts.query = nil
         parts.path = ""

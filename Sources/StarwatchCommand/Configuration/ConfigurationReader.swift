@@ -22,7 +22,7 @@ struct ConfigurationReader {
         let settings = SettingsSection(root.flatMap { $0.isNull ? nil : $0 }, path: "", line: nil, journal: journal)
         settings.allow([
             "server", "identity", "auth", "storage", "polls", "outbox", "delivery", "acknowledge", "limits", "clock",
-            "http", "control", "log",
+            "http", "control", "log", "digests", "callbacks",
         ])
         readServer(settings.section("server"))
         readIdentity(settings.section("identity"))
@@ -37,6 +37,9 @@ struct ConfigurationReader {
         readHTTP(settings.section("http"))
         readControl(settings.section("control"))
         readLog(settings.section("log"))
+        // After what they name: polls and sinks.
+        readDigests(settings.section("digests"))
+        readCallbacks(settings.section("callbacks"))
         return options
     }
 

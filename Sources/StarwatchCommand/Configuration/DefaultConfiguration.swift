@@ -116,5 +116,30 @@ enum DefaultConfiguration {
           level: info                    # trace | debug | info | notice | warning | error | critical
           format: json                   # json | text
 
+        digests: {}                      # at most 16: notifications at fixed times, of content fetched before
+        # daily:
+        #   times: ["08:00", "17:30"]
+        #   timezone: null               # an IANA name; null: this machine's zone
+        #   fetch:
+        #     method: GET                # GET | POST
+        #     url: https://example.org/daily.json   # a JSON object
+        #     headers: {}                # no credentials
+        #     body: null                 # of POST: JSON
+        #     token_file: null           # sent as a bearer token
+        #   lead: 5m                     # fetched so long before; one try of 12s
+        #   ttl: 24h                     # how old content may be at the time
+        #   title: TimeSafari            # {{name}} is a field of the content
+        #   body: Your daily update is ready
+        #   mode: prearmed               # prearmed | chained (armed only after the fetch)
+        #   on_missing: cached           # cached (else nothing) | fallback (cached, else the fallback) | skip
+        #   fallback_title: TimeSafari
+        #   fallback_body: Open the app for your daily update
+        #   sinks: null                  # names; null: all
+
+        callbacks:                       # told of digests by POST; what to fetch is the digests' fetch
+          ack_delivery: null             # of each that was shown: url, headers, token_file
+          report_error: null             # of each that was not, and of failed fetches; the same keys
+          heartbeat: null                # that the agent runs; the same keys, and interval: 1h
+
         """
 }

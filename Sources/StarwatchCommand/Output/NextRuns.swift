@@ -33,13 +33,24 @@ struct NextRuns: Sendable, Encodable {
             timezone = "UTC"
             schedule = .every(interval)
         }
-        runs = schedule.occurrences(after: now, count: count).map { run in
-            Run(
-                local: Self.local(run.time, offsetSeconds: run.offsetSeconds),
-                utc: Self.withoutFraction(run.time.iso8601) + "Z",
-                dst: run.dst == .none ? nil : run.dst.rawValue
-            )
-        }
+        runs = schedule.occurrences(after: now, count: count).map(Self.run)
+    }
+
+    /// The next `count` times that a digest comes after `now`.
+    init(_ digest: DigestOptions, after now: Timestamp, count: Int, local: LocalZone = LocalZone()) {
+        poll = digest.name.rawValue
+        let zone = digest.timezone.flatMap { FoundationTimeZone(identifier: $0) } ?? local.current
+        timezone = digest.timezone ?? zone.identifier
+        let all = digest.times.compactMap { $0.schedule(in: zone) }.flatMap { $0.occurrences(after: now, count: count) }
+        runs = all.sorted { $0.time < $1.time }.prefix(count).map(Self.run)
+    }
+
+    private static func run(_ run: ScheduledRun) -> Run {
+        Run(
+            local: Self.local(run.time, offsetSeconds: run.offsetSeconds),
+            utc: Self.withoutFraction(run.time.iso8601) + "Z",
+            dst: run.dst == .none ? nil : run.dst.rawValue
+        )
     }
 
     /// A line a run.

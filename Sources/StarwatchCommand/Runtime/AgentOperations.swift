@@ -15,4 +15,5 @@ protocol AgentOperations: Sendable {
     func stars() async throws(CommandError) -> [String]
     func changeStars(_ change: StarsChange) async throws(CommandError) -> [String]
     func archivedStars() async throws(CommandError) -> [ArchivedStarsReport]
+    func digests() async throws(CommandError) -> [DigestReport]
 }

@@ -63,6 +63,10 @@ struct ForegroundAgent: AgentOperations {
         try await ask { agent throws(ControlError) in try await agent.archivedStars() }
     }
 
+    func digests() async throws(CommandError) -> [DigestReport] {
+        try await ask { agent throws(ControlError) in try await agent.digests() }
+    }
+
     private func ask<Answer>(
         _ question: (Agent) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {

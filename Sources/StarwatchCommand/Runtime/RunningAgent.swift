@@ -59,6 +59,10 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.archivedStars() }
     }
 
+    func digests() async throws(CommandError) -> [DigestReport] {
+        try await ask { client throws(ControlClientError) in try await client.digests() }
+    }
+
     private func ask<Answer>(
         _ question: (ControlClient) async throws(ControlClientError) -> Answer
     ) async throws(CommandError) -> Answer {

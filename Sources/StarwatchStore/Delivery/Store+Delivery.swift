@@ -88,7 +88,7 @@ extension Store {
     }
 
     /// Moves the rows of a notification that no sink is left to try.
-    private func settle(_ id: Int64, _ stream: Int64, _ db: Database, _ now: Timestamp) throws -> DeliveryResult {
+    func settle(_ id: Int64, _ stream: Int64, _ db: Database, _ now: Timestamp) throws -> DeliveryResult {
         var states: Set<SinkStatus.State> = []
         let deliveries = try db.rows("SELECT DISTINCT state FROM deliveries WHERE notification_id = ?", [id])
         while let row = try deliveries.next() { states.insert(try row.word(0)) }

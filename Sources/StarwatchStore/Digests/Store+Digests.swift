@@ -1,83 +1,332 @@
 import GRDB
 package import StarwatchCore
 
-/// What was fetched for a slot of a digest.
-package struct SlotContent: Sendable, Hashable {
-    package let payload: String
-    package let fetchedAt: Timestamp
-    package let etag: String?
-}
-
-/// How the delivery of a slot stands.
-package enum SlotStatus: String, Sendable, CaseIterable {
-    case scheduled, shown, skippedStale = "skipped_stale", error
-}
-
 /// Digests are read-only: they never acknowledge and touch no outbox row (C-054).
+///
+/// One that is fired becomes a notification of a stream of its own, without rows, so that the dispatcher delivers,
+/// retries and cancels it as any other.
 extension Store {
-    /// Stores what was fetched for a slot. Contents are appended; the latest wins (C-198).
-    package func saveContent(
-        _ payload: String,
-        slot: String,
-        account: DID,
-        etag: String?,
-        fetchedAt: Timestamp
-    ) throws(StoreError) {
-        try direct(.digest) { db in
-            try db.run(
+    /// What is stored of an account's digests: all that is open, and what is due after `since`.
+    package func digestState(of account: DID, since: Timestamp) throws(StoreError) -> DigestState {
+        try direct(.read) { db in
+            var found: [DigestState.Row] = []
+            let rows = try db.rows(
                 """
-                INSERT OR REPLACE INTO notif_contents (account, slot_id, payload_json, fetched_at, etag)
-                VALUES (?, ?, ?, ?, ?)
+                SELECT d.digest, d.slot_id, d.fire_at, d.status, d.prefetch, d.text_kind, d.content_at, d.fingerprint,
+                    d.fired_at, d.token, n.state, n.finished_at, d.error_code
+                FROM notif_deliveries d LEFT JOIN notifications n ON n.token = d.token
+                WHERE d.account = ?1 AND d.digest IS NOT NULL AND (d.status = 'scheduled' OR d.fire_at > ?2)
+                ORDER BY d.fire_at, d.slot_id
                 """,
-                [account.rawValue, slot, payload, fetchedAt.milliseconds, etag]
+                [account.rawValue, since.milliseconds]
             )
+            while let row = try rows.next() { found.append(try row.digest()) }
+            return DigestState(rows: found, armedThrough: try db.armedThrough())
         }
     }
 
-    /// The latest content of a slot; `nil` if there is none.
-    package func latestContent(slot: String, account: DID) throws(StoreError) -> SlotContent? {
+    /// The latest content that was fetched with a request; `nil` if there is none.
+    package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
         try direct(.read) { db in
             try db.row(
                 """
-                SELECT payload_json, fetched_at, etag FROM notif_contents WHERE account = ? AND slot_id = ?
-                ORDER BY fetched_at DESC LIMIT 1
+                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag FROM notif_contents
+                WHERE account = ? AND source = ? ORDER BY fetched_at DESC LIMIT 1
                 """,
-                [account.rawValue, slot]
-            ).map { SlotContent(payload: $0[0], fetchedAt: $0.time(1), etag: $0[2]) }
+                [account.rawValue, source]
+            ).map { StoredContent(payload: $0[0], fetchedAt: $0.time(1), validatedAt: $0.time(2), etag: $0[3]) }
         }
     }
 
-    /// Stores how the delivery of a slot at `fireAt` stands; a later status replaces an earlier one (C-203).
-    package func recordSlot(
-        _ slot: String,
-        account: DID,
-        fireAt: Timestamp,
-        status: SlotStatus,
-        errorCode: String? = nil,
+    /// Changes what is stored of an account's digests.
+    ///
+    /// - Parameters:
+    ///   - generation: Of the identity for which it was decided.
+    ///   - now: By the clock of deliveries.
+    /// - Returns: How many events were dropped to make room; `nil` when another identity is active: nothing is changed.
+    package func apply(
+        _ changes: DigestChanges,
+        of account: DID,
+        generation: Int,
+        server: String,
         now: Timestamp
-    ) throws(StoreError) {
-        try direct(.digest) { db in
+    ) throws(StoreError) -> Int? {
+        var streams: [PollName: Int64] = [:]
+        for digest in Set(changes.fired.map(\.occurrence.digest)) {
+            streams[digest] = try streamID(StreamKey(account: account, server: server, poll: digest))
+        }
+        // What is fired becomes due at the sinks, as what is claimed does.
+        return try write(changes.fired.isEmpty ? .digest : .claim) { db in
+            guard try db.isCurrent(account, generation: generation) else { return nil }
+            for occurrence in changes.dropped {
+                try db.run(
+                    "DELETE FROM notif_deliveries WHERE account = ? AND slot_id = ? AND fire_at = ? AND fired_at IS NULL",
+                    occurrence.key(account)
+                )
+            }
+            for arming in changes.armed { try db.arm(arming, account) }
+            for firing in changes.fired { try db.fire(firing, account, streams, now) }
+            for ending in changes.ended { try db.end(ending, account) }
+            for occurrence in changes.fetching {
+                try db.run(
+                    "UPDATE notif_deliveries SET prefetch = 'started' WHERE account = ? AND slot_id = ? AND fire_at = ?",
+                    occurrence.key(account)
+                )
+            }
+            for (digest, time) in changes.armedThrough {
+                try db.run(
+                    "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+                    [DigestConfigurationKey.armedThrough + digest.rawValue, String(time.milliseconds)]
+                )
+            }
+            return try db.enqueue(changes.events, now)
+        }
+    }
+
+    /// Stores how a fetch ended: the content, and what it means for the occurrence that it was for.
+    ///
+    /// - Parameters:
+    ///   - occurrence: `nil`: for none, only to have content.
+    ///   - now: When the answer came, by the clock of schedules.
+    ///   - events: What callbacks are to be told of it.
+    /// - Returns: How many events were dropped to make room; `nil` when another identity is active: nothing is stored.
+    package func finishPrefetch(
+        _ result: PrefetchResult,
+        slot: String,
+        source: String,
+        occurrence: DigestOccurrence?,
+        of account: DID,
+        generation: Int,
+        now: Timestamp,
+        events: [EventDraft] = []
+    ) throws(StoreError) -> Int? {
+        try write(.digest) { db in
+            guard try db.isCurrent(account, generation: generation) else { return nil }
+            switch result {
+            case .fetched(let payload, let etag):
+                try db.run(
+                    """
+                    INSERT OR REPLACE INTO notif_contents
+                        (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4)
+                    """,
+                    [account.rawValue, slot, payload, now.milliseconds, etag, source]
+                )
+            case .notModified:
+                try db.run(
+                    """
+                    UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
+                        WHERE account = ?2 AND source = ?3 ORDER BY fetched_at DESC LIMIT 1)
+                    """,
+                    [now.milliseconds, account.rawValue, source]
+                )
+            case .failed: break
+            }
+            if let occurrence {
+                let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
+                try db.run(
+                    """
+                    UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
+                    """,
+                    occurrence.key(account) + [end.rawValue]
+                )
+            }
+            return try db.enqueue(events, now)
+        }
+    }
+
+    /// Gives up a fired digest at the sinks that do not have it and are not being asked just now.
+    package func giveUpDigest(_ token: String, now: Timestamp) throws(StoreError) {
+        try write(.delivery) { db in
+            guard
+                let row = try db.row(
+                    "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
+                    [token]
+                )
+            else { return }
             try db.run(
                 """
-                INSERT INTO notif_deliveries (account, slot_id, fire_at, delivered_at, status, error_code)
-                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (account, slot_id, fire_at) DO UPDATE SET
-                    delivered_at = excluded.delivered_at, status = excluded.status, error_code = excluded.error_code
+                UPDATE deliveries SET state = 'cancelled', updated_at = ?1 WHERE state = 'pending'
+                    AND notification_id = ?2 AND (leased_until IS NULL OR leased_until <= ?1)
                 """,
-                [
-                    account.rawValue, slot, fireAt.milliseconds, status == .shown ? now.milliseconds : nil,
-                    status.rawValue, errorCode,
-                ]
+                [now.milliseconds, row[0] as Int64]
+            )
+            _ = try settle(row[0], row[1], db, now)
+        }
+    }
+
+    /// Forgets what is stored of digests that are not configured any more, but for what was shown.
+    package func retainDigests(_ names: Set<PollName>) throws(StoreError) {
+        try write(.digest) { db in
+            let kept = names.map(\.rawValue).sorted().joined(separator: ",")
+            // Names are letters, digits and `_`.
+            let list = ",\(kept),"
+            try db.run(
+                """
+                DELETE FROM notif_deliveries WHERE digest IS NOT NULL AND status = 'scheduled' AND fired_at IS NULL
+                    AND instr(?, ',' || digest || ',') = 0
+                """,
+                [list]
+            )
+            try db.run(
+                "DELETE FROM notif_config WHERE substr(k, 1, ?1) = ?2 AND instr(?3, ',' || substr(k, ?1 + 1) || ',') = 0",
+                [DigestConfigurationKey.armedThrough.count, DigestConfigurationKey.armedThrough, list]
             )
         }
     }
 
-    /// The status of a slot's delivery at `fireAt`; `nil` if none is stored.
-    package func slotStatus(_ slot: String, account: DID, fireAt: Timestamp) throws(StoreError) -> SlotStatus? {
-        try direct(.read) { db in
-            try db.row(
-                "SELECT status FROM notif_deliveries WHERE account = ? AND slot_id = ? AND fire_at = ?",
-                [account.rawValue, slot, fireAt.milliseconds]
-            ).map { try $0.word(0) }
+    /// Remembers the configuration of the digests.
+    ///
+    /// - Parameter json: Without secrets.
+    /// - Returns: Whether it is another one than before. The first one ever is not.
+    package func storeDigestConfiguration(_ json: String) throws(StoreError) -> Bool {
+        try write(.digest) { db in
+            let former: String? = try db.row(
+                "SELECT v FROM notif_config WHERE k = ?",
+                [DigestConfigurationKey.configuration]
+            )?[0]
+            guard former != json else { return false }
+            try db.run(
+                "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+                [DigestConfigurationKey.configuration, json]
+            )
+            return former != nil
         }
+    }
+}
+
+/// The rows of `notif_config`.
+enum DigestConfigurationKey {
+    static let configuration = "digests"
+    static let armedThrough = "armed_through:"
+    static let heartbeat = "heartbeat_at"
+}
+
+extension DigestOccurrence {
+    fileprivate func key(_ account: DID) -> StatementArguments {
+        [account.rawValue, slot, fireAt.milliseconds]
+    }
+}
+
+extension Row {
+    fileprivate func digest() throws -> DigestState.Row {
+        guard let digest = PollName(self[0] as String) else { throw Self.damaged }
+        var arming: DigestRow.Arming?
+        if let kind = self[5] as String? {
+            let time = optionalTime(6)
+            let text: DigestText
+            switch (kind, time) {
+            case ("fresh", let time?): text = .fresh(time)
+            case ("cached", let time?): text = .cached(time)
+            case ("fallback", _): text = .fallback
+            default: throw Self.damaged
+            }
+            arming = DigestRow.Arming(text: text, fingerprint: self[7] ?? 0)
+        }
+        let isFired = optionalTime(8) != nil
+        return DigestState.Row(
+            row: DigestRow(
+                DigestOccurrence(digest: digest, slot: self[1], fireAt: time(2)),
+                status: try word(3),
+                arming: arming,
+                prefetch: try word(4),
+                isFired: isFired
+            ),
+            token: self[9] ?? "",
+            notification: isFired ? self[10] ?? "cancelled" : nil,
+            finishedAt: optionalTime(11),
+            code: (self[12] as String?).flatMap(SlotCode.init)
+        )
+    }
+}
+
+extension Database {
+    fileprivate func armedThrough() throws -> [PollName: Timestamp] {
+        var found: [PollName: Timestamp] = [:]
+        let prefix = DigestConfigurationKey.armedThrough
+        let rows = try rows("SELECT k, v FROM notif_config WHERE substr(k, 1, ?) = ?", [prefix.count, prefix])
+        while let row = try rows.next() {
+            if let name = PollName(String((row[0] as String).dropFirst(prefix.count))),
+                let time = Int64(row[1] as String)
+            {
+                found[name] = Timestamp(milliseconds: time)
+            }
+        }
+        return found
+    }
+
+    fileprivate func arm(_ arming: DigestChanges.Arming, _ account: DID) throws {
+        let kind: String? =
+            switch arming.text?.text {
+            case nil: nil
+            case .fresh: "fresh"
+            case .cached: "cached"
+            case .fallback: "fallback"
+            }
+        try run(
+            """
+            INSERT INTO notif_deliveries (account, slot_id, fire_at, status, digest, token, text_kind, content_at,
+                fingerprint, title, body, payload)
+            VALUES (?, ?, ?, 'scheduled', ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (account, slot_id, fire_at) DO UPDATE SET text_kind = excluded.text_kind,
+                content_at = excluded.content_at, fingerprint = excluded.fingerprint, title = excluded.title,
+                body = excluded.body, payload = excluded.payload
+            WHERE status = 'scheduled' AND fired_at IS NULL
+            """,
+            arming.occurrence.key(account) + [
+                arming.occurrence.digest.rawValue, arming.token, kind, arming.text?.text.contentAt?.milliseconds,
+                arming.text?.fingerprint, arming.text?.title, arming.text?.body, arming.text?.payload.blob,
+            ]
+        )
+    }
+
+    /// Makes an armed occurrence a notification that is due at its sinks now.
+    fileprivate func fire(
+        _ firing: DigestChanges.Firing,
+        _ account: DID,
+        _ streams: [PollName: Int64],
+        _ now: Timestamp
+    ) throws {
+        let fired = try changed(
+            """
+            UPDATE notif_deliveries SET fired_at = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
+                AND status = 'scheduled' AND fired_at IS NULL AND payload IS NOT NULL
+            """,
+            firing.occurrence.key(account) + [now.milliseconds]
+        )
+        guard fired == 1, let stream = streams[firing.occurrence.digest] else { return }
+        try run(
+            """
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
+            SELECT token, ?4, 'open', 'single', 1, title, body, payload, ?5, ?6 FROM notif_deliveries
+            WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
+            """,
+            firing.occurrence.key(account) + [stream, firing.runID, now.milliseconds]
+        )
+        let notification = lastInsertedRowID
+        for sink in firing.sinks {
+            try run(
+                """
+                INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
+                VALUES (?1, ?2, 'pending', ?3, ?3)
+                """,
+                [notification, sink, now.milliseconds]
+            )
+        }
+    }
+
+    fileprivate func end(_ ending: DigestChanges.Ending, _ account: DID) throws {
+        try run(
+            """
+            INSERT INTO notif_deliveries (account, slot_id, fire_at, delivered_at, status, error_code, digest)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (account, slot_id, fire_at) DO UPDATE SET delivered_at = excluded.delivered_at,
+                status = excluded.status, error_code = excluded.error_code
+            """,
+            ending.occurrence.key(account) + [
+                ending.shownAt?.milliseconds, ending.status.rawValue, ending.code?.rawValue,
+                ending.occurrence.digest.rawValue,
+            ]
+        )
     }
 }

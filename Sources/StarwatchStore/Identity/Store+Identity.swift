@@ -137,6 +137,8 @@ extension Store {
         }
         try db.run("DELETE FROM notif_contents WHERE account = ?", [account.rawValue])
         try db.clearFeed()
+        try db.run("DELETE FROM notif_deliveries WHERE account = ?", [account.rawValue])
+        try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'", [])
         note(.cancelled, total)
         return total
     }

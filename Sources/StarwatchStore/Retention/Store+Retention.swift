@@ -56,7 +56,9 @@ extension Store {
             ("DELETE FROM notifications WHERE state <> 'open' AND finished_at < ?", policy.history, \.notifications),
             ("DELETE FROM feed WHERE created_at < ?", policy.history, \.notifications),
             ("DELETE FROM history WHERE finished_at < ?", policy.history, \.history),
-            ("DELETE FROM notif_contents WHERE fetched_at < ?", policy.deliveries, \.slots),
+            (
+                "DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", policy.deliveries, \.slots
+            ),
             ("DELETE FROM notif_deliveries WHERE fire_at < ?", policy.deliveries, \.slots),
             ("DELETE FROM log_entries WHERE is_error = 1 AND created_at < ?", policy.errorLogs, \.logs),
             ("DELETE FROM starred_archive WHERE archived_at < ?", policy.history, \.archivedStars),

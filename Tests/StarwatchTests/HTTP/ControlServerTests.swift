@@ -46,6 +46,7 @@ struct ControlServerTests {
             #expect(try await client.changeStars(change) == ["p/1", "p 2"])
             #expect(try await client.stars() == ["p/1", "p 2"])
             #expect(try await client.archivedStars().map(\.planIDs) == [["p/1"]])
+            #expect(try await client.digests().isEmpty)
             try await client.reload()
         }
         #expect(
@@ -54,7 +55,7 @@ struct ControlServerTests {
                 "retry [1, 2, 3]",
                 "discard [4]", "retry all of a poll", "discard all of every poll",
                 "set identity", "identity", "set identity", "stars add", "stars",
-                "archived stars", "reload",
+                "archived stars", "digests", "reload",
             ]
         )
     }
@@ -127,6 +128,7 @@ struct ControlServerTests {
 
     @Test(arguments: [
         ("/api/v1/identity", "GET, HEAD, PUT"), ("/api/v1/stars", "GET, HEAD, POST"), ("/api/v1/reload", "POST"),
+        ("/api/v1/digests", "GET, HEAD"),
     ])
     func allowNamesWhatARouteDoes(path: String, allow: String) async throws {
         let reply = try await withControl(FakeAgent()) { socket, _ in

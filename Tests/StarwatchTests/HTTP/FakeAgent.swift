@@ -141,6 +141,11 @@ final class FakeAgent: AgentControl {
         return [ArchivedStarsReport(archivedAt: "2026-01-01T12:00:00.000Z", planIDs: ["p/1"])]
     }
 
+    func digests() async throws(ControlError) -> [DigestReport] {
+        try note("digests")
+        return []
+    }
+
     func reload() async throws(ControlError) { try note("reload") }
 
     func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry] {

@@ -26,6 +26,7 @@ struct OpenAPITests {
             "IdentityChange": IdentityChange.self, "StarsListing": StarsListing.self, "StarsChange": StarsChange.self,
             "StarsArchive": StarsArchive.self, "ReloadAnswer": ReloadAnswer.self,
             "Notification": NotificationMessage.self,
+            "DigestReport": DigestReport.self, "DigestListing": DigestListing.self,
             "FeedEntry": FeedEntry.self, "FeedListing": FeedListing.self,
         ]
     }

@@ -14,7 +14,7 @@ import Testing
 
     @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {
         var seen: Set<AgentEvent> = []
-        for scenario in [polling, room, tokens, sinks, acknowledging, clock, failingStore, running] {
+        for scenario in [polling, room, tokens, sinks, acknowledging, clock, failingStore, running, digests] {
             for line in try await scenario() {
                 let problems = LogSchema.problems(of: line)
                 #expect(problems.isEmpty, "\(problems.joined(separator: "; ")): \(line)")
@@ -225,6 +225,40 @@ import Testing
             _ = await agent.acknowledger.pass()
             await housekeeping(of: agent).pass()
         }
+    }
+
+    private func digests() async throws -> [String] {
+        var lines: [String] = []
+        try await DigestBench.run(
+            callbacks: { options, mock in
+                options.reportError = FetchOptions(url: mock.url + "/callback")
+                options.ackDelivery = options.reportError
+            },
+            digest: { digest, _ in digest.body = "{{typo}}" }
+        ) { bench in
+            bench.mock.script(.status(200, body: "{}"), .status(500), at: .content)
+            bench.mock.script(.status(503), .status(400), at: .callback)
+            await bench.settle()
+            bench.move(to: "12:55")
+            await bench.settle()
+            bench.move(to: "13:00")
+            await bench.arm()
+            await bench.dispatch()
+            await bench.arm()
+            for _ in 0..<3 {
+                _ = await bench.callbacks.pass()
+                bench.clock.advance(by: .seconds(61))
+            }
+            let old = Array(repeating: EventDraft(kind: .error, payload: "{}"), count: 1000)
+            _ = try await bench.agent.store.enqueue(old, now: bench.clock.now)
+            bench.clock.advance(by: .seconds(4 * 86_400))
+            await bench.settle()
+            await bench.agent.store.close()
+            await bench.settle()
+            _ = await bench.callbacks.pass()
+            lines = bench.log.lines
+        }
+        return lines
     }
 
     private func running() async throws -> [String] {

@@ -160,6 +160,34 @@ enum ExpectedFamilies {
         family("starwatch_watermark_conflicts_total", "counter", poll),
     ]
 
+    static let digests: [Family] = [
+        family(
+            "starwatch_digest_prefetches_total",
+            "counter",
+            (
+                "outcome",
+                [
+                    "fetched", "not_modified", "timeout", "unreachable", "refused", "malformed", "no_token",
+                    "cancelled",
+                ]
+            )
+        ),
+        family(
+            "starwatch_digest_deliveries_total",
+            "counter",
+            ("status", ["scheduled", "shown", "skipped_stale", "error"])
+        ),
+        family("starwatch_digest_lateness_seconds", "histogram"),
+        family(
+            "starwatch_callback_events_total",
+            "counter",
+            ("kind", ["delivery", "error", "heartbeat", "config_updated"]),
+            ("outcome", ["queued", "sent", "refused", "unavailable"])
+        ),
+        family("starwatch_callback_events_dropped_total", "counter"),
+        family("starwatch_callback_events_waiting", "gauge"),
+    ]
+
     static let agent: [Family] = [
         family("starwatch_clock_skew_seconds", "gauge"),
         family("starwatch_clock_skew_uncertainty_seconds", "gauge"),
@@ -201,5 +229,5 @@ enum ExpectedFamilies {
         "process_resident_memory_bytes", "process_start_time_seconds",
     ]
 
-    static let all = contract + polls + api + outbox + agent
+    static let all = contract + polls + api + outbox + digests + agent
 }

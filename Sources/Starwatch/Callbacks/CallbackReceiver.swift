@@ -1,0 +1,72 @@
+package import StarwatchCore
+import StarwatchStore
+package import StarwatchTransport
+import Synchronization
+
+/// Who is told of events, with a circuit of its own.
+package final class CallbackReceiver: Sendable {
+    /// Of a whole request (R-EVT-05).
+    package static let timeout = Duration.seconds(8)
+
+    let kinds: Set<CallbackKind>
+    private let options: FetchOptions
+    private let token: SecretFile?
+    private let http: any HTTPTransport
+    private let circuit = Mutex(CircuitBreaker(policy: .sink))
+
+    package init(kinds: Set<CallbackKind>, options: FetchOptions, token: SecretFile?, http: any HTTPTransport) {
+        self.kinds = kinds
+        self.options = options
+        self.token = token
+        self.http = http
+    }
+
+    /// Until when it is to be left alone; `nil`: it may be told.
+    func waitUntil(at now: Timestamp) -> Timestamp? {
+        circuit.withLock { circuit in
+            switch circuit.admit(at: now) {
+            case .allowed, .probe: nil
+            case .wait(let until): until
+            case .probing: now + .seconds(1)
+            }
+        }
+    }
+
+    /// When it may be told again after a failure; `nil`: at any time.
+    var nextTry: Timestamp? { circuit.withLock(\.nextTry) }
+
+    /// Tells it one event, once.
+    func tell(_ event: QueuedEvent, time: any TimeSource) async -> SinkResult {
+        let result = await post(event, time: time)
+        let now = time.now
+        circuit.withLock { circuit in
+            if Task.isCancelled, result.isNoAnswer {
+                _ = circuit.abandoned(at: now)
+            } else if result.isNoAnswer {
+                _ = circuit.unavailable(at: now)
+            } else {
+                _ = circuit.succeeded()
+            }
+        }
+        return result
+    }
+
+    private func post(_ event: QueuedEvent, time: any TimeSource) async -> SinkResult {
+        var fetch = options
+        fetch.method = .post
+        guard let headers = RequestHeaders.of(fetch, token: token) else {
+            return .unavailable("The callback's token_file cannot be read.", retryAfter: nil)
+        }
+        let exchange = await http.exchange(
+            HTTPRequest(
+                method: .post,
+                url: fetch.url,
+                headers: headers,
+                body: Array(event.payload.utf8),
+                timeout: Self.timeout,
+                maxResponseBytes: HTTPSinkAnswer.largestBytes
+            )
+        )
+        return HTTPSinkAnswer.result(of: exchange, at: time.now)
+    }
+}

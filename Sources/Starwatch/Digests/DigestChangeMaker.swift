@@ -1,0 +1,157 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+
+/// Turns a decision into what is stored: renders the texts, and ends what the sinks are done with.
+struct DigestChangeMaker {
+    private(set) var changes = DigestChanges()
+    /// The names in templates that the content does not have, with their digest.
+    private(set) var unknown: [(PollName, String)] = []
+    var locale = "en"
+
+    private let state: DigestState
+    private let contents: [PollName: StoredContent]
+    private let digests: [PollName: (digest: Digest, plan: DigestPlan)]
+    private var tokens: [DigestOccurrence: String]
+    private let now: Timestamp
+    private var parsed: [PollName: DigestContent] = [:]
+
+    init(
+        state: DigestState,
+        contents: [PollName: StoredContent],
+        digests: [Digest],
+        plans: [DigestPlan],
+        now: Timestamp
+    ) {
+        self.state = state
+        self.contents = contents
+        self.digests = Dictionary(
+            zip(digests, plans).map { ($0.name, (digest: $0, plan: $1)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        tokens = Dictionary(
+            state.rows.filter { !$0.token.isEmpty }.map { ($0.row.occurrence, $0.token) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        self.now = now
+    }
+
+    /// Whether a fired digest would be stale when a sink took it now. Its time to live counts at its time; a sink that
+    /// is down for a while may still have it, but not for ever.
+    static func isTooOld(_ row: DigestState.Row, ttl: Duration, now: Timestamp) -> Bool {
+        let fireAt = row.row.occurrence.fireAt
+        let since = row.row.arming?.text.contentAt ?? fireAt
+        return now > max(fireAt + DigestDecision.grace, since + ttl)
+    }
+
+    /// Ends what the sinks are done with.
+    mutating func endFired() {
+        for row in state.rows where row.row.isFired && row.row.status == .scheduled {
+            let occurrence = row.row.occurrence
+            let ttl = digests[occurrence.digest]?.digest.options.ttl
+            switch row.notification {
+            case "delivered":
+                end(occurrence, .shown, nil, shownAt: row.finishedAt ?? now)
+            case "dead": end(occurrence, .error, .rejected)
+            case "released":
+                let isLate = ttl.map { Self.isTooOld(row, ttl: $0, now: now) } ?? false
+                end(occurrence, isLate ? .skippedStale : .error, isLate ? .undelivered : .noSink)
+            case "cancelled": end(occurrence, .error, .noSink)
+            default: break
+            }
+        }
+    }
+
+    mutating func make(_ decision: DigestDecision, sinks: [String]) {
+        changes.dropped += decision.dropped
+        for arming in decision.scheduled + decision.armed { arm(arming) }
+        for skip in decision.skipped { end(skip.occurrence, .skippedStale, skip.code) }
+        for firing in decision.fired {
+            let wanted = digests[firing.occurrence.digest]?.digest.options.sinks
+            let names = sinks.filter { wanted?.contains($0) ?? true }
+            guard !names.isEmpty else {
+                end(firing.occurrence, .error, .noSink)
+                continue
+            }
+            arm(firing)
+            guard let token = tokens[firing.occurrence] else { continue }
+            changes.fired.append(
+                DigestChanges.Firing(occurrence: firing.occurrence, sinks: names, runID: Self.runID(of: token))
+            )
+        }
+        changes.fetching += decision.prefetches
+    }
+
+    /// Remembers up to when all is armed, if that has moved by `step` or anything else changes.
+    mutating func extend(by step: Duration) {
+        let end = now + DigestDecision.horizon
+        for name in digests.keys {
+            if let known = state.armedThrough[name], known <= end, end - known < step { continue }
+            changes.armedThrough[name] = end
+        }
+    }
+
+    /// Adds the event that a callback is told of an ending.
+    mutating func tell(_ ending: DigestChanges.Ending, _ account: DID, _ writer: CallbackWriter) {
+        let event = writer.draft(
+            ending.status == .shown ? .delivery : .error,
+            account: account,
+            occurrence: ending.occurrence,
+            status: ending.status,
+            code: ending.code,
+            deliveredAt: ending.shownAt,
+            now: now
+        )
+        if let event { changes.events.append(event) }
+    }
+
+    private mutating func end(
+        _ occurrence: DigestOccurrence,
+        _ status: SlotStatus,
+        _ code: SlotCode?,
+        shownAt: Timestamp? = nil
+    ) {
+        changes.ended.append(
+            DigestChanges.Ending(occurrence: occurrence, status: status, code: code, shownAt: shownAt)
+        )
+    }
+
+    private mutating func arm(_ arming: DigestDecision.Arming) {
+        let occurrence = arming.occurrence
+        guard let (digest, plan) = digests[occurrence.digest] else { return }
+        let token = tokens[occurrence] ?? RandomID.notificationID()
+        tokens[occurrence] = token
+        var armed: ArmedText?
+        if let text = arming.text {
+            let rendering = digest.wording.render(text, content(of: digest), in: plan.zone)
+            unknown += rendering.unknown.map { (digest.name, $0) }
+            let message = DigestMessage(
+                id: token,
+                runID: Self.runID(of: token),
+                occurrence: occurrence,
+                text: text,
+                title: rendering.title,
+                body: rendering.body,
+                locale: locale
+            )
+            armed = ArmedText(
+                text: text,
+                fingerprint: plan.fingerprint,
+                title: message.title,
+                body: message.body,
+                payload: message.json()
+            )
+        }
+        changes.armed.append(DigestChanges.Arming(occurrence: occurrence, token: token, text: armed))
+    }
+
+    /// It is known before the pass that fires it, because sinks get it within the text that is armed.
+    private static func runID(of token: String) -> String { "run_" + token.dropFirst(4).prefix(16) }
+
+    private mutating func content(of digest: Digest) -> DigestContent? {
+        if let known = parsed[digest.name] { return known }
+        let content = contents[digest.name].flatMap { DigestContent(json: Array($0.payload.utf8)) }
+        parsed[digest.name] = content
+        return content
+    }
+}

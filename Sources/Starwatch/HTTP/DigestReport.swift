@@ -1,0 +1,85 @@
+import StarwatchCore
+import StarwatchStore
+
+/// A digest for its operator: what it will do next, and how it fared.
+package struct DigestReport: Sendable, Codable, Hashable {
+    /// One time that it comes.
+    package struct Occurrence: Sendable, Codable, Hashable {
+        package var slot: String
+        package var fireAt: String
+        /// `planned` until it is stored, then as the label of `starwatch_digest_deliveries_total`.
+        package var status: String
+        /// `fresh`, `cached` or `fallback`; `nil`: nothing is armed.
+        package var text: String?
+        /// `none`, `started`, `succeeded` or `failed`.
+        package var fetch: String
+        package var errorCode: String?
+
+        enum CodingKeys: String, CodingKey {
+            case slot
+            case fireAt = "fire_at"
+            case status, text, fetch
+            case errorCode = "error_code"
+        }
+    }
+
+    package var name: String
+    package var timezone: String
+    package var mode: String
+    /// Since when its content is known to hold; `nil`: there is none.
+    package var contentAt: String?
+    /// What has ended since the day before, and what comes in the next one, in order.
+    package var occurrences: [Occurrence]
+
+    enum CodingKeys: String, CodingKey {
+        case name, timezone, mode
+        case contentAt = "content_at"
+        case occurrences
+    }
+
+    init(_ digest: Digest, rows: [DigestState.Row], content: StoredContent?, now: Timestamp) {
+        let plan = digest.plan
+        name = digest.name.rawValue
+        timezone = digest.options.timezone ?? plan.zone.identifier
+        mode = digest.options.mode.rawValue
+        contentAt = content?.validatedAt.iso8601
+        let own = rows.filter { $0.row.occurrence.digest == digest.name }
+        let stored = Set(own.map(\.row.occurrence))
+        var found = own.map { row in
+            (
+                row.row.occurrence,
+                Occurrence(
+                    slot: row.row.occurrence.slot,
+                    fireAt: row.row.occurrence.fireAt.iso8601,
+                    status: row.row.status.rawValue,
+                    text: row.row.arming.map { Self.word($0.text) },
+                    fetch: row.row.prefetch.rawValue,
+                    errorCode: row.code?.rawValue
+                )
+            )
+        }
+        for occurrence in plan.occurrences(after: now, through: now + DigestDecision.horizon)
+        where !stored.contains(occurrence) {
+            found.append(
+                (
+                    occurrence,
+                    Occurrence(
+                        slot: occurrence.slot,
+                        fireAt: occurrence.fireAt.iso8601,
+                        status: "planned",
+                        fetch: DigestRow.Prefetch.none.rawValue
+                    )
+                )
+            )
+        }
+        occurrences = found.sorted { ($0.0.fireAt, $0.0.slot) < ($1.0.fireAt, $1.0.slot) }.map(\.1)
+    }
+
+    private static func word(_ text: DigestText) -> String {
+        switch text {
+        case .fresh: "fresh"
+        case .cached: "cached"
+        case .fallback: "fallback"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+public import StarwatchCore
+
+/// A digest: a notification at fixed times of the day, of content that is fetched a little before.
+public struct DigestOptions: Sendable, Hashable {
+    /// Unique, also among the polls.
+    public var name: PollName
+    /// At least one, at most 24, each once.
+    public var times: [DayTime] = []
+    /// An IANA zone. `nil`, the default: the machine's, also when it changes.
+    public var timezone: String?
+    /// Where its content comes from.
+    public var fetch: FetchOptions
+    /// How long before its time it is fetched, 15 s to 1 h. By default 5 min.
+    public var lead: Duration = .seconds(300)
+    /// How old content may be at the time it is shown, at most 14 days. By default 24 h.
+    public var ttl: Duration = .seconds(86_400)
+    /// A template: `{{name}}` is the field of the content. By default `TimeSafari`.
+    public var title = "TimeSafari"
+    /// As ``title``. By default `Your daily update is ready`.
+    public var body = "Your daily update is ready"
+    /// The fixed text of ``DigestFallback/fallback``. By default `TimeSafari`.
+    public var fallbackTitle = "TimeSafari"
+    /// By default `Open the app for your daily update`.
+    public var fallbackBody = "Open the app for your daily update"
+    /// By default `prearmed`.
+    public var mode = DigestMode.prearmed
+    /// By default `cached`.
+    public var onMissing = DigestFallback.cached
+    /// The names of the sinks it goes to. `nil`, the default: all.
+    public var sinks: [String]?
+
+    public init(name: PollName, fetch: FetchOptions) {
+        self.name = name
+        self.fetch = fetch
+    }
+}
+
+/// A request of a digest or a callback.
+public struct FetchOptions: Sendable, Hashable {
+    /// How it is asked.
+    public enum Method: String, Sendable, CaseIterable {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    /// By default `GET`; callbacks always post.
+    public var method = Method.get
+    /// http or https, without credentials.
+    public var url: String
+    /// Sent as they are; empty by default. Credentials do not belong here.
+    public var headers: [String: String] = [:]
+    /// JSON to post. `nil`, the default: none.
+    public var body: String?
+    /// A file of mode 0600 that holds a bearer token. `nil`, the default: none.
+    public var tokenFile: String?
+
+    public init(url: String) { self.url = url }
+}
+
+/// Who is told how the digests fare. All off by default.
+public struct CallbackOptions: Sendable, Hashable {
+    /// Told of every digest that was shown.
+    public var ackDelivery: FetchOptions?
+    /// Told of every digest that was not shown, and of every fetch that failed.
+    public var reportError: FetchOptions?
+    /// Told that the agent runs, and of a changed configuration of the digests.
+    public var heartbeat: FetchOptions?
+    /// How often. By default 1 h (C-231).
+    public var heartbeatInterval: Duration = .seconds(3600)
+
+    public init() {}
+
+    /// Who is told of events of a kind; `nil`: nobody, and they are not kept.
+    func receiver(of kind: CallbackKind) -> FetchOptions? {
+        switch kind {
+        case .delivery: ackDelivery
+        case .error: reportError
+        case .heartbeat, .configUpdated: heartbeat
+        }
+    }
+
+    /// Whether anybody is told of anything.
+    var isEmpty: Bool { ackDelivery == nil && reportError == nil && heartbeat == nil }
+}

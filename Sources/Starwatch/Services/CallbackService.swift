@@ -1,0 +1,138 @@
+package import Logging
+import ServiceLifecycle
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+
+/// Tells callbacks what waits in the queue of events: at start, after cycles, and on a timer. Nothing waits for it.
+package final class CallbackService: Service {
+    /// What one pass did.
+    package struct Pass: Sendable, Hashable {
+        package var sent = 0
+        /// When there is something to do again, at the latest.
+        package var next: Timestamp
+    }
+
+    /// How often the queue is looked at when nothing else asks for it.
+    static let interval = Duration.seconds(60)
+    /// The wait after an event was refused: 1 min doubling to 1 h.
+    static let refused = Backoff(base: .seconds(60), cap: .seconds(3600))
+
+    private let receivers: [CallbackReceiver]
+    private let options: CallbackOptions
+    private let writer: CallbackWriter
+    private let store: Store
+    private let identity: IdentityContext
+    private let time: any TimeSource
+    private let metrics: AgentMetrics
+    private let hasEvents: Signal
+    private let logger: Logger
+
+    package init(
+        receivers: [CallbackReceiver],
+        options: CallbackOptions,
+        writer: CallbackWriter,
+        store: Store,
+        identity: IdentityContext,
+        time: any TimeSource,
+        metrics: AgentMetrics,
+        hasEvents: Signal,
+        logger: Logger
+    ) {
+        self.receivers = receivers
+        self.options = options
+        self.writer = writer
+        self.store = store
+        self.identity = identity
+        self.time = time
+        self.metrics = metrics
+        self.hasEvents = hasEvents
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                let pass = await self.pass()
+                await self.hasEvents.wait(
+                    for: max(min(pass.next - self.time.now, Self.interval), .seconds(1)),
+                    on: self.time
+                )
+            }
+        }
+    }
+
+    /// Tells each receiver each event that is due, once.
+    package func pass() async -> Pass {
+        let now = time.now
+        var pass = Pass(next: now + Self.interval)
+        do throws(StoreError) {
+            try await beat(now)
+            for receiver in receivers { try await drain(receiver, &pass) }
+            metrics.digests.callbacksWaiting.set(Double(try await store.eventCount()))
+        } catch {
+            logger.log(.callbackStoreFailed, [.error: "\(error.description)"])
+        }
+        return pass
+    }
+
+    private func beat(_ now: Timestamp) async throws(StoreError) {
+        let account = try await identity.current().identity.did
+        guard let event = writer.draft(.heartbeat, account: account, now: now) else { return }
+        guard let dropped = try await store.enqueueHeartbeat(event, every: options.heartbeatInterval, now: now) else {
+            return
+        }
+        metrics.digests.noteQueued([event], dropped: dropped, logger)
+    }
+
+    private func drain(_ receiver: CallbackReceiver, _ pass: inout Pass) async throws(StoreError) {
+        for event in try await store.dueEvents(receiver.kinds, now: time.now) {
+            guard !Task.isCancelled else { return }
+            if let until = receiver.waitUntil(at: time.now) {
+                pass.next = min(pass.next, until)
+                return
+            }
+            let result = await receiver.tell(event, time: time)
+            switch result {
+            case .ok:
+                try await store.removeEvent(event.id)
+                metrics.digests.callbacks[event.kind, .sent].increment()
+                pass.sent += 1
+            case .rejected, .gone:
+                let wait = Self.refused.delay(afterFailures: event.attempts + 1)
+                try await store.postponeEvent(event.id, until: time.now + wait)
+                metrics.digests.callbacks[event.kind, .refused].increment()
+                logger.log(
+                    .callbackRefused,
+                    [.kind: "\(event.kind.rawValue)", .error: "The callback's receiver refused the event."]
+                )
+            case .unavailable, .timeout:
+                guard !Task.isCancelled else { return }
+                metrics.digests.callbacks[event.kind, .unavailable].increment()
+                logger.log(.callbackUnavailable, [.kind: "\(event.kind.rawValue)", .error: "\(result.sentence)"])
+                if let next = receiver.nextTry { pass.next = min(pass.next, next) }
+                return
+            }
+        }
+    }
+}
+
+extension SinkResult {
+    fileprivate var sentence: String {
+        switch self {
+        case .unavailable(let sentence, _) where sentence.contains("token_file"): sentence
+        case .timeout: "The callback's receiver did not answer in time."
+        default: "The callback's receiver is not available."
+        }
+    }
+}
+
+extension DigestMetrics {
+    /// Counts events that were stored, and those that made room for them.
+    func noteQueued(_ events: [EventDraft], dropped: Int, _ logger: Logger) {
+        for event in events { callbacks[event.kind, .queued].increment() }
+        guard dropped > 0 else { return }
+        callbacksDropped.increment(by: UInt64(dropped))
+        logger.log(.callbackDropped, [.count: .number(dropped)])
+    }
+}

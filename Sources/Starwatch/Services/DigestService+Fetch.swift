@@ -1,0 +1,76 @@
+import Logging
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+extension DigestService {
+    /// Makes one fetch that a pass has announced, and stores what came of it. Its failure is final.
+    package func fetch(_ fetch: Pass.Fetch) async {
+        guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return }
+        let runID = RandomID.runID()
+        await work.run { await self.fetch(fetch, digest, runID) }
+        wake.raise()
+    }
+
+    private func fetch(_ fetch: Pass.Fetch, _ digest: Digest, _ runID: String) async {
+        do throws(StoreError) {
+            let stored = try await store.digestContent(source: digest.source, account: fetch.account)
+            let (outcome, result) = await fetcher.fetch(digest, stored: stored)
+            metrics.digests.prefetches[outcome].increment()
+            let now = time.now
+            var events: [EventDraft] = []
+            if let reason = outcome.failure {
+                logger.log(
+                    .digestFetchFailed,
+                    [
+                        .runID: "\(runID)", .digest: "\(digest.name)", .outcome: "\(outcome.rawValue)",
+                        .error: "\(reason)",
+                    ]
+                )
+                if let occurrence = fetch.occurrence,
+                    let event = writer.draft(
+                        .error,
+                        account: fetch.account,
+                        occurrence: occurrence,
+                        status: .scheduled,
+                        code: .fetchFailed,
+                        now: now
+                    )
+                {
+                    events.append(event)
+                }
+            }
+            guard outcome != .cancelled else { return }
+            let dropped = try await store.finishPrefetch(
+                result,
+                slot: fetch.occurrence?.slot ?? digest.name.rawValue,
+                source: digest.source,
+                occurrence: fetch.occurrence,
+                of: fetch.account,
+                generation: fetch.generation,
+                now: now,
+                events: events
+            )
+            guard let dropped, !events.isEmpty else { return }
+            metrics.digests.noteQueued(events, dropped: dropped, logger)
+            hasEvents.raise()
+        } catch {
+            logger.log(.digestStoreFailed, [.error: "\(error.description)"])
+        }
+    }
+}
+
+extension DigestPrefetchOutcome {
+    /// What went wrong, in one sentence; `nil` when nothing did, or when it was given up.
+    fileprivate var failure: String? {
+        switch self {
+        case .fetched, .notModified, .cancelled: nil
+        case .timeout: "The content did not come within 12 s."
+        case .unreachable: "The server of the content cannot be reached."
+        case .refused: "The server of the content refused the request."
+        case .malformed: "The content is not a JSON object, or longer than 256 KiB."
+        case .noToken: "The digest's token_file cannot be read."
+        }
+    }
+}

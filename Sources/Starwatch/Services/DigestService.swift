@@ -1,0 +1,255 @@
+package import Logging
+import ServiceLifecycle
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+import Synchronization
+
+/// Arms digests a day ahead, has their content fetched a little before their time, and hands them to the dispatcher at
+/// their time. At that time nothing is fetched.
+package final class DigestService: Service {
+    /// What one pass did.
+    package struct Pass: Sendable, Hashable {
+        /// The one fetch of an occurrence, or one for content only. It is marked as begun, and nobody else makes it.
+        package struct Fetch: Sendable, Hashable {
+            package let digest: PollName
+            package let occurrence: DigestOccurrence?
+            package let account: DID
+            package let generation: Int
+        }
+
+        package var scheduled = 0
+        /// Texts that were replaced.
+        package var armed = 0
+        package var fired = 0
+        package var shown = 0
+        /// Not shown, for whatever reason.
+        package var missing = 0
+        package var fetches: [Fetch] = []
+        /// When there is something to do again; `nil`: nothing is planned.
+        package var next: Timestamp?
+    }
+
+    /// At least so often the clock, the zone and what is stored are looked at again.
+    static let longestSleep = Duration.seconds(30)
+    /// How far ``DigestState/armedThrough`` may lag behind.
+    static let topUp = Duration.seconds(3600)
+
+    let digests: [Digest]
+    private let sinks: [SinkSlot]
+    let store: Store
+    private let identity: IdentityContext
+    private let server: String
+    private let locale: String
+    let fetcher: DigestFetcher
+    let writer: CallbackWriter
+    private let clock: ServerClock
+    let time: any TimeSource
+    let metrics: AgentMetrics
+    private let hasStored: Signal
+    let hasEvents: Signal
+    /// Raised when there may be something to do before the time is up.
+    package let wake: Signal
+    let logger: Logger
+    private let turn = ConcurrencyLimit(1)
+    let work = AbortableWork()
+    private let said = Mutex<Set<String>>([])
+    private let warmed = Mutex<(generation: Int, sources: Set<String>)>((0, []))
+
+    package init(
+        digests: [Digest],
+        sinks: [SinkSlot],
+        store: Store,
+        identity: IdentityContext,
+        server: String,
+        locale: String,
+        fetcher: DigestFetcher,
+        writer: CallbackWriter,
+        clock: ServerClock,
+        time: any TimeSource,
+        metrics: AgentMetrics,
+        hasStored: Signal,
+        hasEvents: Signal,
+        wake: Signal,
+        logger: Logger
+    ) {
+        self.digests = digests
+        self.sinks = sinks
+        self.store = store
+        self.identity = identity
+        self.server = server
+        self.locale = locale
+        self.fetcher = fetcher
+        self.writer = writer
+        self.clock = clock
+        self.time = time
+        self.metrics = metrics
+        self.hasStored = hasStored
+        self.hasEvents = hasEvents
+        self.wake = wake
+        self.logger = logger
+    }
+
+    /// Passes whenever something is due, and fetches beside them.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                while !Task.isCancelled {
+                    let pass = await self.pass()
+                    for fetch in pass.fetches { group.addTask { await self.fetch(fetch) } }
+                    let wait = pass.next.map { max($0 - self.time.now, .zero) } ?? Self.longestSleep
+                    await self.wake.wait(for: min(wait, Self.longestSleep), on: self.time)
+                }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Arms, fires and ends what is to be, and says what is to be fetched. Passes never overlap.
+    package func pass() async -> Pass {
+        await work.run { await self.turn.run { await self.passOnce() } ?? Pass() }
+    }
+
+    /// Gives up what is under way, because the identity changed, and returns when it has ended.
+    package func abort() async {
+        await work.abort()
+        wake.raise()
+    }
+
+    private func passOnce() async -> Pass {
+        var pass = Pass()
+        do throws(StoreError) {
+            let active = try await identity.current().identity
+            guard let did = active.did else { return pass }
+            let now = time.now
+            var state = try await store.digestState(of: did, since: now - .days(1))
+            if try await giveUp(state, now) { state = try await store.digestState(of: did, since: now - .days(1)) }
+            var contents: [PollName: StoredContent] = [:]
+            for digest in digests {
+                contents[digest.name] = try await store.digestContent(source: digest.source, account: did)
+            }
+            let plans = digests.map(\.plan)
+            let decision = DigestDecision.decide(
+                plans: plans,
+                rows: state.rows.map(\.row),
+                contents: contents.mapValues(\.validatedAt),
+                armedThrough: state.armedThrough,
+                now: now
+            )
+            pass.next = decision.next
+            var maker = DigestChangeMaker(state: state, contents: contents, digests: digests, plans: plans, now: now)
+            maker.locale = locale
+            maker.endFired()
+            maker.make(decision, sinks: sinks.filter { !$0.isDisabled }.map(\.name))
+            maker.extend(by: Self.topUp)
+            for ending in maker.changes.ended { maker.tell(ending, did, writer) }
+            if !maker.changes.isEmpty {
+                let stored = try await store.apply(
+                    maker.changes,
+                    of: did,
+                    generation: active.generation,
+                    server: server,
+                    now: clock.now
+                )
+                guard let dropped = stored else {
+                    // The identity is another one by now; what is known of it is read again.
+                    identity.invalidate()
+                    pass.next = now
+                    return pass
+                }
+                note(maker, decision, dropped: dropped, now: now, &pass)
+            }
+            pass.fetches += decision.prefetches.map {
+                Pass.Fetch(digest: $0.digest, occurrence: $0, account: did, generation: active.generation)
+            }
+            warmUp(contents, decision, did, active.generation, &pass)
+        } catch {
+            logger.log(.digestStoreFailed, [.error: "\(error.description)"])
+            pass.next = time.now + .seconds(5)
+        }
+        return pass
+    }
+
+    /// Takes back from the sinks what has become too old there.
+    private func giveUp(_ state: DigestState, _ now: Timestamp) async throws(StoreError) -> Bool {
+        var isAny = false
+        for row in state.rows where row.row.isFired && row.notification == "open" {
+            guard let ttl = digests.first(where: { $0.name == row.row.occurrence.digest })?.options.ttl,
+                DigestChangeMaker.isTooOld(row, ttl: ttl, now: now)
+            else { continue }
+            try await store.giveUpDigest(row.token, now: clock.now)
+            isAny = true
+        }
+        return isAny
+    }
+
+    /// Content for digests that have none yet: once after every start and change of identity (C-167).
+    private func warmUp(
+        _ contents: [PollName: StoredContent],
+        _ decision: DigestDecision,
+        _ account: DID,
+        _ generation: Int,
+        _ pass: inout Pass
+    ) {
+        for digest in digests where digest.options.onMissing != .skip {
+            let isFirst = warmed.withLock { warmed in
+                if warmed.generation != generation { warmed = (generation, []) }
+                return warmed.sources.insert(digest.source).inserted
+            }
+            guard isFirst, contents[digest.name] == nil,
+                !pass.fetches.contains(where: { $0.digest == digest.name })
+            else { continue }
+            pass.fetches.append(
+                Pass.Fetch(digest: digest.name, occurrence: nil, account: account, generation: generation)
+            )
+        }
+    }
+
+    // MARK: - What is said of it
+
+    private func note(
+        _ maker: DigestChangeMaker,
+        _ decision: DigestDecision,
+        dropped: Int,
+        now: Timestamp,
+        _ pass: inout Pass
+    ) {
+        let changes = maker.changes
+        pass.scheduled = decision.scheduled.count
+        pass.armed = decision.armed.count
+        metrics.digests.deliveries[.scheduled].increment(by: UInt64(pass.scheduled))
+        for firing in changes.fired {
+            pass.fired += 1
+            let late = now - firing.occurrence.fireAt
+            metrics.digests.lateness.observe(late)
+            logger.log(
+                .digestFired,
+                [
+                    .runID: "\(firing.runID)", .digest: "\(firing.occurrence.digest)",
+                    .sizeMilliseconds: .number(late.wholeMilliseconds),
+                ]
+            )
+        }
+        for ending in changes.ended {
+            metrics.digests.deliveries[ending.status].increment()
+            if ending.status == .shown {
+                pass.shown += 1
+                logger.log(.digestShown, [.digest: "\(ending.occurrence.digest)"])
+            } else {
+                pass.missing += 1
+                logger.log(
+                    .digestNotShown,
+                    [.digest: "\(ending.occurrence.digest)", .reason: "\(ending.code?.rawValue ?? "")"]
+                )
+            }
+        }
+        for (digest, variable) in maker.unknown
+        where said.withLock({ $0.insert("\(digest) \(variable)").inserted }) {
+            logger.log(.digestVariable, [.digest: "\(digest)", .path: "\(variable)"])
+        }
+        metrics.digests.noteQueued(changes.events, dropped: dropped, logger)
+        if pass.fired > 0 { hasStored.raise() }
+        if !changes.events.isEmpty { hasEvents.raise() }
+    }
+}

@@ -1,0 +1,23 @@
+import Starwatch
+
+/// The digests for a person.
+enum DigestText {
+    static func lines(_ digests: [DigestReport]) -> String {
+        guard !digests.isEmpty else { return "No digests are configured." }
+        let columns: [TextTable.Column] = [
+            .init("DIGEST"), .init("TIME"), .init("STATUS"), .init("TEXT"), .init("FETCH"), .init("WHY"),
+        ]
+        let rows = digests.flatMap { digest in
+            digest.occurrences.map { occurrence in
+                [
+                    occurrence.slot, occurrence.fireAt, occurrence.status, occurrence.text ?? "-", occurrence.fetch,
+                    occurrence.errorCode ?? "-",
+                ]
+            }
+        }
+        let contents = digests.map { digest in
+            ("\(digest.name)", "\(digest.mode), \(digest.timezone), content of \(digest.contentAt ?? "never")")
+        }
+        return TextTable.pairs(contents) + "\n\n" + TextTable(columns: columns, rows: rows).text
+    }
+}

@@ -1,0 +1,32 @@
+/// A time of day, to the minute, in a zone that is said elsewhere.
+public struct DayTime: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// 0…23.
+    public let hour: Int
+    /// 0…59.
+    public let minute: Int
+
+    /// `nil` unless `text` is `HH:MM`, each of two digits.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
+            [0, 1, 3, 4].allSatisfy({ (48...57).contains(bytes[$0]) })
+        else { return nil }
+        hour = Int(bytes[0] - 48) * 10 + Int(bytes[1] - 48)
+        minute = Int(bytes[3] - 48) * 10 + Int(bytes[4] - 48)
+        guard hour < 24, minute < 60 else { return nil }
+    }
+
+    public var description: String { "\(Self.padded(hour)):\(Self.padded(minute))" }
+
+    /// The slot's name of the seeds: `slot-08-00`.
+    public var slot: String { "slot-\(Self.padded(hour))-\(Self.padded(minute))" }
+
+    public static func < (a: DayTime, b: DayTime) -> Bool { (a.hour, a.minute) < (b.hour, b.minute) }
+
+    /// Every day at this time: one that the zone skips comes right after the gap, one that it repeats the first time.
+    public func schedule(in zone: any TimeZoneRules) -> Schedule? {
+        (try? CronExpression("\(minute) \(hour) * * *")).map { .cron($0, zone: zone) }
+    }
+
+    static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

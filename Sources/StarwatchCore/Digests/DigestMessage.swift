@@ -1,0 +1,90 @@
+import FoundationEssentials
+
+/// A digest as sinks get it: a ``NotificationMessage`` without changes, and what only a digest has.
+public struct DigestMessage: Sendable, Hashable, Codable {
+    public let id: String
+    public let runID: String
+    /// Always `digest`, so that a receiver can tell it from the notification of a poll.
+    public let kind: String
+    /// The digest's name.
+    public let poll: String
+    public let group: NotificationGroup
+    public let count: Int
+    public let slot: String
+    public let collapseKey: String
+    public let title: String
+    public let body: String
+    public let locale: String
+    public let createdAt: String
+    public let deepLink: String
+    public let actions: [String]
+    public let changes: [NotificationMessage.Item]
+    /// When it was to be shown.
+    public let fireAt: String
+    /// Since when its content is known to hold; missing when it has none.
+    public let contentAt: String?
+
+    enum CodingKeys: String, CodingKey {
+        case id
+        case runID = "run_id"
+        case kind, poll, group, count, slot
+        case collapseKey = "collapse_key"
+        case title, body, locale
+        case createdAt = "created_at"
+        case deepLink = "deep_link"
+        case actions, changes
+        case fireAt = "fire_at"
+        case contentAt = "content_at"
+    }
+
+    public static let longestTitle = 200
+    public static let longestBody = 4000
+
+    /// - Parameter id: Kept through every retry and every new text.
+    public init(
+        id: String,
+        runID: String,
+        occurrence: DigestOccurrence,
+        text: DigestText,
+        title: String,
+        body: String,
+        locale: String
+    ) {
+        self.id = id
+        self.runID = runID
+        kind = "digest"
+        poll = occurrence.digest.rawValue
+        group = .single
+        count = 1
+        slot = occurrence.slot
+        collapseKey = occurrence.digest.rawValue.replacing("_", with: "-")
+        self.title = Self.bounded(title, Self.longestTitle, keepsLines: false)
+        self.body = Self.bounded(body, Self.longestBody, keepsLines: true)
+        self.locale = locale
+        fireAt = occurrence.fireAt.iso8601
+        createdAt = fireAt
+        deepLink = "timesafari://daily"
+        actions = ["open", "dismiss"]
+        changes = []
+        contentAt = text.contentAt?.iso8601
+    }
+
+    /// The JSON that webhooks, commands and files get: keys sorted, so that every retry sends the same bytes.
+    public func json() -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings always encode.
+        return (try? encoder.encode(self)).map(Array.init) ?? []
+    }
+
+    /// Content comes from outside: without control characters, and not longer than a notification can be.
+    private static func bounded(_ text: String, _ length: Int, keepsLines: Bool) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let isControl = scalar.value < 32 || (127...159).contains(scalar.value)
+            scalars.append(isControl && !(keepsLines && scalar == "\n") ? " " : scalar)
+        }
+        let clean = String(scalars)
+        return clean.count > length ? clean.prefix(length - 1) + "…" : clean
+    }
+}

@@ -1,0 +1,88 @@
+/// When the text of a digest is armed.
+public enum DigestMode: String, Sendable, CaseIterable {
+    /// A day ahead with what there is, and again when the fetch has brought something new.
+    case prearmed
+    /// Only when the fetch of the occurrence has ended, whatever came of it.
+    case chained
+}
+
+/// What is shown when the fetch of an occurrence brought nothing.
+public enum DigestFallback: String, Sendable, CaseIterable {
+    /// What was fetched before, while it is young enough; else nothing.
+    case cached
+    /// What was fetched before, while it is young enough; else a fixed text.
+    case fallback
+    /// Nothing.
+    case skip
+}
+
+/// What decides when a digest comes and what of.
+public struct DigestPlan: Sendable {
+    public var name: PollName
+    public var times: [DayTime]
+    public var zone: any TimeZoneRules
+    /// How long before its time an occurrence is fetched.
+    public var lead: Duration
+    /// How old content may be at the time it is shown.
+    public var ttl: Duration
+    public var mode: DigestMode
+    public var onMissing: DigestFallback
+    /// Stands for all that the texts are made of beside the content: another one means that they must be made again.
+    public var fingerprint: Int64
+
+    public init(
+        name: PollName,
+        times: [DayTime],
+        zone: any TimeZoneRules,
+        lead: Duration,
+        ttl: Duration,
+        mode: DigestMode,
+        onMissing: DigestFallback,
+        fingerprint: Int64 = 0
+    ) {
+        self.name = name
+        self.times = times
+        self.zone = zone
+        self.lead = lead
+        self.ttl = ttl
+        self.mode = mode
+        self.onMissing = onMissing
+        self.fingerprint = fingerprint
+    }
+
+    /// The occurrences after `start` and not after `end`, slot by slot, each in order.
+    public func occurrences(after start: Timestamp, through end: Timestamp) -> [DigestOccurrence] {
+        times.flatMap { occurrences(of: $0, after: start, through: end) }
+    }
+
+    func occurrences(of time: DayTime, after start: Timestamp, through end: Timestamp) -> [DigestOccurrence] {
+        guard let schedule = time.schedule(in: zone) else { return [] }
+        var found: [DigestOccurrence] = []
+        var last = start
+        while let next = schedule.next(after: last), next <= end {
+            found.append(DigestOccurrence(digest: name, time: time, fireAt: next))
+            last = next
+        }
+        return found
+    }
+}
+
+/// One time that a digest comes.
+public struct DigestOccurrence: Sendable, Hashable {
+    public let digest: PollName
+    /// `NAME/slot-08-00`: the same every day.
+    public let slot: String
+    public let fireAt: Timestamp
+
+    public init(digest: PollName, slot: String, fireAt: Timestamp) {
+        self.digest = digest
+        self.slot = slot
+        self.fireAt = fireAt
+    }
+
+    init(digest: PollName, time: DayTime, fireAt: Timestamp) {
+        self.init(digest: digest, slot: Self.slot(digest, time), fireAt: fireAt)
+    }
+
+    static func slot(_ digest: PollName, _ time: DayTime) -> String { "\(digest)/\(time.slot)" }
+}

@@ -1,0 +1,46 @@
+/// The texts of a digest as they are configured.
+public struct DigestWording: Sendable, Hashable {
+    public var title: String
+    public var body: String
+    public var fallbackTitle: String
+    public var fallbackBody: String
+
+    public init(title: String, body: String, fallbackTitle: String, fallbackBody: String) {
+        self.title = title
+        self.body = body
+        self.fallbackTitle = fallbackTitle
+        self.fallbackBody = fallbackBody
+    }
+
+    /// The title and body of one occurrence, and the names that the content does not have.
+    ///
+    /// Content that was fetched for another occurrence says of when it is.
+    public func render(
+        _ text: DigestText,
+        _ content: DigestContent?,
+        in zone: any TimeZoneRules
+    ) -> (title: String, body: String, unknown: [String]) {
+        if text == .fallback { return (fallbackTitle, fallbackBody, []) }
+        let title = TextTemplate(title).render(content)
+        var body = TextTemplate(body).render(content)
+        if case .cached(let time) = text { body.text += " (as of \(Self.moment(time, in: zone)))" }
+        return (title.text, body.text, title.unknown + body.unknown)
+    }
+
+    /// What changes with the texts; the same in every process.
+    public var fingerprint: Int64 {
+        // FNV-1a; Swift's own hash has another seed in every process.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for text in [title, body, fallbackTitle, fallbackBody] {
+            for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+            hash = (hash ^ 0xff) &* 0x100_0000_01b3
+        }
+        return Int64(bitPattern: hash)
+    }
+
+    private static func moment(_ time: Timestamp, in zone: any TimeZoneRules) -> String {
+        let civil = CivilTime(time, offsetSeconds: zone.offsetSeconds(at: time))
+        let date = "\(civil.year)-\(DayTime.padded(civil.month))-\(DayTime.padded(civil.day))"
+        return "\(date) \(DayTime.padded(civil.hour)):\(DayTime.padded(civil.minute))"
+    }
+}

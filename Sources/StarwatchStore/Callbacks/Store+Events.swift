@@ -1,0 +1,139 @@
+import GRDB
+package import StarwatchCore
+
+/// An event for a callback, before it is stored.
+package struct EventDraft: Sendable, Hashable {
+    package let kind: CallbackKind
+    /// JSON without secrets or identities.
+    package let payload: String
+
+    package init(kind: CallbackKind, payload: String) {
+        self.kind = kind
+        self.payload = payload
+    }
+}
+
+/// An event that waits to be told.
+package struct QueuedEvent: Sendable, Hashable, Identifiable {
+    package let id: Int64
+    package let kind: CallbackKind
+    package let payload: String
+    package let createdAt: Timestamp
+    /// How often it was refused.
+    package let attempts: Int
+}
+
+/// The queue of events for callbacks: at most 1,000, for at most 14 days (C-230).
+extension Store {
+    static let largestEventQueue = 1000
+    static let eventAge = Duration.days(14)
+
+    /// Stores events. Only the newest heartbeat is kept.
+    ///
+    /// - Returns: How many events were dropped for their age, or to make room.
+    package func enqueue(_ events: [EventDraft], now: Timestamp) throws(StoreError) -> Int {
+        try write(.digest) { db in try db.enqueue(events, now) }
+    }
+
+    /// Stores a heartbeat if the last one is older than `interval`.
+    ///
+    /// - Returns: How many events were dropped; `nil`: none was due.
+    package func enqueueHeartbeat(
+        _ event: EventDraft,
+        every interval: Duration,
+        now: Timestamp
+    ) throws(StoreError) -> Int? {
+        try write(.digest) { db in
+            let stored: String? = try db.row(
+                "SELECT v FROM notif_config WHERE k = ?",
+                [DigestConfigurationKey.heartbeat]
+            )?[0]
+            // One of the future is of a clock that was set back.
+            if let last = stored.flatMap(Int64.init).map({ Timestamp(milliseconds: $0) }), last <= now,
+                now - last < interval
+            {
+                return nil
+            }
+            try db.run(
+                "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+                [DigestConfigurationKey.heartbeat, String(now.milliseconds)]
+            )
+            return try db.enqueue([event], now)
+        }
+    }
+
+    /// The events of these kinds that are due, the oldest first.
+    package func dueEvents(
+        _ kinds: Set<CallbackKind>,
+        now: Timestamp,
+        limit: Int = 100
+    ) throws(StoreError) -> [QueuedEvent] {
+        try direct(.read) { db in
+            let list = "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
+            var found: [QueuedEvent] = []
+            let rows = try db.rows(
+                """
+                SELECT id, kind, payload_json, created_at, attempts FROM event_queue
+                WHERE (next_attempt_at <= ?1 OR created_at > ?1) AND instr(?2, ',' || kind || ',') > 0
+                ORDER BY id LIMIT ?3
+                """,
+                [now.milliseconds, list, limit]
+            )
+            while let row = try rows.next() {
+                found.append(
+                    QueuedEvent(
+                        id: row[0],
+                        kind: try row.word(1),
+                        payload: row[2],
+                        createdAt: row.time(3),
+                        attempts: row[4]
+                    )
+                )
+            }
+            return found
+        }
+    }
+
+    /// Takes an event out of the queue: its receiver has it.
+    package func removeEvent(_ id: Int64) throws(StoreError) {
+        try direct(.digest) { db in try db.run("DELETE FROM event_queue WHERE id = ?", [id]) }
+    }
+
+    /// Leaves an event that was refused until `time`.
+    package func postponeEvent(_ id: Int64, until time: Timestamp) throws(StoreError) {
+        try direct(.digest) { db in
+            try db.run(
+                "UPDATE event_queue SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?",
+                [time.milliseconds, id]
+            )
+        }
+    }
+
+    /// How many events wait.
+    package func eventCount() throws(StoreError) -> Int {
+        try direct(.read) { db in try db.integer("SELECT count(*) FROM event_queue") }
+    }
+}
+
+extension Database {
+    /// Stores events, and drops what is too old or too much, the oldest first; how many were dropped.
+    func enqueue(_ events: [EventDraft], _ now: Timestamp) throws -> Int {
+        for event in events {
+            if event.kind == .heartbeat { try run("DELETE FROM event_queue WHERE kind = 'heartbeat'", []) }
+            try run(
+                """
+                INSERT INTO event_queue (kind, payload_json, created_at, next_attempt_at) VALUES (?1, ?2, ?3, ?3)
+                """,
+                [event.kind.rawValue, event.payload, now.milliseconds]
+            )
+        }
+        guard !events.isEmpty else { return 0 }
+        return try changed(
+            """
+            DELETE FROM event_queue WHERE created_at < ?1 OR id NOT IN
+                (SELECT id FROM event_queue ORDER BY id DESC LIMIT ?2)
+            """,
+            [(now - Store.eventAge).milliseconds, Store.largestEventQueue]
+        )
+    }
+}

@@ -1,0 +1,157 @@
+import Starwatch
+import StarwatchCore
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct DigestConfigurationTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try folder.write("token-secret", to: "daily.token")
+    }
+
+    private func load(_ yaml: String) throws -> LoadedConfiguration {
+        try ConfigurationLoader(environment: [:], workingDirectory: "/")
+            .load(text: yaml, file: "starwatch.yaml", directory: folder.path)
+    }
+
+    private static let full = """
+        delivery: {sinks: [{name: phone, kind: log}, {name: desk, kind: log}]}
+        digests:
+          daily:
+            times: ["08:00", "17:30"]
+            timezone: Europe/Zurich
+            fetch:
+              method: POST
+              url: https://example.org/path-secret?key=query-secret
+              headers: {X-Kind: header-secret}
+              body: '{"kind": "body-secret"}'
+              token_file: daily.token
+            lead: 2m
+            ttl: 6h
+            title: "Hello {{name}}"
+            body: "{{count}} new"
+            fallback_title: A
+            fallback_body: B
+            mode: chained
+            on_missing: fallback
+            sinks: [desk]
+          short: {times: ["00:00"], fetch: {url: https://example.org}}
+        callbacks:
+          ack_delivery: {url: https://example.org/ack-secret, token_file: daily.token}
+          heartbeat: {url: https://example.org/beat, interval: 15m, headers: {X-A: b}}
+        """
+
+    @Test func everySettingIsRead() throws {
+        let options = try load(Self.full).options
+        let daily = try #require(options.digests.first)
+        #expect(daily.times.map(\.description) == ["08:00", "17:30"] && daily.timezone == "Europe/Zurich")
+        #expect(daily.fetch.method == .post && daily.fetch.headers == ["X-Kind": "header-secret"])
+        #expect(daily.fetch.tokenFile == folder.path + "/daily.token" && daily.lead == .seconds(120))
+        #expect(daily.ttl == .seconds(21_600) && daily.title == "Hello {{name}}" && daily.body == "{{count}} new")
+        #expect(daily.fallbackTitle == "A" && daily.fallbackBody == "B" && daily.mode == .chained)
+        #expect(daily.onMissing == .fallback && daily.sinks == ["desk"])
+        var short = DigestOptions(name: PollName("short")!, fetch: FetchOptions(url: "https://example.org"))
+        short.times = [DayTime("00:00")!]
+        #expect(options.digests.last == short)
+        #expect(options.callbacks.heartbeatInterval == .seconds(900) && options.callbacks.reportError == nil)
+        #expect(options.callbacks.ackDelivery?.method == .post)
+    }
+
+    @Test func whatIsPrintedReadsAsTheSameOptionsButForSecrets() throws {
+        let loaded = try load(Self.full)
+        let printed = ConfigurationPrinter.yaml(loaded)
+        for secret in ["path-secret", "query-secret", "header-secret", "body-secret", "ack-secret", "token-secret"] {
+            #expect(!printed.contains(secret), "\(secret)")
+        }
+        var plain = loaded
+        plain.options.digests[0].fetch.url = "https://example.org"
+        plain.options.digests[0].fetch.headers = [:]
+        plain.options.digests[0].fetch.body = nil
+        plain.options.callbacks.ackDelivery?.url = "https://example.org"
+        plain.options.callbacks.heartbeat?.url = "https://example.org"
+        plain.options.callbacks.heartbeat?.headers = [:]
+        let again = try load(ConfigurationPrinter.yaml(plain)).options
+        #expect(again.digests == plain.options.digests)
+        #expect(again.callbacks == plain.options.callbacks)
+        #expect(printed.contains("    lead: 2m  ") || printed.contains("    lead: 2m "))
+    }
+
+    @Test func theExampleOfTheDefaultConfigurationIsGood() throws {
+        let text = DefaultConfiguration.text
+            .replacing("digests: {} ", with: "digests:    ")
+            .replacing("\n# daily:", with: "\n  daily:")
+            .replacing("\n#   ", with: "\n    ")
+        let digest = try #require(try load(text).options.digests.first)
+        var expected = DigestOptions(
+            name: PollName("daily")!,
+            fetch: FetchOptions(url: "https://example.org/daily.json")
+        )
+        expected.times = [DayTime("08:00")!, DayTime("17:30")!]
+        #expect(digest == expected)
+    }
+
+    private static func digest(_ lines: String) -> String {
+        "digests:\n  daily:\n    times: [\"08:00\"]\n    fetch: {url: \"https://a.org\"}\n    \(lines)"
+    }
+
+    @Test(arguments: [
+        ("digests: 3", "digests", "must be a section"),
+        ("digests: {Daily: {}}", "digests.Daily", "lower-case letters"),
+        ("digests: {daily: {}}", "digests.daily", "needs times"),
+        ("digests: {daily: {}}", "digests.daily.fetch", "needs a url"),
+        ("digests: {starred_projects: {}}", "digests.starred_projects", "the name of a poll"),
+        (digest("tims: 3"), "digests.daily.tims", "did you mean \"times\"?"),
+        (digest("timezone: Europe/Zurch"), "digests.daily.timezone", "Europe/Zurich"),
+        (digest("lead: 14s"), "digests.daily.lead", "at least 15s"),
+        (digest("lead: 2h"), "digests.daily.lead", "at most 1h"),
+        (digest("ttl: 15d"), "digests.daily.ttl", "at most 14d"),
+        (digest("mode: eager"), "digests.daily.mode", "one of prearmed, chained"),
+        (digest("on_missing: none"), "digests.daily.on_missing", "one of cached, fallback, skip"),
+        (digest("sinks: [phne]"), "digests.daily.sinks", "names no sink"),
+        (digest("sinks: []"), "digests.daily.sinks", "at least one sink"),
+        ("digests: {d: {times: [], fetch: {url: https://a.org}}}", "digests.d.times", "1 to 24"),
+        ("digests: {d: {times: [\"8:00\"], fetch: {url: https://a.org}}}", "digests.d.times", "such as \"08:00\""),
+        ("digests: {d: {times: [\"08:00\", \"08:00\"]}}", "digests.d.times", "08:00 twice"),
+        ("digests: {d: {fetch: {url: http://a.org}}}", "digests.d.fetch.url", "must start with https://"),
+        ("digests: {d: {fetch: {url: \"https://u:p@a.org\"}}}", "digests.d.fetch.url", "credentials"),
+        ("digests: {d: {fetch: {method: PUT}}}", "digests.d.fetch.method", "one of GET, POST"),
+        ("digests: {d: {fetch: {body: '{}'}}}", "digests.d.fetch.body", "goes with method POST"),
+        ("digests: {d: {fetch: {method: POST, body: '{'}}}", "digests.d.fetch.body", "must be JSON"),
+        ("digests: {d: {fetch: {headers: {Authorization: x}}}}", "digests.d.fetch.headers.Authorization", "token_file"),
+        ("digests: {d: {fetch: {headers: {Host: x}}}}", "digests.d.fetch.headers.Host", "set by the agent"),
+        ("digests: {d: {fetch: {headers: {\"a b\": x}}}}", "digests.d.fetch.headers.a b", "name of a header"),
+        ("digests: {d: {fetch: {token_file: nothing}}}", "digests.d.fetch.token_file", "no such file"),
+        ("callbacks: {heartbeat: {}}", "callbacks.heartbeat", "needs a url"),
+        ("callbacks: {ack_delivery: {url: https://a.org, method: GET}}", "callbacks.ack_delivery.method", "no such"),
+        ("callbacks: {ack_delivery: {url: https://a.org, interval: 1h}}", "callbacks.ack_delivery.interval", "no such"),
+        ("callbacks: {heartbeat: {url: https://a.org, interval: 1s}}", "callbacks.heartbeat.interval", "at least 1m"),
+        ("callbacks: {fetch_content: {}}", "callbacks.fetch_content", "no such setting"),
+    ])
+    func aWrongSettingIsSaidInOneSentence(yaml: String, path: String, says: String) {
+        let error = #expect(throws: ConfigurationFailure.self) { try load(yaml) }
+        let found = error?.problems.filter { $0.path == path }.map(\.message) ?? []
+        #expect(found.contains { $0.contains(says) }, "\(error?.lines ?? [])")
+        #expect(found.allSatisfy { $0.hasSuffix(".") || $0.hasSuffix("?") })
+    }
+
+    @Test func seventeenDigestsAreTooMany() {
+        let all = (1...17).map { "  d\($0): {times: [\"08:00\"], fetch: {url: https://a.org}}" }
+        let error = #expect(throws: ConfigurationFailure.self) { try load("digests:\n" + all.joined(separator: "\n")) }
+        #expect(error?.problems.first?.message.contains("at most 16 digests") == true)
+    }
+
+    @Test func nextRunsTakesADigestAndPutsItsTimesInOrder() throws {
+        let digest = try #require(try load(Self.full).options.digests.first)
+        let runs = NextRuns(digest, after: Timestamp(iso8601: "2026-03-28T12:00:00Z")!, count: 3)
+        #expect(
+            runs.text == """
+                2026-03-28T17:30:00+01:00  2026-03-28T16:30:00Z
+                2026-03-29T08:00:00+02:00  2026-03-29T06:00:00Z
+                2026-03-29T17:30:00+02:00  2026-03-29T15:30:00Z
+                """
+        )
+    }
+}

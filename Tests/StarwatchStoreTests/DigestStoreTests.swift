@@ -1,0 +1,170 @@
+import GRDB
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct DigestStoreTests {
+    let world = World()
+    static let daily = PollName("daily")!
+
+    private func occurrence(_ hour: Int) -> DigestOccurrence {
+        DigestOccurrence(digest: Self.daily, slot: "daily/slot-\(hour)", fireAt: world.now + .seconds(hour * 3600))
+    }
+
+    private func arming(_ hour: Int, token: String, body: String = "body") -> DigestChanges.Arming {
+        DigestChanges.Arming(
+            occurrence: occurrence(hour),
+            token: token,
+            text: ArmedText(text: .fallback, fingerprint: 1, title: "title", body: body, payload: Array("{}".utf8))
+        )
+    }
+
+    private func apply(
+        _ store: Store,
+        generation: Int? = nil,
+        _ edit: (inout DigestChanges) -> Void
+    ) async throws -> Int? {
+        var changes = DigestChanges()
+        edit(&changes)
+        let current = try await store.activeIdentity().generation
+        return try await store.apply(
+            changes,
+            of: World.alice,
+            generation: generation ?? current,
+            server: World.server,
+            now: world.now
+        )
+    }
+
+    @Test func aTextIsReplacedUnderTheIDOfTheFirst() async throws {
+        let store = try await world.open()
+        _ = try await apply(store) { $0.armed = [arming(1, token: "ntf_first")] }
+        _ = try await apply(store) { $0.armed = [arming(1, token: "ntf_second", body: "new")] }
+        _ = try await apply(store) { changes in
+            changes.fired = [.init(occurrence: occurrence(1), sinks: ["log"], runID: "run")]
+        }
+        let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        #expect(open.map(\.id) == ["ntf_first"] && open.map(\.body) == ["new"])
+        // Fired once, and its text is fixed from then on.
+        _ = try await apply(store) { changes in
+            changes.armed = [arming(1, token: "ntf_third", body: "late")]
+            changes.fired = [.init(occurrence: occurrence(1), sinks: ["log"], runID: "run")]
+            changes.dropped = [occurrence(1)]
+        }
+        let later = world.now + .seconds(61)
+        #expect(try await store.openNotifications(now: later, leaseUntil: later).map(\.body) == ["new"])
+        #expect(try await store.digestState(of: World.alice, since: world.now).rows.map(\.token) == ["ntf_first"])
+    }
+
+    @Test func nothingIsStoredForAnotherIdentityOrGeneration() async throws {
+        let store = try await world.open()
+        let former = try await store.activeIdentity().generation
+        _ = try await apply(store) { $0.armed = [arming(1, token: "ntf_1")] }
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(try await store.digestState(of: World.alice, since: world.now).rows.isEmpty)
+        #expect(try await store.digestState(of: World.alice, since: world.now).armedThrough.isEmpty)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        #expect(try await apply(store, generation: former) { $0.armed = [arming(1, token: "ntf_2")] } == nil)
+        let stored = try await store.finishPrefetch(
+            .fetched(payload: "{}", etag: nil),
+            slot: "s",
+            source: "s",
+            occurrence: nil,
+            of: World.alice,
+            generation: former,
+            now: world.now
+        )
+        #expect(stored == nil)
+        #expect(try await store.digestContent(source: "s", account: World.alice) == nil)
+    }
+
+    @Test func theQueueOfEventsIsBoundedInNumberAndAge() async throws {
+        let store = try await world.open()
+        func draft(_ kind: CallbackKind = .delivery) -> EventDraft { EventDraft(kind: kind, payload: "{}") }
+        for _ in 0..<10 {
+            #expect(try await store.enqueue(Array(repeating: draft(), count: 100), now: world.now) == 0)
+        }
+        #expect(try await store.enqueue([draft(), draft()], now: world.now) == 2)
+        #expect(try await store.eventCount() == 1000)
+        #expect(try await store.dueEvents([.delivery], now: world.now).first?.id == 3)
+        let later = world.now + .seconds(15 * 86_400)
+        #expect(try await store.enqueue([draft()], now: later) == 1000)
+        // Of heartbeats only the newest counts.
+        _ = try await store.enqueue([draft(.heartbeat)], now: later)
+        _ = try await store.enqueue([draft(.heartbeat)], now: later)
+        #expect(try await store.eventCount() == 2)
+        #expect(try await store.dueEvents([.error], now: later).isEmpty)
+    }
+
+    /// Whatever is done with digests, the outbox, the books, acknowledgements and watermarks stay as they were.
+    @Test(arguments: 1...20)
+    func digestsTouchNeitherOutboxNorBooks(seed: Int) async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...9))
+        _ = try await world.claim(store, limit: 3)
+        try await world.commit(store, world.changes(10...12))
+        let before = try books()
+        var random = Generator(state: UInt64(seed))
+        for step in 0..<60 {
+            let hour = Int.random(in: 1...5, using: &random)
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0, 1: _ = try await apply(store) { $0.armed = [arming(hour, token: "ntf_\(step)_\(hour)")] }
+            case 2:
+                _ = try await apply(store) { changes in
+                    changes.fired = [.init(occurrence: occurrence(hour), sinks: ["log", "hook"], runID: "run")]
+                }
+            case 3:
+                let lease = world.now + .seconds(5)
+                for open in try await store.openNotifications(now: world.now, leaseUntil: lease)
+                where open.stream.poll == Self.daily {
+                    for ticket in open.tickets {
+                        let outcomes: [DeliveryOutcome] = [
+                            .ok, .gone, .rejected(nextAttemptAt: world.now), .unavailable(nextAttemptAt: world.now),
+                        ]
+                        _ = try await store.recordDelivery(
+                            ticket,
+                            outcomes.randomElement(using: &random)!,
+                            now: world.now,
+                            maxRetries: 2
+                        )
+                    }
+                }
+            case 4:
+                for row in try await store.digestState(of: World.alice, since: world.now - .days(1)).rows {
+                    try await store.giveUpDigest(row.token, now: world.now)
+                }
+            case 5:
+                _ = try await apply(store) { $0.ended = [.init(occurrence: occurrence(hour), status: .shown)] }
+            default: _ = try await apply(store) { $0.dropped = [occurrence(hour)] }
+            }
+            world.now = world.now + .seconds(7)
+        }
+        #expect(try books() == before)
+        try await world.expectBalanced(store)
+        #expect(try await store.integrityCheck().isEmpty)
+    }
+
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var word = state
+            word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
+            word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
+            return word ^ word >> 31
+        }
+    }
+
+    private func books() throws -> [String] {
+        try DatabaseQueue(path: world.path).read { db in
+            try [
+                "SELECT * FROM notification_outbox ORDER BY id",
+                """
+                SELECT * FROM ledger WHERE fetched + new + duplicate + rejected + delivered + dead + cancelled
+                    + suppressed + evicted + acknowledged > 0 ORDER BY stream_id
+                """,
+                "SELECT * FROM ack_batches", "SELECT * FROM watermarks", "SELECT * FROM settings",
+            ].flatMap { try Row.fetchAll(db, sql: $0).map(\.description) }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+
+@testable import Starwatch
+
+/// A bench with one digest at 13:00 UTC, an hour after its clock starts, whose content is the mock's.
+enum DigestBench {
+    static let name = PollName("daily")!
+    static let day = ManualClock.start + .seconds(3600)
+
+    static func run(
+        sinks: [String] = ["phone"],
+        callbacks: (inout CallbackOptions, MockServer) -> Void = { _, _ in },
+        digest configure: (inout DigestOptions, TestFolder) throws -> Void = { _, _ in },
+        options change: (inout AgentOptions) -> Void = { _ in },
+        _ body: (Bench) async throws -> Void
+    ) async throws {
+        try await Bench.run(
+            sinks: sinks,
+            configure: { options, mock, folder in
+                mock.content = #"{"count": 3, "who": "Ada"}"#
+                var digest = DigestOptions(name: name, fetch: FetchOptions(url: mock.url + "/content"))
+                digest.times = [DayTime("13:00")!]
+                digest.timezone = "UTC"
+                digest.title = "Daily"
+                digest.body = "{{count}} new for {{who}}"
+                digest.fallbackBody = "Open the app"
+                try configure(&digest, folder)
+                options.digests = [digest]
+                callbacks(&options.callbacks, mock)
+                options.log.level = .debug
+                change(&options)
+            },
+            body
+        )
+    }
+}
+
+extension Bench {
+    var digests: DigestService { agent.digestParts.digests! }
+    var callbacks: CallbackService { agent.digestParts.callbacks! }
+
+    /// A pass, and the fetches it announced.
+    @discardableResult
+    func arm() async -> DigestService.Pass {
+        let pass = await digests.pass()
+        for fetch in pass.fetches { await digests.fetch(fetch) }
+        return pass
+    }
+
+    /// As ``arm()``, until nothing is left to do now.
+    func settle() async {
+        for _ in 0..<4 { await arm() }
+    }
+
+    /// Moves the clock to a time of the bench's first day.
+    func move(to text: String) {
+        let time = DayTime(text)!
+        let midnight = ManualClock.start - .seconds(12 * 3600)
+        let target = midnight + .seconds(time.hour * 3600 + time.minute * 60)
+        clock.advance(by: target - clock.now)
+    }
+
+    func stored() async throws -> [DigestState.Row] {
+        try await agent.store.digestState(of: Bench.did, since: clock.now - .seconds(86_400 * 3)).rows
+    }
+
+    func count(_ status: SlotStatus) -> UInt64 { agent.metrics.digests.deliveries[status].value }
+
+    func count(_ outcome: DigestPrefetchOutcome) -> UInt64 { agent.metrics.digests.prefetches[outcome].value }
+
+    var contentRequests: [RecordedRequest] { mock.requests(to: .content) }
+}
