@@ -17,6 +17,7 @@ package final class AgentMetrics: Sendable {
     package let outbox: OutboxMetrics
     package let clock: ClockMetrics
     package let log: LogMetrics
+    package let host: HostPollMetrics
     package let transactions: MetricVector1<StoreOperation, Histogram>
     package let storeErrors: MetricVector1<StoreErrorKind, Counter>
     package let storeBytes: MetricVector1<StoreFile, Gauge>
@@ -50,6 +51,7 @@ package final class AgentMetrics: Sendable {
         outbox = OutboxMetrics(registry: registry, polls: pollNames, sinks: sinkNames)
         clock = ClockMetrics(registry: registry)
         log = LogMetrics(registry: registry)
+        host = HostPollMetrics(registry: registry)
         transactions = registry.histograms(
             .histogram("starwatch_store_transaction_seconds", "Duration of transactions of the database."),
             bounds: Buckets.local,

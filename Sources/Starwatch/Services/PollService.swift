@@ -21,6 +21,7 @@ package final class PollService: Service {
     private let hasDelivered: Signal
     private let state: Mutex<State>
     private let progress: ProgressMark
+    private let news: NewsDesk
 
     private struct State {
         /// Polls with a cycle under way.
@@ -39,6 +40,7 @@ package final class PollService: Service {
         hasStored: Signal,
         hasDelivered: Signal,
         progress: ProgressMark,
+        news: NewsDesk = NewsDesk(),
         logger: Logger
     ) {
         self.polls = polls
@@ -50,6 +52,7 @@ package final class PollService: Service {
         self.hasStored = hasStored
         self.hasDelivered = hasDelivered
         self.progress = progress
+        self.news = news
         self.logger = logger
         self.state = Mutex(State())
     }
@@ -101,6 +104,7 @@ package final class PollService: Service {
         guard let result else { return skipped(poll, .overlap, runID: runID) }
         if let skip = result.skip { return skipped(poll, skip, runID: runID) }
         state.withLock { $0.lastSkip[poll.name] = nil }
+        if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.new > 0 { hasStored.raise() }
         // What was delivered before the walk was complete is acknowledged already; only the watermark is behind.
         if result.cursorMoved && result.new == 0 { hasDelivered.raise() }
@@ -198,9 +202,8 @@ package final class PollService: Service {
         switch (result.skip, result.failure) {
         case (.throttled, _): return await caller.gate.heldUntil(now: now)
         case (.circuitOpen, _): return await caller.gate.nextTrial
-        // Recovery must take less than 30 s after the network returns (R-RTY-15).
-        case (_, .network): return now + .seconds(15)
-        case (_, .timeout), (_, .serverError): return now + .seconds(60)
+        case (_, .network): return now + ExtraRun.afterNetworkFailure
+        case (_, .timeout), (_, .serverError): return now + ExtraRun.afterServerFailure
         default: return nil
         }
     }
@@ -226,6 +229,7 @@ package final class PollService: Service {
 
     private func skipped(_ poll: Poll, _ reason: SkipReason, runID: String) -> PollCycle.Result {
         caller.metrics.polls.skipped[poll.label, reason].increment()
+        news.publish(.skipped(poll.name, reason))
         let isNew = state.withLock { state in
             defer { state.lastSkip[poll.name] = reason }
             return state.lastSkip[poll.name] != reason
