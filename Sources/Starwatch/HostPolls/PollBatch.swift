@@ -34,6 +34,7 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     private let wait: Duration
     private let limit: Int
     private let time: any TimeSource
+    private let onAdd: @Sendable (Int) -> Void
     private let perform: @Sendable ([Item]) async throws -> [Output]
     private let state = Mutex(State())
 
@@ -49,15 +50,18 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
         self.init(wait: wait, limit: limit, time: SystemClock(), perform: perform)
     }
 
+    /// - Parameter onAdd: Called when an item waits to go, with how many do.
     init(
         wait: Duration,
         limit: Int,
         time: any TimeSource,
+        onAdd: @escaping @Sendable (Int) -> Void = { _ in },
         perform: @escaping @Sendable ([Item]) async throws -> [Output]
     ) {
         self.wait = min(max(wait, .zero), Self.longestWait)
         self.limit = min(max(limit, 1), Self.largest)
         self.time = time
+        self.onAdd = onAdd
         self.perform = perform
     }
 
@@ -82,12 +86,14 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private func add(_ entry: Entry) {
-        let next: Next = state.withLock { state in
-            if state.gone.remove(entry.id) != nil { return .gone }
+        let (next, count): (Next, Int) = state.withLock { state in
+            if state.gone.remove(entry.id) != nil { return (.gone, 0) }
             state.open.append(entry)
-            if state.open.count >= limit { return .send(close(&state)) }
-            return state.open.count == 1 ? .begin(batch: state.batch) : .join
+            let count = state.open.count
+            if count >= limit { return (.send(close(&state)), count) }
+            return (count == 1 ? .begin(batch: state.batch) : .join, count)
         }
+        onAdd(count)
         // Tasks of the batch's own: it belongs to all who have something in it.
         switch next {
         case .gone: entry.continuation.resume(throwing: CancellationError())

@@ -14,7 +14,7 @@ import StarwatchTransport
 /// the same time goes once.
 public actor PollManager: Service {
     nonisolated let runner: RequestRunner
-    nonisolated let flights = SingleFlight<PreparedRequest.Identity, RequestRunner.Answer>()
+    nonisolated let flights: SingleFlight<PreparedRequest.Identity, RequestRunner.Answer>
     /// What one-time requests were last answered with.
     nonisolated let validators = ValidatorBook()
     nonisolated let time: any TimeSource
@@ -64,6 +64,7 @@ public actor PollManager: Service {
     /// - Parameters:
     ///   - agent: Whose server, clock and limits are shared; `nil`: there is none.
     ///   - metrics: `nil`: nothing is counted.
+    ///   - onJoin: Called when somebody begins to wait for a request, with how many now wait for the same.
     init(
         http: any HTTPTransport,
         store: Store?,
@@ -72,11 +73,13 @@ public actor PollManager: Service {
         requestsPerMinute: Int = 100,
         agent: APICaller? = nil,
         metrics: HostPollMetrics? = nil,
+        onJoin: @escaping @Sendable (Int) -> Void = { _ in },
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
         self.store = store
         self.time = time
         self.metrics = metrics
+        flights = SingleFlight(onJoin: onJoin)
         limit = ConcurrencyLimit(max(1, maxConcurrentPolls))
         runner = RequestRunner(
             http: http,

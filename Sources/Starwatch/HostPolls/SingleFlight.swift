@@ -19,12 +19,15 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 
     private let state = Mutex(State())
+    private let onJoin: @Sendable (Int) -> Void
+
+    /// - Parameter onJoin: Called when somebody begins to wait, with how many now wait for the same thing.
+    init(onJoin: @escaping @Sendable (Int) -> Void = { _ in }) {
+        self.onJoin = onJoin
+    }
 
     /// How many different things are under way.
     var count: Int { state.withLock(\.flights.count) }
-
-    /// How many wait for `key`.
-    func waiters(of key: Key) -> Int { state.withLock { $0.flights[key]?.waiters.count ?? 0 } }
 
     /// The value of `body`, or of the same thing that is under way already.
     ///
@@ -61,8 +64,8 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         _ continuation: CheckedContinuation<Value?, Never>,
         _ body: @escaping @Sendable () async -> Value
     ) {
-        let isGone = state.withLock { state in
-            if state.gone.remove(waiter) != nil { return true }
+        let count: Int? = state.withLock { state in
+            if state.gone.remove(waiter) != nil { return nil }
             if state.flights[key] == nil {
                 state.lastID += 1
                 let id = state.lastID
@@ -70,9 +73,9 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 state.flights[key] = Flight(id: id, task: Task { self.land(key, id, await body()) })
             }
             state.flights[key]?.waiters[waiter] = continuation
-            return false
+            return state.flights[key]?.waiters.count
         }
-        if isGone { continuation.resume(returning: nil) }
+        if let count { onJoin(count) } else { continuation.resume(returning: nil) }
     }
 
     private func leave(_ key: Key, _ waiter: UInt64) {

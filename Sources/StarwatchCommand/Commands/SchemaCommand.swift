@@ -4,7 +4,7 @@ import Starwatch
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print the SQL that makes the database, for a host application that owns it.",
+        abstract: "Print the SQL of the database, for a host that owns it.",
         discussion: "With storage.owner host the agent never migrates; give this to sqlite3 or run it yourself."
     )
 
