@@ -59,6 +59,8 @@ package final class PollService: Service {
 
     /// Runs the schedules until the service is told to stop; a cycle under way is then given up, which loses nothing.
     package func run() async throws {
+        // An agent may be there for its host's polls only, and a service that ends by itself ends all.
+        guard !polls.isEmpty else { return try await gracefulShutdown() }
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 for poll in self.polls { group.addTask { await self.follow(poll) } }
