@@ -10,8 +10,8 @@ import UnixSignals
 
 /// A running, or runnable, Starwatch.
 ///
-/// `init` opens the database and checks what can be checked; ``run()`` polls, delivers, acknowledges and serves until
-/// it is told to stop. Without ``run()`` the agent still answers questions about its database.
+/// `init` opens the database and checks what can be checked; ``run(supervisor:)`` polls, delivers, acknowledges and serves until
+/// it is told to stop. Without ``run(supervisor:)`` the agent still answers questions about its database.
 public final class Agent: Sendable {
     package let options: AgentOptions
     package let store: Store
@@ -447,7 +447,7 @@ public final class Agent: Sendable {
 
     /// Closes the connections and the database, so that another agent may open it, and stores what is left of the log.
     ///
-    /// For agents that only ``poll(_:)``: ``run()`` ends with it. The agent is then of no more use: its polls fail.
+    /// For agents that only ``poll(_:)``: ``run(supervisor:)`` ends with it. The agent is then of no more use: its polls fail.
     /// Closing it again does nothing. A cycle under way ends as cancelled, and what it has stored stays.
     public func close() async {
         newsDesk.close()

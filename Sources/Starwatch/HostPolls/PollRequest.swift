@@ -27,7 +27,7 @@ public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & S
     public var schema: ResponseSchema<Response>
     /// What becomes of an answer that is valid. By default it stays as it is.
     public var transform: @Sendable (Response) throws -> Response = { $0 }
-    /// In place of the policy of each class of failures (see ``RetryPolicy/standard(for:)``). What cannot help is not
+    /// In place of the policy of each class of failures (see `RetryPolicy.standard(for:)`). What cannot help is not
     /// tried again whatever it says, and no try is made before the server wants one. `nil` by default.
     public var retry: RetryPolicy?
     /// The limit of one try, its answer's body included. By default 30 s.
