@@ -85,6 +85,19 @@ let package = Package(
             ]
         ),
 
+        // A program that links the library: what hosts copy.
+        .executableTarget(
+            name: "ReleaseWatcher",
+            dependencies: [
+                "Starwatch", "StarwatchCore",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/ReleaseWatcher"
+        ),
+
         // Beside the commands: the whole agent in a world of memory.
         .target(
             name: "StarwatchSimulation",

@@ -26,7 +26,7 @@ struct StarwatchTool: AsyncParsableCommand {
                 name: "Data",
                 subcommands: [
                     OutboxCommand.self, NotificationsCommand.self, DigestsCommand.self, IdentityCommand.self,
-                    StarsCommand.self,
+                    StarsCommand.self, SchemaCommand.self,
                 ]
             ),
         ]

@@ -58,6 +58,9 @@ import Testing
         ("stars set", "USAGE: starwatch stars set <ids> ... [--config <file>] [--socket <path>] [--json]"),
         ("stars add", "USAGE: starwatch stars add <ids> ... [--config <file>] [--socket <path>] [--json]"),
         ("stars remove", "USAGE: starwatch stars remove <ids> ... [--config <file>] [--socket <path>] [--json]"),
+        ("stars opt-out", "USAGE: starwatch stars opt-out [--config <file>] [--socket <path>] [--json]"),
+        ("stars opt-in", "USAGE: starwatch stars opt-in [--config <file>] [--socket <path>] [--json]"),
+        ("schema", "USAGE: starwatch schema [--from <version>]"),
         ("metrics catalogue", "USAGE: starwatch metrics catalogue [--markdown] [--config <file>] [--json]"),
     ])
     func eachCommandSaysWhatItTakes(_ command: String, _ usage: String) async {

@@ -90,6 +90,21 @@ import Testing
         #expect(measurements.receivedBytes == reply.utf8.count)
     }
 
+    @Test func everyMethodIsSentAndTheNextRequestOfTheConnectionIsItsOwn() async throws {
+        let seen = Events(of: LoopbackRequest.self)
+        let server = try LoopbackServer.answering { request in
+            seen.report.yield(request)
+            return answer()
+        }
+        let client = try makeClient()
+        for method in [HTTPRequest.Method.put, .get, .delete, .get, .put, .post, .delete, .post] {
+            _ = await client.exchange(HTTPRequest(method: method, url: server.url("/a"), body: Array("body".utf8)))
+            let request = try #require(await seen.next())
+            #expect(request.line == "\(method.rawValue) /a HTTP/1.1")
+            #expect(request.body == (method == .put || method == .post ? "body" : ""))
+        }
+    }
+
     @Test func timesAreTheInjectedClocks() async throws {
         let server = try LoopbackServer.answering { _ in answer() }
         let measurements = await (try makeClient()).exchange(HTTPRequest(url: server.url())).measurements

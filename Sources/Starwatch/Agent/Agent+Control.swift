@@ -54,6 +54,7 @@ extension Agent: AgentControl {
                     await caller.tokens.forget()
                     metrics.clock.identityChanges.increment()
                     var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
+                    newsDesk.publish(.identityChanged(did))
                     if let did { fields[.identity] = "\(pseudonym.hash(did))" }
                     logger.log(.identityChanged, fields)
                 }
@@ -64,6 +65,7 @@ extension Agent: AgentControl {
 
     /// Gives up what is under way for a former identity, and returns when nothing of it runs any more.
     private func giveUpWork() async {
+        pollManager.abort()
         async let cycles: Void = pollService.abort()
         async let deliveries: Void = dispatcher.abort()
         async let acknowledgements: Void = acknowledger.abort()
@@ -91,6 +93,13 @@ extension Agent: AgentControl {
                     case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
                     case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
                     case .remove: try await store.removeStars(change.planIDs, of: did, server: server, now: now)
+                    case .optOut, .optIn:
+                        try await store.setStarsOptedOut(
+                            change.operation == .optOut,
+                            of: did,
+                            server: server,
+                            now: now
+                        )
                     case .restore: try await store.restoreStars(of: did, server: server, now: now)
                     }
                 identity.invalidate()

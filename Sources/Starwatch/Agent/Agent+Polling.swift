@@ -2,7 +2,7 @@ public import StarwatchCore
 import StarwatchTransport
 
 extension Agent {
-    /// Runs one cycle of a poll now, whatever its schedule says. Delivery and acknowledgement are left to ``run()``.
+    /// Runs one cycle of a poll now, whatever its schedule says. Delivery and acknowledgement are left to ``run(supervisor:)``.
     ///
     /// Cancelling the task gives the cycle up; what it has stored stays.
     ///

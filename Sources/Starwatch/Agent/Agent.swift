@@ -10,8 +10,8 @@ import UnixSignals
 
 /// A running, or runnable, Starwatch.
 ///
-/// `init` opens the database and checks what can be checked; ``run()`` polls, delivers, acknowledges and serves until
-/// it is told to stop. Without ``run()`` the agent still answers questions about its database.
+/// `init` opens the database and checks what can be checked; ``run(supervisor:)`` polls, delivers, acknowledges and serves until
+/// it is told to stop. Without ``run(supervisor:)`` the agent still answers questions about its database.
 public final class Agent: Sendable {
     package let options: AgentOptions
     package let store: Store
@@ -23,6 +23,9 @@ public final class Agent: Sendable {
     let time: any TimeSource
     let caller: APICaller
     let pollService: PollService
+    /// Polls that the host program defines; it runs with the agent.
+    public let pollManager: PollManager
+    let newsDesk = NewsDesk()
     let dispatcher: DispatchService
     let acknowledger: AcknowledgeService
     let hasStored = Signal()
@@ -50,19 +53,24 @@ public final class Agent: Sendable {
     ///   - dependencies: What else is on the `/metrics` page; by default nothing.
     ///   - previous: The agent that a reload ended: what it has counted is counted on, and sinks that asked to be left
     ///     alone still are.
+    ///   - sinks: Sinks of the host program's own, beside the configured ones, with which they share the 16 places.
     ///   - reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
     public convenience init(
         options: AgentOptions,
         dependencies: DependencyMetrics = DependencyMetrics(),
         after previous: Agent? = nil,
+        sinks: [any HostSink] = [],
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
     ) async throws(AgentError) {
+        var surroundings = AgentSurroundings()
+        surroundings.sinks = sinks
         try await self.init(
             options: options,
             time: SystemClock(),
             dependencies: dependencies,
             after: previous,
-            reload: reload
+            reload: reload,
+            surroundings: surroundings
         )
     }
 
@@ -84,10 +92,11 @@ public final class Agent: Sendable {
         self.options = options
         self.time = time
         startedAt = time.now
+        let sinkNames = options.delivery.sinks.map(\.name) + surroundings.sinks.map(\.name)
         do {
             metrics = try AgentMetrics(
                 polls: options.polls.map(\.name.rawValue),
-                sinks: options.delivery.sinks.map(\.name),
+                sinks: sinkNames,
                 now: { time.now },
                 dependencies: dependencies.bridge
             )
@@ -118,6 +127,12 @@ public final class Agent: Sendable {
         let installation: Installation
         do {
             installation = try await store.installation()
+            // Before the configured identity has its settings: that one is new here.
+            _ = try await store.introduce(
+                feature: FeatureNotification.starredProjects.rawValue,
+                now: time.now,
+                token: RandomID.notificationID
+            )
             let active = try await store.seedIdentityIfEmpty(
                 options.initialIdentity,
                 server: parts.url.origin,
@@ -127,7 +142,7 @@ public final class Agent: Sendable {
                 let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
                 _ = try await store.seedStarsIfEmpty(plans, of: did, server: parts.url.origin, now: time.now)
             }
-            _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name)), now: time.now)
+            _ = try await store.retainSinks(Set(sinkNames), now: time.now)
             // What nobody can see any more is not kept either.
             try await store.trimFeed(keep: options.delivery.feedKeep ?? 0)
             feed.attach(store)
@@ -214,6 +229,15 @@ public final class Agent: Sendable {
             }
             sinks.append(slot)
         }
+        for sink in surroundings.sinks {
+            sinks.append(
+                SinkSlot(
+                    sink: HostSinkAdapter(sink: sink),
+                    label: metrics.sinkNames[sink.name]!,
+                    target: metrics.circuitNames[sink.name]!
+                )
+            )
+        }
         self.sinks = sinks
 
         let (wakesDigests, hasEvents) = (Signal(), Signal())
@@ -228,7 +252,18 @@ public final class Agent: Sendable {
             hasDelivered: hasDelivered,
             hasCycled: hasEvents,
             progress: progress,
+            news: newsDesk,
             logger: logger
+        )
+        pollManager = PollManager(
+            http: http,
+            store: store,
+            time: time,
+            maxConcurrentPolls: options.limits.maxConcurrentPolls,
+            requestsPerMinute: options.limits.requestsPerMinute,
+            agent: caller,
+            metrics: metrics.host,
+            random: random
         )
         dispatcher = DispatchService(
             polls: polls,
@@ -306,6 +341,12 @@ public final class Agent: Sendable {
     /// - Throws: ``AgentError`` when a socket cannot be opened or a service fails.
     @discardableResult
     public func run(supervisor: Supervisor = .none) async throws(AgentError) -> AgentOptions? {
+        try await run(supervisor: supervisor, isEmbedded: false)
+    }
+
+    /// - Parameter isEmbedded: Whether the program has a `ServiceGroup` of its own: then signals are its business, and
+    ///   its graceful shutdown is the agent's.
+    func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
         // Frameworks say at debug what our own events say better. Their label sets their sentences apart from events.
         let handler = pipeline.handler(label: "frameworks")
         var frameworks = Logger(label: "frameworks", factory: { _ in handler })
@@ -336,7 +377,9 @@ public final class Agent: Sendable {
             isReloading: { [reloader] in reloader.next != nil },
             logger: logger
         )
-        var services: [any Service] = [admin, control, reloader] + workers(supervisor: supervisor) + [announcer]
+        var services: [any Service] = [admin, control]
+        if isEmbedded { reloader.refuse() } else { services.append(reloader) }
+        services += workers(supervisor: supervisor) + [pollManager, announcer]
         if let remote = try remoteControl(logger: frameworks) { services.insert(remote, at: 2) }
         var configuration = ServiceGroupConfiguration(
             services: services.map {
@@ -347,7 +390,7 @@ public final class Agent: Sendable {
                     failureTerminationBehavior: .gracefullyShutdownGroup
                 )
             },
-            gracefulShutdownSignals: [.sigterm, .sigint],
+            gracefulShutdownSignals: isEmbedded ? [] : [.sigterm, .sigint],
             logger: frameworks
         )
         configuration.maximumGracefulShutdownDuration = options.limits.shutdown
@@ -424,9 +467,10 @@ public final class Agent: Sendable {
 
     /// Closes the connections and the database, so that another agent may open it, and stores what is left of the log.
     ///
-    /// For agents that only ``poll(_:)``: ``run()`` ends with it. The agent is then of no more use: its polls fail.
+    /// For agents that only ``poll(_:)``: ``run(supervisor:)`` ends with it. The agent is then of no more use: its polls fail.
     /// Closing it again does nothing. A cycle under way ends as cancelled, and what it has stored stays.
     public func close() async {
+        newsDesk.close()
         pipeline.flush()
         await recorder.flush(to: store)
         http.shutdown()

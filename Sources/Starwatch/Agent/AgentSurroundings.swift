@@ -8,5 +8,8 @@ package struct AgentSurroundings: Sendable {
     /// Has the last word on how the database is opened.
     package var store: @Sendable (inout StoreOptions) -> Void = { _ in }
 
+    /// Sinks of the host program's own, beside the configured ones.
+    package var sinks: [any HostSink] = []
+
     package init() {}
 }

@@ -13,6 +13,7 @@ package final class Reloader: Service {
         var group: ServiceGroup?
         var supervisor = Supervisor.none
         var next: AgentOptions?
+        var isRefused = false
     }
 
     private let current: AgentOptions
@@ -40,6 +41,9 @@ package final class Reloader: Service {
         self.logger = logger
     }
 
+    /// Refuses every reload from now on: who runs the agent would not go on with other options.
+    func refuse() { state.withLock { $0.isRefused = true } }
+
     /// The options of the next run; `nil` when the agent is to stop.
     package var next: AgentOptions? { state.withLock(\.next) }
 
@@ -58,6 +62,9 @@ package final class Reloader: Service {
         let supervisor = state.withLock(\.supervisor)
         supervisor.reloading(at: time.monotonic)
         do throws(AgentError) {
+            if state.withLock(\.isRefused) {
+                throw AgentError(.configuration, "This agent is part of another program; restart that instead.")
+            }
             let options = try load()
             guard
                 options.storage == current.storage, options.http.listen == current.http.listen,

@@ -214,6 +214,10 @@ package struct StarsChange: Sendable, Codable, Hashable {
         case set, add, remove
         /// Adds what was last archived. The plan ids are not looked at.
         case restore
+        /// Switches the polls of starred plans off. The plan ids are not looked at, and the stars stay.
+        case optOut = "opt_out"
+        /// Switches them on again.
+        case optIn = "opt_in"
     }
 
     package var operation: Operation

@@ -190,7 +190,8 @@ struct ControlRoutes: Sendable {
         [
             "GET": { _ throws(ControlError) in .json(StarsListing(planIDs: try await agent.stars())) },
             "POST": { call throws(ControlError) in
-                let form = "{\"operation\": \"set\", \"plan_ids\": [\"…\"]}, with set, add, remove or restore"
+                let form =
+                    "{\"operation\": \"set\", \"plan_ids\": [\"…\"]}, with set, add, remove, restore, opt_out or opt_in"
                 let change = try call.decoded(StarsChange.self, form: form)
                 return .json(StarsListing(planIDs: try await agent.changeStars(change)))
             },

@@ -58,7 +58,8 @@ package final class IdentityContext: Sendable {
         return chunks
     }
 
-    /// Reads the flags of R-VAL-12: a kind whose flag is `false` is opted out; what is not there is on.
+    /// Reads the flags of R-VAL-12 and C-209, under the kind's name in either spelling: a kind with a flag that is
+    /// `false` is opted out; what is not there is on.
     private static func optedOut(_ json: String) -> Set<PollKind> {
         struct Flag: Decodable {
             let isOff: Bool
@@ -68,7 +69,7 @@ package final class IdentityContext: Sendable {
             }
         }
         let flags = (try? JSONDecoder().decode([String: Flag].self, from: Data(json.utf8))) ?? [:]
-        return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? false })
+        return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? flags[$0.preference]?.isOff ?? false })
     }
 
     /// Forgets what is cached: the identity or its stars were changed.

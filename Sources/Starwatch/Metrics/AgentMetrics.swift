@@ -18,6 +18,7 @@ package final class AgentMetrics: Sendable {
     package let clock: ClockMetrics
     package let digests: DigestMetrics
     package let log: LogMetrics
+    package let host: HostPollMetrics
     package let transactions: MetricVector1<StoreOperation, Histogram>
     package let storeErrors: MetricVector1<StoreErrorKind, Counter>
     package let storeBytes: MetricVector1<StoreFile, Gauge>
@@ -52,6 +53,7 @@ package final class AgentMetrics: Sendable {
         clock = ClockMetrics(registry: registry)
         digests = DigestMetrics(registry: registry)
         log = LogMetrics(registry: registry)
+        host = HostPollMetrics(registry: registry)
         transactions = registry.histograms(
             .histogram("starwatch_store_transaction_seconds", "Duration of transactions of the database."),
             bounds: Buckets.local,

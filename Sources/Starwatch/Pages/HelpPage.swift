@@ -90,7 +90,8 @@ struct HelpPage: Sendable {
         switch reason {
         case .noIdentity: "Nobody is signed in: <code>starwatch identity set DID</code>."
         case .noStars: "The identity has starred nothing: <code>starwatch stars add ID</code>."
-        case .optedOut: "The person wants no notifications of this kind."
+        case .optedOut:
+            "The person wants no notifications of this kind. For starred plans: <code>starwatch stars opt-in</code>."
         case .backpressure: "The outbox is nearly full."
         case .throttled: "The server asked for a pause that is not over."
         case .circuitOpen: "The server did not answer lately and is left alone for a while."

@@ -98,7 +98,7 @@ extension DispatchService {
         return await record(ticket, outcome, notification)
     }
 
-    private func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
+    func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
         await Trace.span(.delivery) { span in
             let result = await slot.sink.deliver(notification)
             guard let span else { return result }
@@ -115,7 +115,7 @@ extension DispatchService {
         }
     }
 
-    private func note(_ state: CircuitState, of slot: SinkSlot) {
+    func note(_ state: CircuitState, of slot: SinkSlot) {
         metrics.api.circuitTransitions[slot.target, state].increment()
         metrics.api.circuitState[slot.target].set(state.metricValue)
         logger.log(.sinkCircuit, [.sink: "\(slot.name)", .state: "\(state.rawValue)"])
@@ -153,7 +153,7 @@ extension DispatchService {
         )
     }
 
-    private func count(_ slot: SinkSlot, _ result: SinkAttemptResult) {
+    func count(_ slot: SinkSlot, _ result: SinkAttemptResult) {
         metrics.outbox.deliveryAttempts[slot.label, result].increment()
     }
 

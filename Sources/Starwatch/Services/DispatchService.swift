@@ -115,6 +115,7 @@ package final class DispatchService: Service {
                 open += try await claim(nil, stream, &pass)
             }
             await deliver(open, &pass)
+            try await deliverNotices(to: did, &pass)
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])

@@ -23,6 +23,7 @@ package final class PollService: Service {
     private let hasCycled: Signal
     private let state: Mutex<State>
     private let progress: ProgressMark
+    private let news: NewsDesk
 
     private struct State {
         /// Polls with a cycle under way.
@@ -42,6 +43,7 @@ package final class PollService: Service {
         hasDelivered: Signal,
         hasCycled: Signal = Signal(),
         progress: ProgressMark,
+        news: NewsDesk = NewsDesk(),
         logger: Logger
     ) {
         self.polls = polls
@@ -54,12 +56,15 @@ package final class PollService: Service {
         self.hasDelivered = hasDelivered
         self.hasCycled = hasCycled
         self.progress = progress
+        self.news = news
         self.logger = logger
         self.state = Mutex(State())
     }
 
     /// Runs the schedules until the service is told to stop; a cycle under way is then given up, which loses nothing.
     package func run() async throws {
+        // An agent may be there for its host's polls only, and a service that ends by itself ends all.
+        guard !polls.isEmpty else { return try await gracefulShutdown() }
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 for poll in self.polls { group.addTask { await self.follow(poll) } }
@@ -108,6 +113,7 @@ package final class PollService: Service {
         guard let result else { return skipped(poll, .overlap, runID: runID) }
         if let skip = result.skip { return skipped(poll, skip, runID: runID) }
         state.withLock { $0.lastSkip[poll.name] = nil }
+        if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.new > 0 { hasStored.raise() }
         // What was delivered before the walk was complete is acknowledged already; only the watermark is behind.
         if result.cursorMoved && result.new == 0 { hasDelivered.raise() }
@@ -205,9 +211,8 @@ package final class PollService: Service {
         switch (result.skip, result.failure) {
         case (.throttled, _): return await caller.gate.heldUntil(now: now)
         case (.circuitOpen, _): return await caller.gate.nextTrial
-        // Recovery must take less than 30 s after the network returns (R-RTY-15).
-        case (_, .network): return now + .seconds(15)
-        case (_, .timeout), (_, .serverError): return now + .seconds(60)
+        case (_, .network): return now + ExtraRun.afterNetworkFailure
+        case (_, .timeout), (_, .serverError): return now + ExtraRun.afterServerFailure
         default: return nil
         }
     }
@@ -233,6 +238,7 @@ package final class PollService: Service {
 
     private func skipped(_ poll: Poll, _ reason: SkipReason, runID: String) -> PollCycle.Result {
         caller.metrics.polls.skipped[poll.label, reason].increment()
+        news.publish(.skipped(poll.name, reason))
         let isNew = state.withLock { state in
             defer { state.lastSkip[poll.name] = reason }
             return state.lastSkip[poll.name] != reason

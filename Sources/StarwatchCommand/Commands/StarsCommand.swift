@@ -6,7 +6,7 @@ struct StarsCommand: AsyncParsableCommand {
         commandName: "stars",
         abstract: "List or change the starred plans of the active identity.",
         discussion: "Each command prints the stars as they are afterwards, a line each.",
-        subcommands: [List.self, Set.self, Add.self, Remove.self, Restore.self]
+        subcommands: [List.self, Set.self, Add.self, Remove.self, Restore.self, OptOut.self, OptIn.self]
     )
 
     struct List: AsyncParsableCommand {
@@ -79,6 +79,30 @@ struct StarsCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws { try await StarsCommand.change(.restore, [], arguments, format) }
+    }
+
+    struct OptOut: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "opt-out",
+            abstract: "Stop polling for starred plans; the stars stay."
+        )
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws { try await StarsCommand.change(.optOut, [], arguments, format) }
+    }
+
+    struct OptIn: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "opt-in",
+            abstract: "Poll for starred plans again."
+        )
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws { try await StarsCommand.change(.optIn, [], arguments, format) }
     }
 
     private static func change(

@@ -42,10 +42,10 @@ struct FieldReader<Key: CodingKey> {
     }
 }
 
-enum FieldReading {
+package enum FieldReading {
     static let strictKey = CodingUserInfoKey(rawValue: "starwatch.strict")!
 
-    static func path(_ keys: [any CodingKey]) -> String {
+    package static func path(_ keys: [any CodingKey]) -> String {
         var text = "$"
         for key in keys {
             if let index = key.intValue { text += "[\(index)]" } else { text += "." + key.stringValue }

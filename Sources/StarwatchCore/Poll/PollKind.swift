@@ -7,6 +7,15 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
     /// Offers made to the identity's own plans.
     case offersToMyProjects = "offers_to_my_projects"
 
+    /// The flag of the account's preferences that switches it off.
+    public var preference: String {
+        switch self {
+        case .starredProjects: "starredProjects"
+        case .offersToMe: "offersToMe"
+        case .offersToMyProjects: "offersToMyProjects"
+        }
+    }
+
     /// The endpoint that answers this kind of poll.
     public var endpoint: Endpoint {
         switch self {

@@ -6,6 +6,8 @@ public struct RetryPolicy: Sendable, Hashable {
         case none
         /// The given base, doubled with every try.
         case exponential(Duration)
+        /// The given base, as often as tries were made.
+        case linear(Duration)
         /// What the server asked for; `otherwise` where it asked for nothing.
         case serverDecides(otherwise: Duration)
     }
@@ -61,6 +63,8 @@ public struct RetryPolicy: Sendable, Hashable {
         case .exponential(let base):
             let doubled = base * Double(1 << min(max(attempt - 1, 0), 30))
             return max(asked ?? .zero, doubled.jittered(by: jitter, random: random))
+        case .linear(let base):
+            return max(asked ?? .zero, (base * max(attempt, 1)).jittered(by: jitter, random: random))
         case .serverDecides(let otherwise):
             return (asked ?? otherwise).jittered(by: 0...max(0, jitter.upperBound), random: random)
         }

@@ -20,6 +20,12 @@ enum DatabaseFile {
         }
     }
 
+    /// Opening a file that is not there would make one, which its owner has to do.
+    static func mustExist(path: String) throws(StoreError) {
+        guard access(path, F_OK) != 0 else { return }
+        throw errno == ENOENT ? StoreError.absent : StoreError.io(detail: SystemText.of(errno))
+    }
+
     /// The size of a file in bytes; 0 when it is not there.
     static func bytes(path: String) -> Int {
         var info = stat()

@@ -37,7 +37,10 @@ package actor Store {
         self.starredPolls = options.starredPolls
         let start = ContinuousClock.now
         do {
-            if options.owner == .agent { try DatabaseFile.prepare(path: options.path) }
+            switch options.owner {
+            case .agent: try DatabaseFile.prepare(path: options.path)
+            case .host: try DatabaseFile.mustExist(path: options.path)
+            }
             lock = try FileLock(path: options.path + ".lock")
             database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
             try Schema.open(database, owner: options.owner)

@@ -23,6 +23,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case version(found: Int, supported: ClosedRange<Int>)
     /// The file holds tables of another program.
     case foreign
+    /// There is no file, and a host application has to make it.
+    case absent
 
     /// The closed word for metrics.
     package var kind: StoreErrorKind {
@@ -31,7 +33,7 @@ package enum StoreError: Error, Sendable, Hashable {
         case .full: .full
         case .corrupt: .corrupt
         case .io: .io
-        case .version, .foreign: .version
+        case .version, .foreign, .absent: .version
         }
     }
 }
@@ -57,7 +59,13 @@ extension StoreError: CustomStringConvertible {
         case .version(let found, let supported):
             """
             the database has schema version \(found), and this program needs at least \(supported.lowerBound): \
-            let its owner migrate it, or set storage.owner to agent; nothing was written
+            let its owner run what starwatch schema --from \(found) prints, or set storage.owner to agent; nothing was \
+            written
+            """
+        case .absent:
+            """
+            there is no database, and its owner has to make it: run what starwatch schema prints, or set storage.owner \
+            to agent; nothing was written
             """
         case .foreign:
             "the file is a database of another program: choose another storage.path; nothing was written"

@@ -62,6 +62,7 @@ extension Store {
             ("DELETE FROM notif_deliveries WHERE fire_at < ?", policy.deliveries, \.slots),
             ("DELETE FROM log_entries WHERE is_error = 1 AND created_at < ?", policy.errorLogs, \.logs),
             ("DELETE FROM starred_archive WHERE archived_at < ?", policy.history, \.archivedStars),
+            ("DELETE FROM poll_schedules WHERE updated_at < ?", policy.watermarks, \.watermarks),
         ]
         for (sql, age, key) in timed {
             counts[keyPath: key] += try direct(.retention) { db in try db.changed(sql, [before(age)]) }

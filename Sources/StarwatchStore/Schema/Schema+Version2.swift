@@ -1,6 +1,6 @@
 extension Schema {
     /// What version 2 changes.
-    static let version2 = removals + feed + digests
+    static let version2 = removals + feed + digests + host
 
     /// A request window holds its own times.
     private static let removals = """

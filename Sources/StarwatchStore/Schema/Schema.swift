@@ -1,9 +1,9 @@
 import GRDB
 
 /// The schema and its versions. The version is `PRAGMA user_version` (R-STO-13).
-enum Schema {
+package enum Schema {
     /// The versions this program can use.
-    static let supported = 2...2
+    package static let supported = 2...2
 
     /// Brings the database to the newest version, or asserts that its owner has.
     static func open(_ database: DatabaseQueue, owner: StoreOwner) throws {

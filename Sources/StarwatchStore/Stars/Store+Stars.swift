@@ -75,6 +75,32 @@ extension Store {
         }
     }
 
+    /// Switches the polls of starred plans off for an account, or on again (R-IDN-10, C-209).
+    ///
+    /// What waits to be announced is suppressed when they are switched off; it is still acknowledged.
+    ///
+    /// - Returns: The starred plans, which stay.
+    package func setStarsOptedOut(
+        _ isOptedOut: Bool,
+        of account: DID,
+        server: String,
+        now: Timestamp
+    ) throws(StoreError) -> StarsChange {
+        try write(.stars) { db in
+            try db.ensureSettings(account, server: server, now: now)
+            try db.run(
+                """
+                UPDATE settings SET updated_at = ?1, notificationPreferences = json_set(
+                    json_remove(notificationPreferences, '$.starred_projects'),
+                    '$.starredProjects', json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
+                """,
+                [now.milliseconds, isOptedOut, account.rawValue]
+            )
+            let suppressed = isOptedOut ? try suppress(plan: nil, of: account, db, now) : 0
+            return StarsChange(stars: try db.stars(of: account), suppressedRows: suppressed)
+        }
+    }
+
     /// Stores the configured plans if this account's stars were never written; afterwards the database holds them.
     ///
     /// - Returns: The starred plans now.
@@ -150,7 +176,9 @@ extension Store {
     }
 
     /// Tombstones too: a server asked about the remaining plans does not give them again.
-    private func suppress(plan: String, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
+    ///
+    /// - Parameter plan: `nil`: of every plan.
+    private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
         var total = 0
         let streams = try db.rows("SELECT id, poll FROM streams WHERE account = ?", [account.rawValue])
         var ids: [Int64] = []
@@ -161,7 +189,8 @@ extension Store {
             let rows = try db.changed(
                 """
                 UPDATE notification_outbox SET state = 'suppressed', finished_at = ?
-                WHERE state IN ('pending', 'evicted') AND stream_id = ? AND plan_id = ? AND \(Schema.isOpen)
+                WHERE state IN ('pending', 'evicted') AND stream_id = ?
+                    AND plan_id = coalesce(?, plan_id) AND \(Schema.isOpen)
                 """,
                 [now.milliseconds, id, plan]
             )

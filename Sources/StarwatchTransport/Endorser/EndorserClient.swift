@@ -111,10 +111,10 @@ package struct EndorserClient: Sendable {
 }
 
 /// Percent-encoding of everything but RFC 3986's unreserved characters.
-enum PercentEncoding {
+package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count + 8)
         for byte in text.utf8 {

@@ -39,9 +39,6 @@ package struct RequestReport: Sendable {
 
     init(endpoint: Endpoint, result: RequestResult, response: HTTPResponse?, measurements: HTTPMeasurements) {
         let headers = response?.headers
-        func rateLimit(_ field: String) -> String? {
-            headers?["X-Rate-Limit-\(field)"] ?? headers?["X-RateLimit-\(field)"] ?? headers?["RateLimit-\(field)"]
-        }
         self.endpoint = endpoint
         self.result = result
         self.status = response?.status
@@ -49,9 +46,9 @@ package struct RequestReport: Sendable {
         date = headers?["Date"]
         serverTime = headers?["X-Server-Time"]
         hasAge = headers?.contains("Age") ?? false
-        rateLimitRemaining = rateLimit("Remaining")
-        rateLimitLimit = rateLimit("Limit")
-        rateLimitReset = rateLimit("Reset")
+        rateLimitRemaining = headers?.rateLimit("Remaining")
+        rateLimitLimit = headers?.rateLimit("Limit")
+        rateLimitReset = headers?.rateLimit("Reset")
         self.rateLimit = headers?["RateLimit"]
     }
 }

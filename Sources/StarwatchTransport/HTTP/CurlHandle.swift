@@ -59,12 +59,16 @@ enum CurlHandle {
         switch request.method {
         case .get:
             _ = starwatch_set_long(easy, CURLOPT_HTTPGET, 1)
-        case .post:
+        case .delete:
+            _ = starwatch_set_long(easy, CURLOPT_HTTPGET, 1)
+            _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        case .post, .put:
             // Without these libcurl would wait for a "100 Continue" and call every body a form.
             append("Expect:", to: transfer)
             if !hasContentType { append("Content-Type:", to: transfer) }
             let body = request.body ?? []
             _ = starwatch_set_long(easy, CURLOPT_POST, 1)
+            if request.method == .put { _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, "PUT") }
             _ = starwatch_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
             body.withUnsafeBytes { bytes in
                 _ = bytes.withMemoryRebound(to: CChar.self) { text in
@@ -82,7 +86,9 @@ enum CurlHandle {
     static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) {
         _ = starwatch_set_pointer(easy, CURLOPT_PRIVATE, nil)
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
-        if transfer.request.method == .post { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
+        if transfer.request.method.hasBody { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
+        // The handle is used again: its next GET would be a DELETE.
+        _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
         curl_slist_free_all(transfer.headerList)
         transfer.headerList = nil
         transfer.easy = nil

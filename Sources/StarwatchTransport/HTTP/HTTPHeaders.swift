@@ -37,6 +37,11 @@ package struct HTTPHeaders: Sendable {
         self[name] != nil
     }
 
+    /// A field of the server's rate limit, such as `Remaining`, under any of the names in use.
+    package func rateLimit(_ field: String) -> String? {
+        self["X-Rate-Limit-\(field)"] ?? self["X-RateLimit-\(field)"] ?? self["RateLimit-\(field)"]
+    }
+
     private static func value(of name: UnsafeBufferPointer<UInt8>, in block: UnsafeBufferPointer<UInt8>) -> String? {
         guard let base = block.baseAddress else { return nil }
         var start = 0

@@ -3,6 +3,11 @@ package struct HTTPRequest: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
+        case put = "PUT"
+        case delete = "DELETE"
+
+        /// Whether a body is sent.
+        var hasBody: Bool { self == .post || self == .put }
     }
 
     package var method: Method
@@ -10,7 +15,7 @@ package struct HTTPRequest: Sendable {
     package var url: String
     /// In the order in which they are sent. A line break, or a character outside printable ASCII, refuses the request.
     package var headers: [(name: String, value: String)]
-    /// Sent with POST only.
+    /// Sent with POST and PUT only.
     package var body: [UInt8]?
     /// The limit from the call to the last byte of the answer, waiting for a free place included (R-EP-14: 30 s).
     package var timeout: Duration

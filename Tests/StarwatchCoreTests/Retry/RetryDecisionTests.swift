@@ -16,6 +16,22 @@ import Testing
         )
     }
 
+    @Test func linearDelaysGrowByTheirBaseAndNeverComeBeforeTheServerWants() {
+        let policy = RetryPolicy(attempts: 9, delay: .linear(.seconds(2)), jitter: -0.5...0.5)
+        let failure = APIFailure(result: .serverError, failureClass: .serverError, reason: "It failed.")
+        for (attempt, wait) in [(0, 2), (1, 2), (2, 4), (5, 10)] {
+            #expect(policy.delay(after: failure, attempt: attempt, random: 0.5) == .seconds(wait))
+        }
+        #expect(policy.delay(after: failure, attempt: 2, random: 0) == .seconds(2))
+        let asking = APIFailure(
+            result: .serverError,
+            failureClass: .unavailable,
+            retryAfter: .seconds(30),
+            reason: "It is busy."
+        )
+        #expect(policy.delay(after: asking, attempt: 2, random: 0.5) == .seconds(30))
+    }
+
     @Test(
         arguments: [
             (.network, 1, 1), (.network, 2, 2), (.timeout, 1, 1), (.timeout, 2, 2), (.serverError, 1, 2),

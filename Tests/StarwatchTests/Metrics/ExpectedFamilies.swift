@@ -216,6 +216,15 @@ enum ExpectedFamilies {
         family("starwatch_scrapes_in_flight", "gauge"),
     ]
 
+    static let host: [Family] = [
+        family(
+            "starwatch_host_polls_total",
+            "counter",
+            ("outcome", ["ok", "empty", "not_modified", "failed", "cancelled"])
+        ),
+        family("starwatch_host_poll_seconds", "histogram"),
+    ]
+
     /// Families whose label values the catalogue leaves open.
     static let open: [(name: String, type: String, labels: Set<String>)] = [
         ("starwatch_log_entries_total", "counter", ["level"]),
@@ -229,5 +238,5 @@ enum ExpectedFamilies {
         "process_resident_memory_bytes", "process_start_time_seconds",
     ]
 
-    static let all = contract + polls + api + outbox + digests + agent
+    static let all = contract + polls + api + outbox + digests + agent + host
 }

@@ -1,0 +1,177 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+import Synchronization
+
+/// Sends a host application's request until it is answered or given up.
+struct RequestRunner: Sendable {
+    /// How a request ended, as it is shared by all who asked the same.
+    struct Answer: Sendable {
+        var result: Result<HTTPResponse, PollError>
+        var requestID: String
+        var retryCount: Int
+    }
+
+    let http: any HTTPTransport
+    let time: any TimeSource
+    let random: @Sendable () -> Double
+    let gates: Gates
+
+    func send(_ request: PreparedRequest) async -> Answer {
+        let gate = await gates.gate(to: request.origin, for: request.account)
+        guard await gate.begin(now: time.now) else {
+            var error = PollError(
+                .circuitOpen,
+                "The server failed so often that it is left alone for a while.",
+                isRetryable: true
+            )
+            error.retryAfter = await gate.nextTrial().map { max(.zero, $0 - time.now) }
+            return Answer(result: .failure(error), requestID: "", retryCount: 0)
+        }
+        var answer = Answer(result: .failure(.cancelled), requestID: "", retryCount: 0)
+        let failure = await send(request, through: gate, &answer)
+        await gate.end(failure, now: time.now)
+        return answer
+    }
+
+    /// - Returns: What the circuit has to know; `nil`: it succeeded.
+    private func send(
+        _ request: PreparedRequest,
+        through gate: any RequestGate,
+        _ answer: inout Answer
+    ) async -> FailureClass? {
+        var attempt = 0
+        var isRenewed = false
+        var refused: AccessToken?
+        while true {
+            if let error = await takeTurn(at: gate) {
+                answer.result = .failure(error)
+                return .cancelled
+            }
+            let token: AccessToken?
+            do {
+                token = try await request.tokens?.token(request.account, refused, gates.serverTime(of: request.origin))
+                guard token != nil || request.tokens == nil || request.mayGoWithoutToken else { throw NoToken() }
+            } catch {
+                answer.result = .failure(Self.noToken(error))
+                return .cancelled
+            }
+            attempt += 1
+            answer.requestID = RandomID.uuid()
+            answer.retryCount = attempt - 1
+            let exchange = await http.exchange(request.httpRequest(token: token, requestID: answer.requestID))
+            await observe(exchange, of: request, at: gate)
+            let failure: APIFailure
+            switch exchange.result {
+            case .success(let response):
+                guard let refusal = refusal(of: response, isConditional: request.validator != nil) else {
+                    answer.result = .success(response)
+                    return nil
+                }
+                failure = refusal
+            case .failure(let error):
+                failure = APIFailure(
+                    result: error.result,
+                    failureClass: error.failureClass,
+                    reason: error.description
+                )
+            }
+            if let wait = RetryPolicy.serverWait(for: failure) {
+                await gate.hold(until: time.now + wait, now: time.now)
+            }
+            var error = PollError(failure)
+            answer.result = .failure(error)
+            let decision = RetryDecision.decide(
+                failure: failure,
+                attempt: attempt,
+                random: random(),
+                tokenRenewed: isRenewed,
+                // A new token is not a try that a host could want more or fewer of.
+                policy: failure.failureClass == .unauthenticated ? nil : request.retry
+            )
+            switch decision {
+            case .retry(let delay, _):
+                guard (try? await time.sleep(for: delay)) != nil else {
+                    answer.result = .failure(.cancelled)
+                    return .cancelled
+                }
+            case .renewTokenAndRetry where token != nil:
+                isRenewed = true
+                refused = token
+            case .deferUntil(let wait):
+                error.retryAfter = wait
+                answer.result = .failure(error)
+                return failure.failureClass
+            case .renewTokenAndRetry, .giveUp: return failure.failureClass
+            }
+        }
+    }
+
+    private struct NoToken: Error {}
+
+    private static func noToken(_ error: any Error) -> PollError {
+        var failure = PollError(
+            .noToken,
+            (error as? TokenError)?.description ?? "There is no token to send.",
+            isRetryable: false
+        )
+        if !(error is NoToken) { failure.underlying = error }
+        return failure
+    }
+
+    /// The failure that an answer is; `nil` when it is none.
+    private func refusal(of response: HTTPResponse, isConditional: Bool) -> APIFailure? {
+        if response.status == 304, !isConditional {
+            return APIFailure(
+                result: .malformed,
+                failureClass: .malformed,
+                status: 304,
+                reason: "The server says that nothing changed, and was not asked (304)."
+            )
+        }
+        return AnswerClassifier.classify(
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+            now: time.now
+        )
+    }
+
+    /// Waits until the request may go; an error when it may not, within the wait that is sat out.
+    private func takeTurn(at gate: any RequestGate) async -> PollError? {
+        while true {
+            await gates.lookAtClock()
+            if Task.isCancelled { return .cancelled }
+            guard let until = await gate.admit(now: time.now) else { return nil }
+            let wait = until - time.now
+            if wait > RetryDecision.longestInlineWait {
+                return PollError(
+                    .rateLimitExceeded,
+                    "The server, or our own limit, asks for a longer wait than is sat out.",
+                    isRetryable: true,
+                    retryAfter: wait
+                )
+            }
+            guard (try? await time.sleep(for: wait)) != nil else { return .cancelled }
+        }
+    }
+
+    /// Learns the server's time and what it says of its limits.
+    private func observe(_ exchange: HTTPExchange, of request: PreparedRequest, at gate: any RequestGate) async {
+        guard case .success(let response) = exchange.result else { return }
+        let headers = response.headers
+        gates.observeClock(of: request.origin, headers, exchange.measurements)
+        // A refusal says itself how long to wait; its budget would only guess.
+        guard response.status != 429, response.status != 503 else { return }
+        let now = time.now
+        if let budget = ServerBudget.read(
+            remaining: headers.rateLimit("Remaining"),
+            reset: headers.rateLimit("Reset"),
+            rateLimit: headers["RateLimit"],
+            answerDate: headers["Date"].flatMap { HTTPDate.parse($0, now: now) },
+            now: now
+        ) {
+            await gate.observe(budget, now: now)
+        }
+    }
+}

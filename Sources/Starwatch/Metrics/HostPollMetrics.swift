@@ -1,0 +1,45 @@
+package import StarwatchTelemetry
+
+/// How a poll of a host application ended.
+package enum HostPollOutcome: String, MetricLabel {
+    case ok, empty
+    case notModified = "not_modified"
+    case failed, cancelled
+}
+
+/// The polls that a host application defines. Details: an agent on its own has none.
+package struct HostPollMetrics: Sendable {
+    package let polls: MetricVector1<HostPollOutcome, Counter>
+    package let duration: Histogram
+
+    init(registry: MetricRegistry) {
+        polls = registry.counters(
+            .counter(
+                "starwatch_host_polls_total",
+                "Polls that a host application defined, by how they ended.",
+                stability: .detail
+            ),
+            by: LabelDimension("outcome")
+        )
+        duration = registry.histogram(
+            .histogram(
+                "starwatch_host_poll_seconds",
+                "Duration of polls that a host application defined, their waits included.",
+                stability: .detail
+            ),
+            bounds: Buckets.cycle
+        )
+    }
+
+    func count<Response>(_ outcome: PollResult<Response>.Outcome, duration: Duration) {
+        let word: HostPollOutcome =
+            switch outcome {
+            case .value: .ok
+            case .empty: .empty
+            case .notModified: .notModified
+            case .failure(let error): error.code == .cancelled ? .cancelled : .failed
+            }
+        polls[word].increment()
+        self.duration.observe(duration)
+    }
+}

@@ -1,0 +1,102 @@
+import GRDB
+package import StarwatchCore
+
+/// The schedules and watermarks of host applications. They belong to no account and touch no outbox row.
+extension Store {
+    /// What was stored of a schedule; `nil` if nothing was.
+    package func hostSchedule(_ id: String) throws(StoreError) -> StoredSchedule? {
+        try direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT config_json, next_run, last_attempt, last_success, failures, last_error, validator_url, etag,
+                    last_modified
+                FROM poll_schedules WHERE schedule_id = ?
+                """,
+                [id]
+            )
+            guard let row else { return nil }
+            var schedule = StoredSchedule(configuration: row[0])
+            schedule.nextRun = row.optionalTime(1)
+            schedule.lastAttempt = row.optionalTime(2)
+            schedule.lastSuccess = row.optionalTime(3)
+            schedule.failures = row[4]
+            schedule.lastError = row[5]
+            if let url = row[6] as String? {
+                schedule.validator = StoredValidator(url: url, etag: row[7], lastModified: row[8])
+            }
+            return schedule
+        }
+    }
+
+    /// Stores that there is a schedule, with its timing; what is known of its runs stays.
+    package func addHostSchedule(_ id: String, configuration: String, now: Timestamp) throws(StoreError) {
+        try direct(.pollState) { db in
+            try db.run(
+                """
+                INSERT INTO poll_schedules (schedule_id, config_json, updated_at) VALUES (?1, ?2, ?3)
+                ON CONFLICT (schedule_id) DO UPDATE SET config_json = ?2, updated_at = ?3
+                """,
+                [id, configuration, now.milliseconds]
+            )
+        }
+    }
+
+    /// Stores what is known of a schedule's runs. One that was removed meanwhile stays removed.
+    package func saveHostSchedule(_ schedule: StoredSchedule, id: String, now: Timestamp) throws(StoreError) {
+        try direct(.pollState) { db in
+            try db.run(
+                """
+                UPDATE poll_schedules SET next_run = ?, last_attempt = ?, last_success = ?, failures = ?,
+                    last_error = ?, validator_url = ?, etag = ?, last_modified = ?, updated_at = ?
+                WHERE schedule_id = ?
+                """,
+                [
+                    schedule.nextRun?.milliseconds, schedule.lastAttempt?.milliseconds,
+                    schedule.lastSuccess?.milliseconds, schedule.failures, schedule.lastError, schedule.validator?.url,
+                    schedule.validator?.etag, schedule.validator?.lastModified, now.milliseconds, id,
+                ]
+            )
+        }
+    }
+
+    /// Forgets a schedule. One that is not there is passed over.
+    package func removeHostSchedule(_ id: String) throws(StoreError) {
+        try direct(.pollState) { db in try db.run("DELETE FROM poll_schedules WHERE schedule_id = ?", [id]) }
+    }
+
+    /// A host application's watermark; `nil` if there is none.
+    package func hostWatermark(_ key: String) throws(StoreError) -> String? {
+        try direct(.read) { db in try db.row("SELECT watermark FROM host_watermarks WHERE key = ?", [key])?[0] }
+    }
+
+    /// Moves a host application's watermark from `expected` to `new`, if nobody moved it first, and only upwards.
+    ///
+    /// Text is compared byte by byte, as SQLite does by itself.
+    ///
+    /// - Returns: Whether it moved.
+    package func advanceHostWatermark(
+        _ key: String,
+        from expected: String?,
+        to new: String,
+        now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try direct(.watermark) { db in
+            guard let expected else {
+                return try db.changed(
+                    """
+                    INSERT INTO host_watermarks (key, watermark, updated_at) VALUES (?, ?, ?)
+                    ON CONFLICT (key) DO NOTHING
+                    """,
+                    [key, new, now.milliseconds]
+                ) == 1
+            }
+            return try db.changed(
+                """
+                UPDATE host_watermarks SET watermark = ?1, updated_at = ?2
+                WHERE key = ?3 AND watermark = ?4 AND watermark < ?1
+                """,
+                [new, now.milliseconds, key, expected]
+            ) == 1
+        }
+    }
+}

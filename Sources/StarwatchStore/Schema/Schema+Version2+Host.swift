@@ -1,0 +1,43 @@
+extension Schema {
+    /// What host applications keep here, and what tells the accounts of an older version of a new feature.
+    ///
+    /// Of a schedule only data is stored: its code comes back when the host schedules the same name again (C-112).
+    static let host = """
+        CREATE TABLE poll_schedules (
+            schedule_id TEXT PRIMARY KEY,
+            config_json TEXT NOT NULL CHECK (json_valid(config_json)),
+            next_run INTEGER,
+            last_attempt INTEGER,
+            last_success INTEGER,
+            failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+            last_error TEXT,
+            validator_url TEXT,
+            etag TEXT,
+            last_modified TEXT,
+            updated_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE host_watermarks (
+            key TEXT PRIMARY KEY,
+            watermark TEXT NOT NULL,
+            updated_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE feature_introductions (
+            feature TEXT PRIMARY KEY,
+            introduced_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE feature_notices (
+            account TEXT NOT NULL,
+            feature TEXT NOT NULL REFERENCES feature_introductions (feature),
+            token TEXT NOT NULL UNIQUE,
+            sinks_done TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(sinks_done)),
+            attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+            created_at INTEGER NOT NULL,
+            finished_at INTEGER,
+            PRIMARY KEY (account, feature)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+}

@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// A database that a host application owns: made of the printed statements, and never migrated.
+@Suite struct HostDatabaseTests {
+    let world = World()
+
+    @Test(arguments: [0, 1]) func thePrintedStatementsMakeWhatTheAgentMakes(version: Int) async throws {
+        if version == 1 {
+            let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-1.sql")
+            try run(String(contentsOf: dump, encoding: .utf8))
+        }
+        try run(try #require(Schema.statements(from: version)))
+        let fresh = World()
+        try await fresh.open().close()
+        #expect(try schema(world.path) == schema(fresh.path))
+        let store = try await world.open { $0.owner = .host }
+        #expect(try await store.activeIdentity().did != nil)
+        #expect(try await store.installation().instanceID.wholeMatch(of: /[0-9a-f]{32}/) != nil)
+        #expect(try await store.integrityCheck().isEmpty)
+        try await world.commit(store, world.changes(1...3))
+        await store.close()
+        // The owner may hand it over.
+        #expect(chmod(world.path, 0o600) == 0)
+        let handed = try await world.open()
+        // The used database has rows, and an identity, of its own.
+        #expect(try await handed.outboxCounts()[.pending] == (version == 1 ? 2 : 3))
+    }
+
+    @Test func thereIsNothingToDoForTheNewestVersionAndNoWayFromALaterOne() {
+        #expect(Schema.statements(from: Schema.supported.upperBound) == "")
+        #expect(Schema.statements(from: Schema.supported.upperBound + 1) == nil)
+        #expect(Schema.statements(from: -1) == nil)
+    }
+
+    @Test func statementsThatFailHalfwayChangeNothing() throws {
+        try run("CREATE TABLE installation (x)")
+        #expect(throws: DatabaseError.self) { try run(Schema.statements(from: 0)!) }
+        #expect(try schema(world.path) == ["CREATE TABLE installation (x)", "0"])
+    }
+
+    @Test(arguments: [0, 1, 3]) func aVersionThatIsNotKnownIsRefusedWithWhatToDoAndNothingIsWritten(
+        version: Int
+    ) throws {
+        try run("CREATE TABLE hosts (id INTEGER); PRAGMA user_version = \(version)")
+        let before = try Data(contentsOf: URL(filePath: world.path))
+        var options = world.options()
+        options.owner = .host
+        let error = #expect(throws: StoreError.self) { try Store(options) }
+        #expect(error?.kind == .version)
+        let advice = version > Schema.supported.upperBound ? "install the newer program" : "schema --from \(version)"
+        #expect(error?.description.contains(advice) == true)
+        #expect(try Data(contentsOf: URL(filePath: world.path)) == before)
+    }
+
+    @Test func aDatabaseThatIsNotThereIsNotMade() throws {
+        var options = world.options()
+        options.owner = .host
+        #expect(throws: StoreError.absent) { try Store(options) }
+        #expect(!FileManager.default.fileExists(atPath: world.path))
+    }
+
+    /// As `sqlite3` runs them.
+    private func run(_ sql: String) throws {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: world.path, configuration: configuration)
+        try queue.writeWithoutTransaction { db in try db.execute(sql: sql) }
+        try queue.close()
+    }
+
+    private func schema(_ path: String) throws -> [String] {
+        try DatabaseQueue(path: path).read { db in
+            let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            return try String.fetchAll(db, sql: sql) + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)]
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import MockEndorser
+import ServiceLifecycle
+import StarwatchCore
+import StarwatchStore
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+/// The agent as a library: what a host program does with it.
+@Suite struct AgentHostTests {
+    @Test func theVerbsOfAHostDoWhatTheyDoOnTheControlSocket() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent()
+            #expect(try await agent.activeIdentity() == world.did)
+            var news = agent.news().makeAsyncIterator()
+            let poll = PollName(World.starred)!
+            #expect(try await agent.runNow(poll) == .bootstrapped)
+            #expect(await news.next() == .poll(poll, .bootstrapped, newChanges: 0))
+            world.mock.publish(count: 3)
+            #expect(try await agent.runNow(poll) == .changed)
+            #expect(await news.next() == .poll(poll, .changed, newChanges: 3))
+            #expect(try world.announced.count == 3)
+
+            #expect(try await agent.updateStars(["a", "b", "a"]) == ["a", "b"])
+            try await agent.setStarsOptedOut(true)
+            #expect(try await agent.runNow(poll) == nil)
+            #expect(await news.next() == .skipped(poll, .optedOut))
+            try await agent.setStarsOptedOut(false)
+            #expect(try await agent.runNow(poll) != nil)
+            _ = await news.next()
+
+            try await agent.setActiveIdentity(nil)
+            #expect(await news.next() == .identityChanged(nil))
+            #expect(try await agent.activeIdentity() == nil)
+            await #expect(throws: AgentError.self) { try await agent.updateStars(["a"]) }
+            await #expect(throws: AgentError.self) { try await agent.runNow(PollName("nothing")!) }
+            #expect(await agent.state().identity == nil)
+            await world.stopAgent()
+            #expect(await news.next() == nil)
+        }
+    }
+
+    @Test func aHostsRequestSharesTheAgentsServerIdentityAndLimits() async throws {
+        struct Plans: Codable, Sendable { var data: [String]? }
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent()
+            _ = try await agent.runNow(PollName(World.starred)!)
+            let context = try await agent.pollingContext()
+            #expect(context.account == world.did && context.server == world.mock.url)
+            world.mock.script(.rateLimited(retryAfter: .seconds(500)), at: .plansChanged)
+            #expect(try await agent.runNow(PollName(World.starred)!) == .deferred)
+            let result = try await agent.execute(PollRequest<Never, Plans>(endpoint: "/api/v2/time"))
+            #expect(result.error?.code == .rateLimitExceeded)
+            world.clock.advance(by: .seconds(600))
+            let page = await agent.page()
+            #expect(page["starwatch_host_polls_total", ["outcome": "failed"]] == 1)
+            #expect(page["starwatch_host_polls_total", ["outcome": "ok"]] == 0)
+        }
+    }
+
+    @Test func theWatermarksOfAHostOutliveARestart() async throws {
+        try await World.with(.endorser) { world in
+            var agent = try await world.agent()
+            #expect(try await agent.storage.advance("feed", from: nil, to: "7"))
+            agent = try await world.agent()
+            #expect(try await agent.storage.watermark(of: "feed") == "7")
+        }
+    }
+
+    // MARK: - Sinks
+
+    /// A sink of a host's that does as it is told.
+    private final class Inbox: HostSink {
+        let name = "inbox"
+        let seen = Mutex<[NotificationMessage]>([])
+        let error = Mutex<(any Error & Sendable)?>(nil)
+
+        func deliver(_ notification: NotificationMessage) async throws {
+            seen.withLock { $0.append(notification) }
+            if let error = error.withLock({ $0 }) { throw error }
+        }
+    }
+
+    private func agent(_ world: World, sinks: [any HostSink]) async throws -> Agent {
+        var surroundings = AgentSurroundings()
+        surroundings.sinks = sinks
+        var options = world.options
+        options.polls[0].bootstrap = .beginning
+        options.delivery.sinks = []
+        return try await Agent(
+            options: options,
+            time: world.clock,
+            logSinks: [world.log],
+            surroundings: surroundings,
+            random: { 0.5 }
+        )
+    }
+
+    @Test func aHostsSinkIsTriedUntilItTakesTheNotification() async throws {
+        struct Busy: Error {}
+        try await World.with(.endorser) { world in
+            let inbox = Inbox()
+            inbox.error.withLock { $0 = Busy() }
+            let agent = try await agent(world, sinks: [inbox])
+            world.mock.publish(count: 1)
+            _ = try await agent.runNow(PollName(World.starred)!)
+            #expect(try await agent.rows([.claimed]).count == 1)
+            inbox.error.withLock { $0 = nil }
+            world.clock.advance(by: .seconds(5))
+            _ = await agent.dispatcher.pass()
+            let seen = inbox.seen.withLock { $0 }
+            #expect(seen.count == 2 && seen[0] == seen[1] && seen[0].count == 1)
+            #expect(try await agent.rows([.claimed]).isEmpty)
+            let page = await agent.page()
+            #expect(page["starwatch_delivery_attempts_total", ["sink": "inbox", "result": "unavailable"]] == 1)
+            #expect(page["starwatch_delivery_attempts_total", ["sink": "inbox", "result": "ok"]] == 1)
+            await agent.close()
+        }
+    }
+
+    @Test func aHostsRefusalCostsATry() async throws {
+        try await World.with(.endorser) { world in
+            let inbox = Inbox()
+            inbox.error.withLock { $0 = HostSinkRefusal() }
+            let agent = try await agent(world, sinks: [inbox])
+            world.mock.publish(count: 1)
+            _ = try await agent.runNow(PollName(World.starred)!)
+            for _ in 0..<3 {
+                world.clock.advance(by: .seconds(60))
+                _ = await agent.dispatcher.pass()
+            }
+            #expect(inbox.seen.withLock(\.count) == 3)
+            #expect(try await agent.rows([.dead]).count == 1)
+            await agent.close()
+        }
+    }
+
+    @Test func notificationsAreASequence() async throws {
+        try await World.with(.endorser) { world in
+            let feed = NotificationFeed(name: "app")
+            let agent = try await agent(world, sinks: [feed])
+            let ids = world.mock.publish(count: 3)
+            _ = try await agent.runNow(PollName(World.starred)!)
+            var notifications = feed.notifications.makeAsyncIterator()
+            #expect(await notifications.next()?.changes.map(\.jwtID).sorted() == ids.sorted())
+            // Nobody reads any more: what comes then waits.
+            feed.finish()
+            world.mock.publish(count: 1)
+            _ = try await agent.runNow(PollName(World.starred)!)
+            #expect(try await agent.rows([.claimed]).count == 1)
+            await agent.close()
+        }
+    }
+
+    @Test(arguments: ["log", "server", "Not A Name"]) func aNameThatIsTakenOrNoneIsRefused(name: String) async throws {
+        let folder = try TestFolder()
+        var options = AgentOptions()
+        options.storage.path = folder.path("starwatch.db")
+        options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        await #expect(throws: AgentError.self) {
+            try await Agent(options: options, sinks: [NotificationFeed(name: name)])
+        }
+    }
+
+    // MARK: - A group of the host's own
+
+    @Test func anAgentRunsInAGroupOfTheHostsAndEndsWithIt() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var options = world.options
+            options.polls[0].timing = .every(.seconds(30))
+            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            let group = ServiceGroup(services: [AgentService(agent)], logger: agent.logger)
+            async let run: Void = group.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            await #expect(throws: ControlError.self) { try await agent.reload() }
+            await group.triggerGracefulShutdown()
+            try await run
+            // The database is free for the next one.
+            try await world.agent()
+        }
+    }
+
+    @Test func aHostsOwnPollsRunWithTheAgent() async throws {
+        struct Clock: Codable, Sendable {}
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await Agent(options: world.options, time: world.clock, logSinks: [world.log])
+            let (results, take) = AsyncStream.makeStream(of: Bool.self)
+            try await agent.pollManager.schedule(
+                PollSchedule(
+                    name: "clock",
+                    request: PollRequest<Never, Clock>(endpoint: "/api/v2/time"),
+                    timing: .every(.seconds(60))
+                ) {
+                    try await agent.pollingContext()
+                } handle: { result, context in
+                    #expect(context.account == world.did)
+                    take.yield(result.isSuccess)
+                }
+            )
+            async let run = agent.run()
+            for await isSuccess in results {
+                #expect(isSuccess)
+                break
+            }
+            agent.stop()
+            _ = try await run
+        }
+    }
+
+    // MARK: - A database of the host's own
+
+    @Test func aDatabaseThatTheHostMadeIsUsedAndOneOfAnotherVersionIsNot() async throws {
+        let folder = try TestFolder()
+        var options = AgentOptions()
+        options.storage.path = folder.path("host.db")
+        options.storage.owner = .host
+        await #expect(throws: AgentError.self) { try await Agent(options: options) }
+        #expect(!FileManager.default.fileExists(atPath: options.storage.path))
+        #expect(HostDatabase.statements()?.contains("CREATE TABLE settings") == true)
+        #expect(HostDatabase.statements(from: HostDatabase.versions.upperBound) == "")
+    }
+}
