@@ -24,7 +24,10 @@ struct StarwatchTool: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "Data",
-                subcommands: [OutboxCommand.self, NotificationsCommand.self, IdentityCommand.self, StarsCommand.self]
+                subcommands: [
+                    OutboxCommand.self, NotificationsCommand.self, DeepLinkCommand.self, IdentityCommand.self,
+                    StarsCommand.self,
+                ]
             ),
         ]
     )

@@ -1,3 +1,4 @@
+import StarwatchCore
 import StarwatchTransport
 
 extension RandomID {
@@ -6,4 +7,7 @@ extension RandomID {
 
     /// The id of a notification, which stays through every retry.
     static func notificationID() -> String { "ntf_" + Hex.encode(bytes(16)) }
+
+    /// A shortlink that nobody guesses: 128 random bits.
+    static func shortlink() -> Shortlink? { Shortlink(Hex.encode(bytes(16))) }
 }

@@ -59,7 +59,7 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.archivedStars() }
     }
 
-    private func ask<Answer>(
+    func ask<Answer>(
         _ question: (ControlClient) async throws(ControlClientError) -> Answer
     ) async throws(CommandError) -> Answer {
         do throws(ControlClientError) {

@@ -152,6 +152,7 @@ extension Store {
     /// Tombstones too: a server asked about the remaining plans does not give them again.
     private func suppress(plan: String, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
         var total = 0
+        try db.run("DELETE FROM plan_snapshots WHERE account = ? AND plan_id = ?", [account.rawValue, plan])
         let streams = try db.rows("SELECT id, poll FROM streams WHERE account = ?", [account.rawValue])
         var ids: [Int64] = []
         while let row = try streams.next() {
