@@ -13,7 +13,7 @@ extension FuzzTarget {
         tries: 20_000
     ) { input in
         let text = input.text
-        do {
+        do throws(DeepLinkError) {
             let link = try DeepLink(parsing: text)
             guard (try? DeepLink(parsing: link.url)) == link else { return "a link that does not come back" }
             if case .updates(let claims) = link, !(1...10).contains(claims.ids.count) { return "too many claims" }
@@ -34,7 +34,7 @@ extension FuzzTarget {
         tries: 20_000
     ) { input in
         let text = input.text
-        do {
+        do throws(MessageError) {
             let pattern = try MessagePattern(text)
             for rules in PluralRules.allCases {
                 for number in [0, 1, 2, 5, 22, 1_000_000] {
