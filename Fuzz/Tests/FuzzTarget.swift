@@ -15,6 +15,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     static let all: [FuzzTarget] = [
         .redactor, .page, .answer, .httpDate, .cron, .configuration, .exposition, .negotiation, .target,
+        .deepLink, .message,
     ]
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -80,6 +80,15 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("outbox:\n  max_retries: \"3\"", line: 2, "outbox.max_retries", "must be a whole number"),
         BadInput("outbox:\n  max_retries: 1.5", line: 2, "outbox.max_retries", "must be a whole number"),
         BadInput("delivery:\n  locale: no", line: 2, "delivery.locale", "put it in quotes"),
+        BadInput("delivery:\n  locale: e", line: 2, "delivery.locale", "such as en or en-GB"),
+        BadInput("delivery:\n  catalogues: ./nowhere", line: 2, "delivery.catalogues", "there is no folder"),
+        BadInput("delivery:\n  project_names: x", line: 2, "delivery.project_names", "must be a section"),
+        BadInput(
+            "delivery:\n  project_names:\n    secret-plan: [x]",
+            line: 3,
+            "delivery.project_names",
+            "must be handles with a name each"
+        ),
         BadInput("storage:\n  path: ''", line: 2, "storage.path", "must not be empty"),
         BadInput("auth:\n  argv: run me", line: 2, "auth.argv", "must be a list"),
         BadInput("auth:\n  argv:\n    - a\n    - 3", line: 4, "auth.argv[1]", "put it in quotes"),

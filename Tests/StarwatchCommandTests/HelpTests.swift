@@ -11,9 +11,8 @@ import Testing
         let order = [
             "Watches starred projects", "Exit codes: 0 good", "USAGE: starwatch <subcommand>", "AGENT SUBCOMMANDS:",
             "  run  ", "  status  ", "  poll  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
-            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  notifications  ", "  digests  ",
-            "  identity  ",
-            "  stars  ",
+            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ",
+            "  notifications  ", "  deeplink  ", "  digests  ", "  identity  ", "  stars  ", "  schema  ",
         ]
         var rest = text[...]
         for part in order {
@@ -46,8 +45,21 @@ import Testing
             "outbox discard",
             "USAGE: starwatch outbox discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
         ),
-            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  notifications  ", "  digests  ",
-            "  identity  ",
+        (
+            "notifications follow",
+            "USAGE: starwatch notifications follow [--after <after>] [--config <file>] [--socket <path>] [--json]"
+        ),
+        (
+            "notifications list",
+            "USAGE: starwatch notifications list [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
+        ),
+        ("notifications show", "USAGE: starwatch notifications show <id> [--config <file>] [--socket <path>] [--json]"),
+        (
+            "notifications act",
+            "USAGE: starwatch notifications act <id> <action> [--config <file>] [--socket <path>] [--json]"
+        ),
+        ("deeplink", "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--json]"),
+        ("digests", "USAGE: starwatch digests [--config <file>] [--socket <path>] [--json]"),
         ("identity show", "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--json]"),
         (
             "identity set",

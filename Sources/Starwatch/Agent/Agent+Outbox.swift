@@ -147,7 +147,7 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry.Delivery {
-    fileprivate init(_ status: SinkStatus) {
+    init(_ status: SinkStatus) {
         self.init(
             sink: status.sink,
             state: status.state.rawValue,

@@ -38,6 +38,7 @@ public final class Agent: Sendable {
     let lifecycle = AgentLifecycle()
     package let reloader: Reloader
     let progress = ProgressMark()
+    let actionHooks = ActionHooks()
     private let stopping = Announcement<Void>()
     private let recorder: LogRecorder
     private let http: any HTTPTransport

@@ -1,7 +1,7 @@
 package import StarwatchCore
 
 /// What the HTTP servers may ask of a running agent. The read-only server uses the first part only.
-package protocol AgentControl: Sendable {
+package protocol AgentControl: NotificationControl {
     /// The bytes of `/metrics`: see ``MetricsAnswer``.
     func metrics(_ request: MetricsQuery) async -> MetricsAnswer
     func status() async -> AgentStatus

@@ -95,7 +95,7 @@ package struct ControlClient: Sendable {
 
     // MARK: - HTTP
 
-    private func call<Answer: Decodable>(
+    func call<Answer: Decodable>(
         _ method: HTTPMethod,
         _ target: String,
         _ body: (any Encodable & Sendable)? = nil,
@@ -180,7 +180,7 @@ package struct ControlClient: Sendable {
     }
 
     /// Percent-encodes everything but RFC 3986's unreserved bytes.
-    private static func escape(_ text: String) -> String {
+    static func escape(_ text: String) -> String {
         var escaped = ""
         for byte in text.utf8 {
             switch byte {

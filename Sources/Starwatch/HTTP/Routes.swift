@@ -78,7 +78,7 @@ struct ControlRoutes: Sendable {
             Route("/api/v1/digests", digests),
             Route("/api/v1/reload", reload),
             Route("/api/v1/polls/{name}/run") { run($0[0]) },
-        ] + feed
+        ] + feed + notifications
     }
 
     private var openAPI: Handlers {

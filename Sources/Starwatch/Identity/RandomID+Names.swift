@@ -1,3 +1,4 @@
+import StarwatchCore
 import StarwatchTransport
 
 extension RandomID {
@@ -9,4 +10,7 @@ extension RandomID {
 
     /// The id of an event for a callback, which stays through every try.
     static func eventID() -> String { "evt_" + Hex.encode(bytes(8)) }
+
+    /// A shortlink that nobody guesses: 128 random bits.
+    static func shortlink() -> Shortlink? { Shortlink(Hex.encode(bytes(16))) }
 }

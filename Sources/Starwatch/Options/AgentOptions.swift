@@ -186,8 +186,17 @@ public struct DeliveryOptions: Sendable, Hashable {
     public var groupInterval: Duration = .seconds(300)
     /// The largest group that is "several"; above it "many". By default 5.
     public var maxGroupSize = 5
-    /// The payload's `locale`, for the receiver. By default `en`. Texts are English whatever it is.
+    /// The language of the texts, by a BCP 47 tag: `pl-PL` is Polish, and what there is no catalogue for is English.
+    /// By default `en`.
     public var locale = "en"
+    /// The texts. By default those of the program, in English, Polish and Japanese.
+    public var catalogues = MessageCatalogues.builtIn
+    /// The folder that the configuration file takes further catalogues from, for show. `nil`, the default: none.
+    public var catalogueFolder: String?
+    /// What the host calls its projects, by handle; before the server's names. Empty by default.
+    public var projectNames: [String: String] = [:]
+    /// Whether the person is told, once and quietly, while a poll is stale. By default `false`.
+    public var stalenessNotice = false
     /// At most 16, each with a name of its own. Empty by default.
     public var sinks: [SinkOptions] = []
 

@@ -229,6 +229,7 @@ package final class PollCycle: Sendable {
                 do { plan = try walk.receive(page, askedAt: askedAt) } catch { throw .page(error) }
                 let counts = try await commit(
                     page,
+                    body: response.body,
                     plan: plan,
                     stream: stream,
                     state: state,
@@ -304,6 +305,7 @@ package final class PollCycle: Sendable {
     /// - Parameter isWalkStored: Whether an interrupted walk is stored, of an earlier cycle or a page before.
     private func commit(
         _ page: Page,
+        body: [UInt8],
         plan: PageWalk.Plan,
         stream: StreamKey,
         state: PollState,
@@ -327,6 +329,7 @@ package final class PollCycle: Sendable {
             now: clock.now
         )
         commit.rejectedCount = page.rejected
+        if poll.kind == .starredProjects { commit.details = PlanDetailsDecoder.decode(body) }
         commit.cursor = isBootstrap ? .unchanged : plan.cursor
         commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
         commit.interrupted = plan.interrupted
@@ -337,6 +340,7 @@ package final class PollCycle: Sendable {
         }
         if isBootstrap, let top = walk.settled {
             let window = JWTID.floor(top.kind, at: top.timestamp - walk.dialect.lateVisibility)
+            commit.seenOnly = commit.changes.filter { $0.id.precedes(window) == true }
             commit.changes.removeAll { $0.id.precedes(window) == true }
         }
         let counts: PageCommitCounts

@@ -26,12 +26,15 @@ package final class DispatchService: Service {
     /// Longer than any attempt: within it nobody else may try.
     static let lease = Duration.seconds(120)
 
-    private let polls: [Poll]
+    let polls: [Poll]
     let sinks: [SinkSlot]
     let store: Store
     private let identity: IdentityContext
-    private let server: String
-    private let options: DeliveryOptions
+    let server: String
+    let options: DeliveryOptions
+    let messages: Messages
+    /// Since when a poll that never succeeded has had the chance to.
+    let startedAt: Timestamp
     let maxRetries: Int
     let clock: ServerClock
     let time: any TimeSource
@@ -70,6 +73,8 @@ package final class DispatchService: Service {
         self.identity = identity
         self.server = server
         self.options = options
+        messages = options.catalogues.messages(for: LocaleTag(options.locale) ?? .english)
+        startedAt = clock.now
         self.maxRetries = maxRetries
         self.clock = clock
         self.time = time
@@ -105,6 +110,7 @@ package final class DispatchService: Service {
         do throws(StoreError) {
             try await settleTimes()
             guard let did = try await identity.current().identity.did else { return pass }
+            if options.stalenessNotice { try await noticeStaleness(of: did) }
             var open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
             for poll in polls {
                 let stream = StreamKey(account: did, server: server, poll: poll.name)
@@ -182,7 +188,8 @@ package final class DispatchService: Service {
         let runID = RandomID.runID()
         let id = RandomID.notificationID()
         let (kind, name) = (poll?.kind ?? .starredProjects, stream.poll)
-        let (largest, locale) = (options.maxGroupSize, options.locale)
+        let shortlink = RandomID.shortlink()
+        let (largest, messages, names) = (options.maxGroupSize, messages, options.projectNames)
         let notification = try await store.claim(
             stream,
             now: now,
@@ -191,6 +198,8 @@ package final class DispatchService: Service {
             sinks: active,
             runID: runID
         ) { rows in
+            let needsShortlink = NotificationMessage.needsShortlink(rows.count, largestGroup: largest)
+            let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
             let message = NotificationMessage(
                 id: id,
                 runID: runID,
@@ -198,7 +207,10 @@ package final class DispatchService: Service {
                 kind: kind,
                 changes: rows.map(\.change),
                 largestGroup: largest,
-                locale: locale,
+                messages: messages,
+                names: names,
+                fields: Dictionary(fields) { $1 },
+                shortlink: needsShortlink ? shortlink : nil,
                 createdAt: now
             )
             return NotificationDraft(
@@ -206,7 +218,8 @@ package final class DispatchService: Service {
                 group: message.group.rawValue,
                 title: message.title,
                 body: message.body,
-                payload: message.json()
+                payload: message.json(),
+                shortlink: needsShortlink ? shortlink : nil
             )
         }
         guard let notification else { return [] }

@@ -4,6 +4,8 @@ package import StarwatchCore
 package protocol NotificationSink: Sendable {
     /// The configured name.
     var name: String { get }
+    /// What it can do with a notification beside showing its text (R-NOT-05). What it cannot is left out silently.
+    var capabilities: SinkCapabilities { get }
     /// Hands over one notification. The same `id` may come again after a crash or a failure, with the same content.
     ///
     /// When the task is cancelled the attempt ends as ``SinkResult/unavailable(_:retryAfter:)``.

@@ -19,8 +19,11 @@ struct NtfyMessage: Encodable {
     /// retry shows nothing twice, and of a poll only the latest notification is shown.
     var sequenceID: String?
 
+    /// 2 is low, of 1 to 5; `nil`: as every other.
+    var priority: Int?
+
     enum CodingKeys: String, CodingKey {
-        case topic, title, message, click
+        case topic, title, message, click, priority
         case sequenceID = "sequence_id"
     }
 
@@ -30,6 +33,7 @@ struct NtfyMessage: Encodable {
         message = Self.cut(notification.body, to: Self.messageBytes)
         let more = try? JSONDecoder().decode(More.self, from: Data(notification.payload))
         click = more?.deepLink.flatMap { $0.utf8.count <= Self.clickBytes ? $0 : nil }
+        priority = more?.priority == "low" ? 2 : nil
         sequenceID = more?.collapseKey.flatMap { Self.isSequenceID($0) ? $0 : nil }
     }
 
@@ -37,10 +41,12 @@ struct NtfyMessage: Encodable {
     private struct More: Decodable {
         var deepLink: String?
         var collapseKey: String?
+        var priority: String?
 
         enum CodingKeys: String, CodingKey {
             case deepLink = "deep_link"
             case collapseKey = "collapse_key"
+            case priority
         }
     }
 

@@ -1,10 +1,104 @@
 import ArgumentParser
+import Starwatch
+import StarwatchCore
 
 struct NotificationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notifications",
-        abstract: "Follow notifications.",
-        discussion: "The output names projects; it is meant for the agent's owner.",
-        subcommands: [NotificationsFollowCommand.self]
+        abstract: "List, show and follow notifications, and act on them.",
+        discussion: """
+            Goes through the running agent if there is one, else straight to the database, which cannot be followed. \
+            The output names projects; it is meant for the person who is notified.
+            """,
+        subcommands: [List.self, Show.self, Act.self, NotificationsFollowCommand.self]
     )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the active identity's notifications, the newest first."
+        )
+
+        @Option(help: "Only those with smaller rows than this one, which is the last of the list before.")
+        var before: Int64?
+
+        @Option(help: "The most notifications, from 1 to \(NotificationQuery.listLimit).")
+        var limit = NotificationQuery().limit
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func validate() throws {
+            guard (1...NotificationQuery.listLimit).contains(limit) else {
+                throw ValidationError("--limit must be between 1 and \(NotificationQuery.listLimit)")
+            }
+        }
+
+        func run() async throws {
+            var query = NotificationQuery()
+            query.before = before
+            query.limit = limit
+            let found = try await arguments.access.perform { [query] agent throws(CommandError) in
+                try await agent.notificationList(query)
+            }
+            print(try format.json ? JSONText.encode(found) : NotificationText.list(found))
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show a notification, and what became of it."
+        )
+
+        @Argument(help: "The notification's id, as list shows it.")
+        var id: String
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws {
+            let id = id
+            let found = try await arguments.access.perform { agent throws(CommandError) in
+                try await agent.notificationShow(id)
+            }
+            print(try format.json ? JSONText.encode(found) : NotificationText.details(found))
+        }
+    }
+
+    struct Act: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "act",
+            abstract: "Do what a person would with a notification's buttons.",
+            discussion: """
+                The same again changes nothing. A snooze delivers the notification once more, an hour later, under \
+                an id of its own; a change of the identity cancels that. No action acknowledges anything.
+                """
+        )
+
+        @Argument(help: "The notification's id, as list shows it.")
+        var id: String
+
+        @Argument(help: "One of \(NotificationAction.allCases.map(\.rawValue).joined(separator: ", ")).")
+        var action: String
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func validate() throws {
+            let names = NotificationAction.allCases.map(\.rawValue)
+            guard !names.contains(action) else { return }
+            let tail = Suggestion.tail(for: action, among: names)
+            throw ValidationError("the action must be one of \(names.joined(separator: ", "))\(tail)")
+        }
+
+        func run() async throws {
+            guard let action = NotificationAction(rawValue: action) else { return }
+            let id = id
+            let report = try await arguments.access.perform { agent throws(CommandError) in
+                try await agent.notificationAct(id, action)
+            }
+            print(try format.json ? JSONText.encode(report) : NotificationText.line(report))
+        }
+    }
 }

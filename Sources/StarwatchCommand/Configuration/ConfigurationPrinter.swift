@@ -174,6 +174,9 @@ struct ConfigurationPrinter {
         value("group_interval", delivery.groupInterval)
         value("max_group_size", delivery.maxGroupSize)
         value("locale", delivery.locale)
+        value("catalogues", delivery.catalogueFolder)
+        value("project_names", raw: delivery.projectNames.isEmpty ? "{}" : "{<plan>: <name>}")
+        value("staleness_notice", raw: "\(delivery.stalenessNotice)")
         lines.append(("  sinks:", nil))
         for (index, sink) in delivery.sinks.enumerated() {
             section = "delivery.sinks[\(index)]"

@@ -39,11 +39,17 @@ extension ConfigurationReader {
     }
 
     mutating func readDelivery(_ section: SettingsSection) {
-        section.allow(["group_wait", "group_interval", "max_group_size", "locale", "sinks"])
+        section.allow([
+            "group_wait", "group_interval", "max_group_size", "locale", "catalogues", "project_names",
+            "staleness_notice", "sinks",
+        ])
         section.duration("group_wait", &options.delivery.groupWait, atMost: .days(1))
         section.duration("group_interval", &options.delivery.groupInterval, atMost: .days(7))
         section.integer("max_group_size", &options.delivery.maxGroupSize, in: 1...100)
         section.text("locale", &options.delivery.locale, check: ValueRules.locale)
+        readCatalogues(section)
+        readProjectNames(section)
+        section.flag("staleness_notice", &options.delivery.stalenessNotice)
         readSinks(section)
     }
 

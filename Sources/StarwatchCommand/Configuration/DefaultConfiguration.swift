@@ -59,7 +59,10 @@ enum DefaultConfiguration {
           group_wait: 0s
           group_interval: 5m             # at most one notification in this time
           max_group_size: 5              # the largest group that is "several"; above it "many"
-          locale: en                     # a label in the payload; texts are not translated
+          locale: en                     # of the texts: en | ja | pl | one of catalogues; pl-PL is pl
+          catalogues: null               # a folder of texts that come first: LOCALE.json, such as pl.json
+          project_names: {}              # your own names of projects: {HANDLE: name, ...}
+          staleness_notice: false        # true: tell the person, once, while a poll is stale
           sinks:                         # at most 16
             - name: log
               kind: log                  # stdout | log | feed | file | webhook | ntfy | command

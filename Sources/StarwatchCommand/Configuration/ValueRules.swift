@@ -71,11 +71,7 @@ enum ValueRules {
     }
 
     static func locale(_ text: String) -> String? {
-        let parts = text.split(whereSeparator: { $0 == "-" || $0 == "_" })
-        let isTag =
-            (2...8).contains(parts.first?.count ?? 0)
-            && parts.allSatisfy { $0.count <= 8 && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
-        return isTag ? nil : "must be a language such as en or en-GB."
+        LocaleTag(text) == nil ? "must be a language such as en or en-GB." : nil
     }
 
     /// `sha256//` and 32 bytes in base64; several are joined with `;`.

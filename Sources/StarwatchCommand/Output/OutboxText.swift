@@ -29,11 +29,14 @@ enum OutboxText {
             ("Notification", row.notificationID ?? "-"),
         ]
         for delivery in row.deliveries ?? [] {
-            var text = "\(delivery.state), tries \(delivery.attempts), refused \(delivery.rejections)"
-            text += delivery.nextAttemptAt.map { ", next \($0)" } ?? ", since \(delivery.updatedAt)"
-            pairs.append(("Sink \(delivery.sink)", text))
+            pairs.append(("Sink \(delivery.sink)", self.delivery(delivery)))
         }
         return TextTable.pairs(pairs)
+    }
+
+    static func delivery(_ delivery: OutboxEntry.Delivery) -> String {
+        "\(delivery.state), tries \(delivery.attempts), refused \(delivery.rejections)"
+            + (delivery.nextAttemptAt.map { ", next \($0)" } ?? ", since \(delivery.updatedAt)")
     }
 }
 

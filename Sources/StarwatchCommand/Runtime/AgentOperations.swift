@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 /// What commands ask of an agent, whether it runs elsewhere or is opened here.
-protocol AgentOperations: Sendable {
+protocol AgentOperations: NotificationOperations {
     func runPoll(_ name: String) async throws(CommandError) -> PollReport
     func outboxList(_ query: OutboxQuery) async throws(CommandError) -> [OutboxEntry]
     func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry

@@ -67,7 +67,7 @@ struct ForegroundAgent: AgentOperations {
         try await ask { agent throws(ControlError) in try await agent.digests() }
     }
 
-    private func ask<Answer>(
+    func ask<Answer>(
         _ question: (Agent) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {
         do throws(ControlError) {

@@ -63,7 +63,7 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.digests() }
     }
 
-    private func ask<Answer>(
+    func ask<Answer>(
         _ question: (ControlClient) async throws(ControlClientError) -> Answer
     ) async throws(CommandError) -> Answer {
         do throws(ControlClientError) {

@@ -2,27 +2,22 @@
 public enum FeatureNotification: String, Sendable, CaseIterable {
     case starredProjects = "starred_projects"
 
-    /// The key of its texts in message catalogues: `….title` and `….body`.
-    public var messageKey: String { "notifications.feature.\(rawValue)" }
-
-    /// Its title in English.
-    public var title: String {
+    var title: MessageKey {
         switch self {
-        case .starredProjects: "New Feature: Starred Projects"
+        case .starredProjects: .featureTitle
         }
     }
 
-    /// Its text in English.
-    public var body: String {
+    var body: MessageKey {
         switch self {
-        case .starredProjects: "You can now get notifications for projects you star. Tap to learn more."
+        case .starredProjects: .featureBody
         }
     }
 
     /// Where a tap leads (C-176).
-    public var deepLink: String {
+    var deepLink: DeepLink {
         switch self {
-        case .starredProjects: "timesafari://features/starred-projects"
+        case .starredProjects: .feature
         }
     }
 }
@@ -33,19 +28,28 @@ extension NotificationMessage {
     /// - Parameters:
     ///   - id: Kept through every retry, so that sinks can tell a repetition.
     ///   - runID: The same for every retry too.
-    public init(feature: FeatureNotification, id: String, runID: String, locale: String, createdAt: Timestamp) {
+    ///   - messages: The texts, and with them the locale.
+    public init(
+        feature: FeatureNotification,
+        id: String,
+        runID: String,
+        messages: Messages,
+        createdAt: Timestamp
+    ) {
         self.id = id
         self.runID = runID
         poll = feature.rawValue
-        group = .single
+        (group, count, changes) = (.single, 0, [])
         collapseKey = "feature-" + feature.rawValue.replacing("_", with: "-")
-        count = 0
-        title = feature.title
-        body = feature.body
-        self.locale = locale
+        title = messages.text(feature.title)
+        body = messages.text(feature.body)
+        locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        deepLink = feature.deepLink
-        actions = ["dismiss"]
-        changes = []
+        deepLink = feature.deepLink.url
+        actions = [NotificationAction.dismiss.rawValue]
+        actionLabels = [
+            NotificationAction.dismiss.rawValue: messages.text(NotificationAction.dismiss.label(in: .single))
+        ]
+        (repeats, priority, cleared) = (nil, nil, nil)
     }
 }

@@ -8,15 +8,18 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         public let plan: String
         public let name: String?
         public let changedAt: String
+        /// What differs from what was last seen of the plan, by field; `nil` when nothing was seen before.
+        public let fields: [String: FieldChange]?
 
         enum CodingKeys: String, CodingKey {
             case jwtID = "jwt_id"
             case plan, name
             case changedAt = "changed_at"
+            case fields
         }
     }
 
-    public let id: String
+    public internal(set) var id: String
     public let runID: String
     public let poll: String
     public let group: NotificationGroup
@@ -28,6 +31,14 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public let createdAt: String
     public let deepLink: String
     public let actions: [String]
+    /// The buttons' texts, by action.
+    public let actionLabels: [String: String]?
+    /// The first notification of what this one repeats after a snooze; `nil` for a first one.
+    public internal(set) var repeats: String?
+    /// `low` for what may wait; `nil` otherwise.
+    public let priority: String?
+    /// Whether this takes back what was sent under the same collapse key; `nil` for no.
+    public let cleared: Bool?
     public let changes: [Item]
 
     enum CodingKeys: String, CodingKey {
@@ -38,7 +49,9 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         case count, title, body, locale
         case createdAt = "created_at"
         case deepLink = "deep_link"
-        case actions, changes
+        case actions
+        case actionLabels = "action_labels"
+        case repeats, priority, cleared, changes
     }
 
     /// The most changes listed; ``count`` is always true.
@@ -49,6 +62,10 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - id: Kept through every retry, so that sinks can tell a repetition.
     ///   - largestGroup: The largest group that is "several".
+    ///   - messages: The texts, and with them the locale.
+    ///   - names: What the host calls its projects, by handle; before the server's names.
+    ///   - fields: What differs from what was seen before, by claim.
+    ///   - shortlink: What stands for the changes where they are too many for a link, see ``needsShortlink(_:largestGroup:)``.
     public init(
         id: String,
         runID: String,
@@ -56,35 +73,85 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         kind: PollKind,
         changes: [Change],
         largestGroup: Int,
-        locale: String,
+        messages: Messages = .english,
+        names: [String: String] = [:],
+        fields: [JWTID: [String: FieldChange]] = [:],
+        shortlink: Shortlink? = nil,
         createdAt: Timestamp
     ) {
-        let wording = NotificationWording(kind: kind)
+        func name(_ change: Change) -> String? { names[change.plan] ?? change.name }
+        let wording = NotificationWording(kind: kind, messages: messages)
+        let group = NotificationGroup(count: changes.count, largest: largestGroup)
+        let offered = NotificationAction.offered(in: group)
         self.id = id
         self.runID = runID
         self.poll = poll.rawValue
-        self.group = NotificationGroup(count: changes.count, largest: largestGroup)
-        self.collapseKey = poll.rawValue.replacing("_", with: "-")
-        self.count = changes.count
-        (self.title, self.body) = wording.text(
-            count: changes.count,
-            name: changes.first?.name
-        )
-        self.locale = locale
+        self.group = group
+        collapseKey = poll.rawValue.replacing("_", with: "-")
+        count = changes.count
+        (title, body) = wording.text(count: changes.count, name: changes.first.flatMap(name))
+        locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        self.deepLink = Self.deepLink(to: changes, of: group, notification: id)
-        self.actions =
-            group == .single
-            ? ["view_project", "dismiss", "snooze_1h", "mark_read"]
-            : ["view_updates", "dismiss", "snooze_1h", "mark_read"]
+        deepLink = Self.link(to: changes, of: group, shortlink: shortlink).url
+        actions = offered.map(\.rawValue)
+        actionLabels = Dictionary(
+            uniqueKeysWithValues: offered.map { ($0.rawValue, messages.text($0.label(in: group))) }
+        )
+        repeats = nil
+        (priority, cleared) = (nil, nil)
         self.changes = changes.prefix(Self.listedChanges).map { change in
             Item(
                 jwtID: change.id.rawValue,
                 plan: change.plan,
-                name: change.name,
-                changedAt: change.changedAt.iso8601
+                name: name(change),
+                changedAt: change.changedAt.iso8601,
+                fields: fields[change.id]
             )
         }
+    }
+
+    /// The notice that a poll has had no success for long (R-NOT-14), or that it has again.
+    ///
+    /// - Parameters:
+    ///   - lastSuccess: `nil` when it never had one.
+    ///   - isOver: Whether the poll has had a success since; takes the notice back.
+    public init(
+        staleness id: String,
+        runID: String,
+        poll: PollName,
+        lastSuccess: Timestamp?,
+        isOver: Bool,
+        messages: Messages,
+        createdAt: Timestamp
+    ) {
+        self.id = id
+        self.runID = runID
+        self.poll = poll.rawValue
+        (group, count, changes) = (.single, 0, [])
+        collapseKey = "staleness-" + poll.rawValue.replacing("_", with: "-")
+        title = messages.text(.staleTitle)
+        if let lastSuccess {
+            let hours = max(0, (createdAt - lastSuccess).components.seconds / 3600)
+            body = messages.text(.staleMessage, [.hours: .number(Int(hours))])
+        } else {
+            body = messages.text(.staleMessageNever)
+        }
+        locale = messages.locale.description
+        self.createdAt = createdAt.iso8601
+        deepLink = DeepLink.notifications.url
+        actions = [NotificationAction.dismiss.rawValue]
+        actionLabels = [NotificationAction.dismiss.rawValue: messages.text(.staleDismiss)]
+        repeats = nil
+        priority = "low"
+        cleared = isOver ? true : nil
+    }
+
+    /// The same notification once more, after a snooze, with an id of its own.
+    public func repeated(id: String, of first: String) -> NotificationMessage {
+        var copy = self
+        copy.id = id
+        copy.repeats = first
+        return copy
     }
 
     /// The JSON that webhooks, commands and files get: keys sorted, so that every retry sends the same bytes.
@@ -95,28 +162,25 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         return (try? encoder.encode(self)).map(Array.init) ?? []
     }
 
-    /// Where a tap leads (R-NOT-07). More than ten identifiers do not fit a link, so it carries a shortlink (R-NOT-08).
-    private static func deepLink(to changes: [Change], of group: NotificationGroup, notification: String) -> String {
-        if group == .single, let change = changes.first {
-            return "timesafari://projects/\(pathSegment(of: change.plan))/details?jwtId=\(change.id.rawValue)"
-        }
-        if group == .several, changes.count <= 10 {
-            return "timesafari://projects/updates?jwtIds=" + changes.map(\.id.rawValue).joined(separator: ",")
-        }
-        return "timesafari://projects/updates?shortlink=\(notification)"
+    /// What ``json()`` wrote, also by an older version; `nil` for anything else.
+    public init?(json: [UInt8]) {
+        guard let message = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
+        self = message
     }
 
-    /// A plan handle as a path segment: the last part of an IRI, other characters percent-encoded.
-    private static func pathSegment(of handle: String) -> String {
-        let last = handle.split(separator: "/").last.map(String.init) ?? handle
-        let hex = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in last.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"): bytes.append(byte)
-            default: bytes.append(contentsOf: [UInt8(ascii: "%"), hex[Int(byte >> 4)], hex[Int(byte & 15)]])
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+    /// Whether so many changes need a shortlink in the link's place (R-NOT-08).
+    public static func needsShortlink(_ count: Int, largestGroup: Int) -> Bool {
+        NotificationGroup(count: count, largest: largestGroup) == .many || count > LinkedClaims.limit
+    }
+
+    /// Where a tap leads (R-NOT-07). Without a shortlink for what needs one, to the list of notifications.
+    private static func link(
+        to changes: [Change],
+        of group: NotificationGroup,
+        shortlink: Shortlink?
+    ) -> DeepLink {
+        if group == .single, let change = changes.first { return DeepLink(plan: change.plan, claim: change.id) }
+        if group == .several, let claims = LinkedClaims(changes.map(\.id)) { return .updates(claims) }
+        return shortlink.map { .shortlink($0) } ?? .notifications
     }
 }

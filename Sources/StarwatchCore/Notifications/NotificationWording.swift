@@ -1,21 +1,32 @@
-/// The words of a notification, by the kind of poll (R-NOT-01…R-NOT-04).
+/// The words of a notification of changes, by the kind of poll (R-NOT-01…R-NOT-04).
 struct NotificationWording {
-    let kind: PollKind
+    private let singleTitle: MessageKey
+    private let multipleTitle: MessageKey
+    private let single: MessageKey
+    private let unnamed: MessageKey
+    private let multiple: MessageKey
+    private let messages: Messages
+
+    init(kind: PollKind, messages: Messages) {
+        self.messages = messages
+        switch kind {
+        case .starredProjects:
+            (singleTitle, multipleTitle) = (.starredSingleTitle, .starredMultipleTitle)
+            (single, unnamed, multiple) = (.starredSingle, .starredSingleUnnamed, .starredMultiple)
+        case .offersToMe:
+            (singleTitle, multipleTitle) = (.offerSingleTitle, .offerMultipleTitle)
+            (single, unnamed, multiple) = (.offerSingle, .offerSingleUnnamed, .offerMultiple)
+        case .offersToMyProjects:
+            (singleTitle, multipleTitle) = (.projectOfferSingleTitle, .projectOfferMultipleTitle)
+            (single, unnamed, multiple) = (.projectOfferSingle, .projectOfferSingleUnnamed, .projectOfferMultiple)
+        }
+    }
 
     func text(count: Int, name: String?) -> (title: String, body: String) {
-        switch (kind, count) {
-        case (.starredProjects, ...1):
-            ("Project Update", "\(name ?? "A starred project") has been updated")
-        case (.starredProjects, _):
-            ("Project Updates", "You have \(count) new updates in your starred projects")
-        case (.offersToMe, ...1):
-            ("New Offer", name.map { "You have a new offer: \($0)" } ?? "You have a new offer")
-        case (.offersToMe, _):
-            ("New Offers", "You have \(count) new offers")
-        case (.offersToMyProjects, ...1):
-            ("New Offer", "\(name ?? "One of your projects") has a new offer")
-        case (.offersToMyProjects, _):
-            ("New Offers", "You have \(count) new offers to your projects")
+        guard count == 1 else {
+            return (messages.text(multipleTitle), messages.text(multiple, [.count: .number(count)]))
         }
+        let body = name.map { messages.text(single, [.projectName: .text($0)]) } ?? messages.text(unnamed)
+        return (messages.text(singleTitle), body)
     }
 }

@@ -10,13 +10,23 @@ package struct NotificationDraft: Sendable, Hashable {
     package let body: String
     /// What sinks get, byte for byte, at every try.
     package let payload: [UInt8]
+    /// What the payload's link stands for its rows by; stored with it for ``Shortlink/lifetime``.
+    package let shortlink: Shortlink?
 
-    package init(id: String, group: String, title: String, body: String, payload: [UInt8]) {
+    package init(
+        id: String,
+        group: String,
+        title: String,
+        body: String,
+        payload: [UInt8],
+        shortlink: Shortlink? = nil
+    ) {
         self.id = id
         self.group = group
         self.title = title
         self.body = body
         self.payload = payload
+        self.shortlink = shortlink
     }
 }
 

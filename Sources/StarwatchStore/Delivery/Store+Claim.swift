@@ -60,6 +60,9 @@ extension Store {
                 ]
             )
             let notification = db.lastInsertedRowID
+            if let shortlink = draft.shortlink {
+                try db.store(shortlink, to: rows.map(\.change), of: notification, now: now)
+            }
             let claimed = try db.changed(
                 """
                 UPDATE notification_outbox SET state = 'claimed', notification_id = ?
@@ -101,7 +104,8 @@ extension Store {
         var found: [OutboxRow] = []
         let rows = try db.rows(
             """
-            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at FROM notification_outbox
+            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields
+            FROM notification_outbox
             WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
             """,
             [id, limit]
@@ -119,7 +123,8 @@ extension Store {
                     createdAt: row.time(6),
                     deliveredAt: nil,
                     acknowledgedAt: nil,
-                    finishedAt: nil
+                    finishedAt: nil,
+                    changedFields: try row.changedFields(7)
                 )
             )
         }

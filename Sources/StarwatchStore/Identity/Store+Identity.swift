@@ -133,12 +133,18 @@ extension Store {
                 [now.milliseconds, id]
             )
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
+            try db.run("DELETE FROM staleness_notices WHERE stream_id = ?", [id])
+            try db.run(
+                "DELETE FROM shortlinks WHERE notification_id IN (SELECT id FROM notifications WHERE stream_id = ?)",
+                [id]
+            )
             total += rows
         }
         try db.run("DELETE FROM notif_contents WHERE account = ?", [account.rawValue])
         try db.clearFeed()
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [account.rawValue])
         try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'", [])
+        try db.run("DELETE FROM plan_snapshots WHERE account = ?", [account.rawValue])
         note(.cancelled, total)
         return total
     }

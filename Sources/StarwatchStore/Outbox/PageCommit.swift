@@ -53,6 +53,10 @@ package struct PageCommit: Sendable, Hashable {
     package var disposition: Disposition = .announce
     /// Higher is delivered first.
     package var priority = 0
+    /// What the server gave of the plans, by claim.
+    package var details: [JWTID: PlanDetails] = [:]
+    /// Changes that are not stored and yet tell what a plan is like, as those before a bootstrap's end.
+    package var seenOnly: [Change] = []
     package var now: Timestamp
 
     package init(

@@ -14,6 +14,7 @@ extension Store {
             }
             var counts = PageCommitCounts()
             try insert(page, id, db, &counts)
+            for change in page.seenOnly { _ = try db.note(page.details[change.id], of: change, page.stream) }
             let inLedger = page.disposition != .bootstrap
             var delta = Ledger()
             if inLedger {
@@ -65,6 +66,7 @@ extension Store {
                     counts.inserted += 1
                     if announced { room -= 1 }
                     counts.lastHandled = change.id
+                    try noteDetails(of: change, page, id, db)
                     continue
                 }
             }

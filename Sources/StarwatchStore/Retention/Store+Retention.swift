@@ -23,6 +23,7 @@ package struct RetentionPolicy: Sendable, Hashable {
 package struct RetentionCounts: Sendable, Hashable {
     package internal(set) var outbox = 0
     package internal(set) var notifications = 0
+    package internal(set) var shortlinks = 0
     package internal(set) var deliveries = 0
     package internal(set) var history = 0
     package internal(set) var slots = 0
@@ -55,6 +56,7 @@ extension Store {
             ),
             ("DELETE FROM notifications WHERE state <> 'open' AND finished_at < ?", policy.history, \.notifications),
             ("DELETE FROM feed WHERE created_at < ?", policy.history, \.notifications),
+            ("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
             ("DELETE FROM history WHERE finished_at < ?", policy.history, \.history),
             (
                 "DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", policy.deliveries, \.slots
@@ -158,6 +160,7 @@ extension Store {
             let streams = "(SELECT id FROM streams WHERE account IN \(idle))"
             try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", [inactive])
             try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", [inactive])
+            try db.run("DELETE FROM plan_snapshots WHERE account IN \(idle)", [inactive])
             try db.run("DELETE FROM watermarks WHERE account IN \(idle)", [inactive])
             try db.run("DELETE FROM streams WHERE account IN \(idle)", [inactive])
             let settings = try db.changed("DELETE FROM settings WHERE accountDid IN \(idle)", [inactive])

@@ -1,6 +1,6 @@
 extension Schema {
     /// What version 2 changes.
-    static let version2 = removals + feed + digests + host
+    static let version2 = removals + feed + digests + host + notificationsOfVersion2
 
     /// A request window holds its own times.
     private static let removals = """

@@ -180,6 +180,7 @@ extension Store {
     /// - Parameter plan: `nil`: of every plan.
     private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
         var total = 0
+        try db.run("DELETE FROM plan_snapshots WHERE account = ? AND plan_id = ?", [account.rawValue, plan])
         let streams = try db.rows("SELECT id, poll FROM streams WHERE account = ?", [account.rawValue])
         var ids: [Int64] = []
         while let row = try streams.next() {

@@ -28,6 +28,11 @@ enum Database {
         return try integer(path, laws) == 0
     }
 
+    /// Changes what is stored, while no agent has it.
+    static func execute(_ path: String, _ sql: String) throws {
+        try DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+    }
+
     static func read(_ path: String, _ sql: String) throws -> String? {
         let queue = try DatabaseQueue(path: path)
         return try queue.read { try String.fetchOne($0, sql: sql) }

@@ -22,7 +22,7 @@ import Testing
             kind: kind,
             changes: changes,
             largestGroup: 5,
-            locale: "en",
+            shortlink: Shortlink("abc123def456789"),
             createdAt: Timestamp(seconds: 1_767_225_600)
         )
     }
@@ -31,7 +31,8 @@ import Testing
         let message = try message(1)
         #expect(message.group == .single)
         #expect(message.body == "Garden has been updated")
-        #expect(message.deepLink == "timesafari://projects/01ABC%200/details?jwtId=\(message.changes[0].jwtID)")
+        let handle = "https%3A%2F%2Fendorser.ch%2Fentity%2F01ABC%200"
+        #expect(message.deepLink == "timesafari://projects/\(handle)/details?jwtId=\(message.changes[0].jwtID)")
         #expect(try self.message(1, name: nil).body == "A starred project has been updated")
     }
 
@@ -50,7 +51,7 @@ import Testing
         #expect(message.group == .many)
         #expect(message.count == 250)
         #expect(message.changes.count == 100)
-        #expect(message.deepLink == "timesafari://projects/updates?shortlink=ntf_1")
+        #expect(message.deepLink == "timesafari://projects/updates?shortlink=abc123def456789")
     }
 
     @Test(arguments: PollKind.allCases, [1, 2])
@@ -71,7 +72,7 @@ import Testing
         #expect(
             Set(keys) == [
                 "id", "run_id", "poll", "group", "collapse_key", "count", "title", "body", "locale", "created_at",
-                "deep_link", "actions", "changes",
+                "deep_link", "actions", "action_labels", "changes",
             ]
         )
     }

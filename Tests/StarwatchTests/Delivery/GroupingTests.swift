@@ -70,7 +70,8 @@ import Testing
             #expect(payload.group == "many")
             #expect(payload.count == count)
             #expect(payload.actions.contains("view_updates"))
-            #expect(payload.deep_link == "timesafari://projects/updates?shortlink=" + payload.id)
+            let link = try DeepLink(parsing: payload.deep_link)
+            if case .shortlink = link {} else { Issue.record("the link is no shortlink") }
         }
     }
 

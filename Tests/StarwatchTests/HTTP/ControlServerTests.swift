@@ -18,6 +18,26 @@ struct ControlServerTests {
         }
     }
 
+    @Test func notificationsAndShortlinksReachTheAgentToo() async throws {
+        let agent = FakeAgent()
+        let shortlink = try #require(Shortlink("abc"))
+        try await withControl(agent) { _, client async throws in
+            var query = NotificationQuery()
+            #expect(try await client.notificationList(query) == [FakeAgent.sent("ntf_1")])
+            (query.before, query.limit) = (9, 3)
+            #expect(try await client.notificationList(query).count == 1)
+            #expect(try await client.notificationShow("ntf/ 2").id == "ntf/ 2")
+            #expect(try await client.notificationAct("ntf_2", .snooze).action == .snooze)
+            #expect(try await client.shortlinkShow(shortlink).changes.map(\.plan) == ["plan"])
+        }
+        #expect(
+            agent.now.calls == [
+                "notifications before 0 limit 100", "notifications before 9 limit 3", "notification ntf/ 2",
+                "snooze_1h ntf_2", "shortlink abc",
+            ]
+        )
+    }
+
     @Test func everyOperationReachesTheAgentAndItsAnswerComesBack() async throws {
         let agent = FakeAgent { $0.status = StatusPageTests.degraded }
         let did = try #require(DID("did:example:alice"))

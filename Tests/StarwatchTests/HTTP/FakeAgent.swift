@@ -190,9 +190,48 @@ final class FakeAgent: AgentControl {
             kind: .starredProjects,
             changes: sequence == 1 ? [change] : Array(repeating: change, count: 7),
             largestGroup: 5,
-            locale: "en",
             createdAt: Timestamp(seconds: 3000)
         )
         return FeedEntry(sequence: sequence, storedAt: "1970-01-01T00:50:00.000Z", notification: message)
+    }
+
+    static func sent(_ id: String) -> NotificationEntry {
+        NotificationEntry(
+            row: 7,
+            id: id,
+            poll: "starred_projects",
+            state: "delivered",
+            group: "single",
+            count: 1,
+            title: "Project Update",
+            body: "Garden has been updated",
+            createdAt: "2026-01-01T12:00:00.000Z",
+            offers: ["view_project"],
+            actions: []
+        )
+    }
+
+    func notificationList(_ query: NotificationQuery) async throws(ControlError) -> [NotificationEntry] {
+        try note("notifications before \(query.before ?? 0) limit \(query.limit)")
+        return [Self.sent("ntf_1")]
+    }
+
+    func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry {
+        try note("notification \(id)")
+        return Self.sent(id)
+    }
+
+    func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport {
+        try note("\(action.rawValue) \(id)")
+        return ActionReport(notificationID: id, action: action, doneAt: "2026-01-01T12:00:00.000Z", already: false)
+    }
+
+    func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport {
+        try note("shortlink \(shortlink.rawValue)")
+        return ShortlinkReport(
+            poll: "starred_projects",
+            expiresAt: "2026-01-02T12:00:00.000Z",
+            changes: [.init(jwtID: "01J", plan: "plan")]
+        )
     }
 }

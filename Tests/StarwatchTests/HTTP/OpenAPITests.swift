@@ -28,6 +28,8 @@ struct OpenAPITests {
             "Notification": NotificationMessage.self,
             "DigestReport": DigestReport.self, "DigestListing": DigestListing.self,
             "FeedEntry": FeedEntry.self, "FeedListing": FeedListing.self,
+            "SentNotification": NotificationEntry.self, "SentListing": NotificationListing.self,
+            "ActionReport": ActionReport.self, "Shortlink": ShortlinkReport.self,
         ]
     }
 
@@ -107,6 +109,7 @@ struct OpenAPITests {
                 for (name, operation) in document.operations {
                     let (method, path) = (name.prefix { $0 != " " }, name.drop { $0 != " " }.dropFirst())
                     let target = path.replacing("{name}", with: "starred_projects").replacing("{id}", with: "1")
+                        .replacing("{action}", with: "dismiss")
                     let body = document.content(operation["requestBody"])?["example"]
                     let text = try body.map {
                         String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self)

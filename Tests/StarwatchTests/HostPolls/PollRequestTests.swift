@@ -9,8 +9,8 @@ import Testing
 @Suite struct PollRequestTests {
     struct Order: Encodable, Sendable { var after: String }
 
-    private func post() -> PollRequest<Order, Feed> {
-        var request = PollRequest<Order, Feed>(endpoint: "/changes", method: .post)
+    private func post() -> PollRequest<Order, ReleaseFeed> {
+        var request = PollRequest<Order, ReleaseFeed>(endpoint: "/changes", method: .post)
         request.body = { _ in Order(after: "1") }
         return request
     }
@@ -20,9 +20,9 @@ import Testing
         bench.server.answer(.json(#"{"items": ["b", "a"]}"#))
         var request = bench.request
         request.schema.check = { $0.items.isEmpty ? [ValidationIssue(path: "$.items", problem: .missing)] : [] }
-        request.transform = { Feed(items: $0.items.sorted()) }
+        request.transform = { ReleaseFeed(items: $0.items.sorted()) }
         let result = await bench.manager.execute(request, context: bench.context)
-        #expect(result.value == Feed(items: ["a", "b"]))
+        #expect(result.value == ReleaseFeed(items: ["a", "b"]))
         #expect(result.isSuccess && result.metadata.retryCount == 0)
         #expect(result.metadata.startedAt == ManualClock.start)
         #expect(result.metadata.requestID == bench.server.requests[0].header("X-Request-ID"))
@@ -51,29 +51,29 @@ import Testing
     }
 
     @Test(arguments: [
-        PollRequest<Order, Feed>(endpoint: ""), PollRequest(endpoint: "feed"),
+        PollRequest<Order, ReleaseFeed>(endpoint: ""), PollRequest(endpoint: "feed"),
         {
-            var request = PollRequest<Order, Feed>(endpoint: "/feed")
+            var request = PollRequest<Order, ReleaseFeed>(endpoint: "/feed")
             request.body = { _ in Order(after: "1") }
             return request
         }(),
         {
-            var request = PollRequest<Order, Feed>(endpoint: "/feed", method: .post)
+            var request = PollRequest<Order, ReleaseFeed>(endpoint: "/feed", method: .post)
             request.authorization = .contextOrAnonymous
             return request
         }(),
         {
-            var request = PollRequest<Order, Feed>(endpoint: "/feed", method: .delete)
+            var request = PollRequest<Order, ReleaseFeed>(endpoint: "/feed", method: .delete)
             request.isConditional = true
             return request
         }(),
         {
-            var request = PollRequest<Order, Feed>(endpoint: "/feed")
+            var request = PollRequest<Order, ReleaseFeed>(endpoint: "/feed")
             request.headers["X-Name"] = "two\r\nlines"
             return request
         }(),
     ])
-    func aRequestThatCannotBeSentIsInvalid(request: PollRequest<Order, Feed>) async throws {
+    func aRequestThatCannotBeSentIsInvalid(request: PollRequest<Order, ReleaseFeed>) async throws {
         // The real client looks at the header, before anything is sent.
         let clock = ManualClock(mode: .jumping)
         let http = try HTTPClient(clock: { ClockReading(wall: clock.now, monotonic: clock.monotonic) })
@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: PollMethod.allCases) func everyMethodIsSent(method: PollMethod) async throws {
         let bench = HostBench()
-        var request = PollRequest<Data, Feed>(endpoint: "/feed", method: method)
+        var request = PollRequest<Data, ReleaseFeed>(endpoint: "/feed", method: method)
         if method == .post || method == .put { request.body = { _ in Data("raw".utf8) } }
         request.query = { _ in [("q", "a b"), ("n", "1")] }
         request.headers = ["X-App": "1", "content-type": "text/plain", "X-Request-ID": "mine"]
@@ -202,7 +202,7 @@ import Testing
         var request = bench.request
         request.isConditional = true
         bench.server.script(.json(#"{"items": ["a"]}"#, headers: [("ETag", "\"1\"")]), .status(304), .status(204))
-        #expect(await bench.manager.execute(request, context: bench.context).value == Feed(items: ["a"]))
+        #expect(await bench.manager.execute(request, context: bench.context).value == ReleaseFeed(items: ["a"]))
         let second = await bench.manager.execute(request, context: bench.context)
         guard case .notModified = second.outcome else {
             throw second.error ?? PollError(.execution, "", isRetryable: false)

@@ -8,12 +8,12 @@ import Testing
 @Suite struct PollScheduleTests {
     /// The results that a schedule handed over, to be awaited one after the other.
     struct Results: Sendable {
-        let stream: AsyncStream<PollResult<Feed>>
-        let take: AsyncStream<PollResult<Feed>>.Continuation
+        let stream: AsyncStream<PollResult<ReleaseFeed>>
+        let take: AsyncStream<PollResult<ReleaseFeed>>.Continuation
 
-        init() { (stream, take) = AsyncStream.makeStream(of: PollResult<Feed>.self) }
+        init() { (stream, take) = AsyncStream.makeStream(of: PollResult<ReleaseFeed>.self) }
 
-        func next() async -> PollResult<Feed> {
+        func next() async -> PollResult<ReleaseFeed> {
             for await result in stream { return result }
             fatalError("The stream never ends.")
         }
@@ -23,8 +23,8 @@ import Testing
         _ bench: HostBench,
         _ results: Results,
         every interval: Duration = .seconds(60),
-        _ change: (inout PollSchedule<Never, Feed>) -> Void = { _ in }
-    ) -> PollSchedule<Never, Feed> {
+        _ change: (inout PollSchedule<Never, ReleaseFeed>) -> Void = { _ in }
+    ) -> PollSchedule<Never, ReleaseFeed> {
         let context = bench.context
         var poll = PollSchedule(name: "feed", request: bench.request, timing: .every(interval)) {
             context
@@ -84,7 +84,7 @@ import Testing
     @Test func whatCannotBeScheduledIsSaid() async throws {
         let (bench, results) = (HostBench(.waiting), Results())
         try await bench.manager.schedule(schedule(bench, results))
-        for change: (inout PollSchedule<Never, Feed>) -> Void in [
+        for change: (inout PollSchedule<Never, ReleaseFeed>) -> Void in [
             { _ in }, { $0.name = "No Name" }, { ($0.name, $0.timing) = ("a", .cron("61 * * * *", timezone: "UTC")) },
             { ($0.name, $0.timing) = ("a", .cron("* * * * *", timezone: "Mars/Base")) },
         ] {
@@ -290,7 +290,7 @@ import Testing
                 PollSchedule(
                     name: "feed",
                     request: {
-                        var request = PollRequest<Never, Feed>(endpoint: "/feed.json")
+                        var request = PollRequest<Never, ReleaseFeed>(endpoint: "/feed.json")
                         request.isConditional = true
                         return request
                     }(),
@@ -328,7 +328,7 @@ import Testing
         for expected in [true, false] {
             let store = try Store(StoreOptions(path: folder.path("host.db")))
             let manager = PollManager(http: server, store: store, time: clock)
-            let request = PollRequest<Never, Feed>(endpoint: "/feed.json")
+            let request = PollRequest<Never, ReleaseFeed>(endpoint: "/feed.json")
             let result = await manager.execute(request, context: PollingContext(server: HostBench.server))
             #expect(result.error?.code == .rateLimitExceeded, "\(expected)")
             await store.close()

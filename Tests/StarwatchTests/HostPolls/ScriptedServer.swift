@@ -114,7 +114,7 @@ extension HTTPRequest {
 }
 
 /// A feed to poll for that has nothing to do with an Endorser server.
-struct Feed: Codable, Sendable, Hashable {
+struct ReleaseFeed: Codable, Sendable, Hashable {
     var items: [String]
 }
 
@@ -144,5 +144,5 @@ struct HostBench {
     }
 
     var context: PollingContext { PollingContext(server: Self.server) }
-    var request: PollRequest<Never, Feed> { PollRequest(endpoint: "/feed.json") }
+    var request: PollRequest<Never, ReleaseFeed> { PollRequest(endpoint: "/feed.json") }
 }

@@ -16,7 +16,7 @@ import Testing
         await bench.server.requests(atLeast: 2)
         // The same, though its answer is understood in another way.
         var loud = request
-        loud.transform = { Feed(items: $0.items.map { $0.uppercased() }) }
+        loud.transform = { ReleaseFeed(items: $0.items.map { $0.uppercased() }) }
         async let second = manager.execute(loud, context: context)
         await bench.waiting.reached(2)
         bench.server.release()

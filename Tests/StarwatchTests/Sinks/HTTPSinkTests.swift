@@ -243,6 +243,39 @@ private struct Receiver {
         }
     }
 
+    @Test func aQuietOneIsQuietAndInItsLanguage() async throws {
+        try await Receiver.run { receiver async throws in
+            receiver.mock.setStickyFault(.status(200), at: .other)
+            let messages = try #require(LocaleTag("ja").map { MessageCatalogues.builtIn.messages(for: $0) })
+            let message = NotificationMessage(
+                staleness: "ntf_1",
+                runID: "run_1",
+                poll: try #require(PollName("starred_projects")),
+                lastSuccess: nil,
+                isOver: false,
+                messages: messages,
+                createdAt: receiver.clock.now
+            )
+            let notification = OutgoingNotification(
+                id: "ntf_1",
+                runID: "run_1",
+                poll: "starred_projects",
+                group: .single,
+                count: 1,
+                title: message.title,
+                body: message.body,
+                payload: message.json()
+            )
+            #expect(await sink(receiver).deliver(notification) == .ok)
+            let request = try #require(receiver.mock.requests(to: .other).first)
+            let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])
+            #expect(body["sequence_id"] as? String == "staleness-starred-projects")
+            #expect(body["click"] as? String == "timesafari://notifications/starred-projects")
+            #expect(body["priority"] as? Int == 2)
+            #expect(body["title"] as? String == "データが古い可能性があります")
+        }
+    }
+
     @Test func theTokenIsSentAndASlashAtTheEndOfTheURLIsNotDoubled() async throws {
         try await Receiver.run { receiver async throws in
             receiver.mock.setStickyFault(.status(200), at: .other)

@@ -8,6 +8,7 @@ final class ScriptedSink: NotificationSink {
         var results: [SinkResult] = []
         var otherwise = SinkResult.ok
         var seen: [OutgoingNotification] = []
+        var capabilities: SinkCapabilities = []
         var before: (@Sendable (OutgoingNotification) async -> Void)?
     }
 
@@ -20,6 +21,11 @@ final class ScriptedSink: NotificationSink {
 
     /// Everything it was given, every try.
     var seen: [OutgoingNotification] { state.withLock(\.seen) }
+
+    var capabilities: SinkCapabilities { state.withLock(\.capabilities) }
+
+    /// What it can do from now on.
+    func can(_ capabilities: SinkCapabilities) { state.withLock { $0.capabilities = capabilities } }
 
     /// The answers to the next tries, one each.
     func script(_ results: SinkResult...) {

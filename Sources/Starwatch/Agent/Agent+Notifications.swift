@@ -1,0 +1,142 @@
+package import StarwatchCore
+import StarwatchStore
+
+extension Agent {
+    package func notificationList(
+        _ query: NotificationQuery
+    ) async throws(ControlError) -> [NotificationEntry] {
+        try await counted(.notificationsSent) { () async throws(ControlError) in
+            guard (1...NotificationQuery.listLimit).contains(query.limit) else {
+                throw ControlError(.invalid, "The limit must be between 1 and \(NotificationQuery.listLimit).")
+            }
+            do throws(StoreError) {
+                return try await store.notifications(limit: query.limit, before: query.before).map {
+                    var entry = NotificationEntry($0)
+                    entry.deliveries = nil
+                    return entry
+                }
+            } catch { throw ControlError(error) }
+        }
+    }
+
+    package func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry {
+        try await counted(.notificationsShow) { () async throws(ControlError) in
+            NotificationEntry(try await notification(id))
+        }
+    }
+
+    package func notificationAct(
+        _ id: String,
+        _ action: NotificationAction
+    ) async throws(ControlError) -> ActionReport {
+        try await counted(.notificationsAct) { () async throws(ControlError) in
+            let result: ActionResult
+            let sinks = sinks.filter { !$0.isDisabled }.map(\.name)
+            do throws(StoreError) {
+                result = try await store.act(action, on: id, sinks: sinks, now: clock.now)
+            } catch { throw ControlError(error) }
+            let record: ActionRecord
+            var isNew = false
+            switch result {
+            case .unknown: throw Self.noSuchNotification
+            case .notOffered: throw ControlError(.conflict, "The notification does not offer this action.")
+            case .noSinks: throw ControlError(.conflict, "No sink takes notifications; see starwatch status.")
+            case .already(let earlier): record = earlier
+            case .done(let new): (record, isNew) = (new, true)
+            }
+            let notification = try await notification(id)
+            if isNew { try await told(action, notification) }
+            // The dispatcher has to know when to look again.
+            if isNew, action == .snooze { hasStored.raise() }
+            var report = ActionReport(record, of: id)
+            report.already = !isNew
+            if action == .viewUpdates || action == .viewProject {
+                report.deepLink = NotificationMessage(json: notification.payload)?.deepLink
+            }
+            return report
+        }
+    }
+
+    package func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport {
+        try await counted(.shortlinkShow) { () async throws(ControlError) in
+            let found: StoredShortlink?
+            do throws(StoreError) { found = try await store.shortlink(shortlink, now: clock.now) } catch {
+                throw ControlError(error)
+            }
+            guard let found else {
+                throw ControlError(
+                    .notFound,
+                    "The shortlink is not known, or past its 24 hours; open \(DeepLink.notifications.url) in its place."
+                )
+            }
+            return ShortlinkReport(
+                poll: found.poll.rawValue,
+                expiresAt: found.expiresAt.iso8601,
+                changes: found.targets.map { .init(jwtID: $0.claim.rawValue, plan: $0.plan) }
+            )
+        }
+    }
+
+    private static let noSuchNotification = ControlError(
+        .notFound,
+        "There is no notification of that id; starwatch notifications list shows them."
+    )
+
+    private func notification(_ id: String) async throws(ControlError) -> StoredNotification {
+        do throws(StoreError) {
+            if let found = try await store.notification(id) { return found }
+        } catch { throw ControlError(error) }
+        throw Self.noSuchNotification
+    }
+
+    /// Tells the host of an action.
+    private func told(_ action: NotificationAction, _ notification: StoredNotification) async throws(ControlError) {
+        guard let actions = actionHooks.current, let message = NotificationMessage(json: notification.payload) else {
+            return
+        }
+        let stored: [JWTID]
+        do throws(StoreError) { stored = try await store.claims(of: notification) } catch { throw ControlError(error) }
+        // Rows that retention has taken are still in the message, up to its limit.
+        let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)
+        switch action {
+        case .viewUpdates: await actions.onViewUpdates(jwtIds: ids)
+        case .viewProject:
+            guard let change = message.changes.first else { return }
+            await actions.onViewProject(projectId: change.plan, jwtId: change.jwtID)
+        case .dismiss: await actions.onDismiss(notificationId: notification.id)
+        case .snooze:
+            await actions.onSnooze(notificationId: notification.id, duration: NotificationAction.snoozeDuration)
+        case .markRead: await actions.onMarkRead(jwtIds: ids)
+        }
+    }
+}
+
+extension NotificationEntry {
+    fileprivate init(_ notification: StoredNotification) {
+        let message = NotificationMessage(json: notification.payload)
+        row = notification.row
+        id = notification.id
+        poll = notification.poll.rawValue
+        state = notification.state.rawValue
+        group = notification.group
+        count = message?.count ?? notification.count
+        title = notification.title
+        body = notification.body
+        createdAt = notification.createdAt.iso8601
+        deepLink = message?.deepLink
+        offers = message?.actions ?? []
+        actions = notification.actions.map { ActionReport($0, of: notification.id) }
+        repeats = notification.repeats
+        deliveries = notification.deliveries.map { OutboxEntry.Delivery($0) }
+    }
+}
+
+extension ActionReport {
+    fileprivate init(_ record: ActionRecord, of notification: String) {
+        notificationID = notification
+        action = record.action
+        doneAt = record.doneAt.iso8601
+        repetition = record.repetition
+        repeatsAt = record.repetition.map { _ in (record.doneAt + NotificationAction.snoozeDuration).iso8601 }
+    }
+}

@@ -1,0 +1,58 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+
+extension DispatchService {
+    /// Tells the person, once, that a poll is stale, and takes it back when it no longer is (R-NOT-14).
+    func noticeStaleness(of did: DID) async throws(StoreError) {
+        let streams = polls.map { StreamKey(account: did, server: server, poll: $0.name) }
+        let known = store.rememberedSnapshot(streams)
+        let snapshot: StoreSnapshot
+        if let known { snapshot = known } else { snapshot = try await store.snapshot(streams) }
+        let now = clock.now
+        for (poll, stream) in zip(polls, streams) {
+            let success = snapshot.streams[stream]?.lastSuccess
+            let isStale = now - (success ?? startedAt) > poll.options.staleAfter
+            let notice = try await store.stalenessNotice(stream)
+            guard isStale != (notice != nil) else { continue }
+            let runID = RandomID.runID()
+            let message = NotificationMessage(
+                staleness: RandomID.notificationID(),
+                runID: runID,
+                poll: poll.name,
+                lastSuccess: success,
+                isOver: !isStale,
+                messages: messages,
+                createdAt: now
+            )
+            let draft = NotificationDraft(
+                id: message.id,
+                group: message.group.rawValue,
+                title: message.title,
+                body: message.body,
+                payload: message.json()
+            )
+            let active = sinks.filter { !$0.isDisabled }
+            if let notice {
+                let sinks = active.filter {
+                    notice.takenBy.contains($0.name) && $0.sink.capabilities.contains(.clear)
+                }
+                try await store.clearStalenessNotice(
+                    stream,
+                    draft,
+                    sinks: sinks.map(\.name),
+                    runID: runID,
+                    now: now
+                )
+            } else if !active.isEmpty {
+                try await store.raiseStalenessNotice(
+                    stream,
+                    draft,
+                    sinks: active.map(\.name),
+                    runID: runID,
+                    now: now
+                )
+            }
+        }
+    }
+}

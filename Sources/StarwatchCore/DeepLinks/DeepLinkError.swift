@@ -1,0 +1,28 @@
+/// Why a text is no deep link. The sentences repeat nothing of it: links name claims and projects.
+public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    case notALink
+    case unknownRoute
+    case missingParameter
+    case unknownParameter
+    case repeatedParameter
+    case conflictingParameters
+    case tooManyClaims
+    case invalidClaim
+    case invalidProject
+    case invalidShortlink
+
+    public var description: String {
+        switch self {
+        case .notALink: "A deep link starts with timesafari://."
+        case .unknownRoute: "There is no such route in the app."
+        case .missingParameter: "At least one of jwtIds, projectId, or shortlink must be provided."
+        case .unknownParameter: "The link has a parameter that its route does not know."
+        case .repeatedParameter: "The link has a parameter twice."
+        case .conflictingParameters: "A link has jwtIds or a shortlink, not both."
+        case .tooManyClaims: "Too many JWT IDs, use shortlink instead."
+        case .invalidClaim: "The link has an invalid JWT ID."
+        case .invalidProject: "The link has an invalid project id."
+        case .invalidShortlink: "The link has an invalid shortlink."
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// A language tag (BCP 47), compared without regard to case: `en`, `pl-PL`, `zh-Hant-TW`.
+public struct LocaleTag: Sendable, Hashable, CustomStringConvertible {
+    /// In lower case, the language first.
+    let parts: [String]
+    /// As it was written.
+    public let description: String
+
+    /// `nil` unless `text` is a language of two to eight letters, with further parts of at most eight letters and
+    /// digits after `-` or `_`.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
+        guard let language = parts.first, (2...8).contains(language.utf8.count),
+            language.utf8.allSatisfy({ (65...90).contains($0 & 0xDF) }),
+            parts.allSatisfy({ part in
+                (1...8).contains(part.utf8.count)
+                    && part.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0 & 0xDF) && $0 >= 65 }
+            })
+        else { return nil }
+        self.parts = parts.map { $0.lowercased() }
+        description = String(text)
+    }
+
+    private init(parts: [String]) {
+        self.parts = parts
+        description = parts.joined(separator: "-")
+    }
+
+    /// English, in which every message is there.
+    public static let english = LocaleTag(parts: ["en"])
+
+    public var language: String { parts[0] }
+
+    /// This tag and the shorter ones that stand in for it: `zh-hant-tw`, `zh-hant`, `zh`.
+    public var chain: [LocaleTag] {
+        stride(from: parts.count, through: 1, by: -1).map { LocaleTag(parts: Array(parts.prefix($0))) }
+    }
+
+    public static func == (a: LocaleTag, b: LocaleTag) -> Bool { a.parts == b.parts }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(parts) }
+}

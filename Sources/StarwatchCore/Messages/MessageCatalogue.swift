@@ -1,0 +1,79 @@
+import FoundationEssentials
+
+/// The messages of one locale, as a flat JSON object says them.
+public struct MessageCatalogue: Sendable, Hashable {
+    public let locale: LocaleTag
+    let rules: PluralRules
+    private(set) var patterns: [MessageKey: MessagePattern]
+
+    /// Why a catalogue cannot be used.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        case unknownLanguage
+        case notAnObject
+        case unknownKey(String)
+        case pattern(key: String, MessageError)
+        case unknownVariable(key: String, name: String, known: [String])
+        /// A plural over a text, or a select over a number.
+        case wrongKind(key: String, name: String)
+
+        /// Without a full stop.
+        public var description: String {
+            switch self {
+            case .unknownLanguage: "the plural rules of this language are not known"
+            case .notAnObject: "must be a JSON object of texts"
+            case .unknownKey(let key): "there is no message \(key)"
+            case .pattern(let key, let error): "\(key): \(error)"
+            case .unknownVariable(let key, let name, let known):
+                "\(key): there is no variable \(name)"
+                    + (known.isEmpty ? "; it has none" : "; use \(known.joined(separator: ", "))")
+            case .wrongKind(let key, let name): "\(key): \(name) is a number for plural, or a text for select, not both"
+            }
+        }
+    }
+
+    /// Reads and checks a catalogue. Messages that are not there are another locale's to give.
+    public init(_ locale: LocaleTag, json: some Sequence<UInt8>) throws(Failure) {
+        guard let rules = PluralRules(locale) else { throw .unknownLanguage }
+        guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(json)) else {
+            throw .notAnObject
+        }
+        var patterns: [MessageKey: MessagePattern] = [:]
+        for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+            guard let key = MessageKey(rawValue: name) else { throw .unknownKey(name) }
+            patterns[key] = try Self.pattern(text, key)
+        }
+        (self.locale, self.rules, self.patterns) = (locale, rules, patterns)
+    }
+
+    private static func pattern(_ text: String, _ key: MessageKey) throws(Failure) -> MessagePattern {
+        let pattern: MessagePattern
+        do { pattern = try MessagePattern(text) } catch { throw .pattern(key: key.rawValue, error) }
+        for (name, uses) in pattern.uses.sorted(by: { $0.key < $1.key }) {
+            guard let variable = MessageVariable(rawValue: name), key.variables.contains(variable) else {
+                let known = key.variables.map(\.rawValue).sorted()
+                throw .unknownVariable(key: key.rawValue, name: name, known: known)
+            }
+            guard !uses.contains(variable.isNumber ? .select : .plural) else {
+                throw .wrongKind(key: key.rawValue, name: name)
+            }
+        }
+        return pattern
+    }
+
+    /// The messages that are there.
+    public var keys: Set<MessageKey> { Set(patterns.keys) }
+
+    /// A message as it was read; `nil` when it is not there.
+    public func pattern(_ key: MessageKey) -> MessagePattern? { patterns[key] }
+
+    func text(_ key: MessageKey, _ arguments: [String: MessageArgument]) -> String? {
+        patterns[key]?.format(arguments, rules)
+    }
+
+    /// This catalogue with the messages of `other` in the place of its own.
+    func overridden(by other: MessageCatalogue) -> MessageCatalogue {
+        var result = self
+        result.patterns.merge(other.patterns) { $1 }
+        return result
+    }
+}

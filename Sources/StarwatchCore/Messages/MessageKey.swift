@@ -1,0 +1,42 @@
+/// Every text that a person gets in a notification (R-NOT-04, R-NOT-13, R-NOT-23).
+public enum MessageKey: String, Sendable, CaseIterable {
+    case starredSingleTitle = "notifications.starred_projects.single_title"
+    case starredMultipleTitle = "notifications.starred_projects.multiple_title"
+    case starredSingle = "notifications.starred_projects.single_update"
+    case starredSingleUnnamed = "notifications.starred_projects.single_update_unnamed"
+    case starredMultiple = "notifications.starred_projects.multiple_updates"
+    case offerSingleTitle = "notifications.offers_to_me.single_title"
+    case offerMultipleTitle = "notifications.offers_to_me.multiple_title"
+    case offerSingle = "notifications.offers_to_me.single_update"
+    case offerSingleUnnamed = "notifications.offers_to_me.single_update_unnamed"
+    case offerMultiple = "notifications.offers_to_me.multiple_updates"
+    case projectOfferSingleTitle = "notifications.offers_to_my_projects.single_title"
+    case projectOfferMultipleTitle = "notifications.offers_to_my_projects.multiple_title"
+    case projectOfferSingle = "notifications.offers_to_my_projects.single_update"
+    case projectOfferSingleUnnamed = "notifications.offers_to_my_projects.single_update_unnamed"
+    case projectOfferMultiple = "notifications.offers_to_my_projects.multiple_updates"
+    case actionViewUpdates = "notifications.starred_projects.action_view"
+    case actionViewProject = "notifications.starred_projects.action_view_project"
+    case actionViewAll = "notifications.starred_projects.action_view_all"
+    case actionDismiss = "notifications.starred_projects.action_dismiss"
+    case actionSnooze = "notifications.starred_projects.action_snooze"
+    case actionMarkRead = "notifications.starred_projects.action_mark_read"
+    case featureTitle = "notifications.starred_projects.feature_title"
+    case featureBody = "notifications.starred_projects.feature_body"
+    case staleTitle = "staleness.banner.title"
+    case staleMessage = "staleness.banner.message"
+    case staleMessageNever = "staleness.banner.message_never"
+    case staleRefresh = "staleness.banner.action_refresh"
+    case staleSettings = "staleness.banner.action_settings"
+    case staleDismiss = "staleness.banner.dismiss"
+
+    /// What the message may say.
+    public var variables: Set<MessageVariable> {
+        switch self {
+        case .starredSingle, .offerSingle, .projectOfferSingle: [.projectName]
+        case .starredMultiple, .offerMultiple, .projectOfferMultiple: [.count]
+        case .staleMessage: [.hours]
+        default: []
+        }
+    }
+}

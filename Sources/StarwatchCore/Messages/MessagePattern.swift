@@ -1,0 +1,111 @@
+/// A message in a subset of ICU MessageFormat: `{name}`, `plural` with `=n`, CLDR's categories and `#`, `select`, and
+/// apostrophes that quote `{`, `}` and `#`.
+///
+/// As in ICU, `#` is the number only directly inside a plural's branch. There is no `offset`, no `selectordinal`, and no
+/// number or date format; each is an error.
+public struct MessagePattern: Sendable, Hashable {
+    enum Part: Sendable, Hashable {
+        case text(String)
+        case variable(String)
+        /// `#`, the number of the plural around it.
+        case number(String)
+        case plural(Plural)
+        case select(Select)
+    }
+
+    struct Plural: Sendable, Hashable {
+        var variable: String
+        var exact: [Int: [Part]] = [:]
+        var categories: [PluralCategory: [Part]] = [:]
+    }
+
+    struct Select: Sendable, Hashable {
+        var variable: String
+        var branches: [String: [Part]] = [:]
+    }
+
+    /// How a message uses a variable.
+    public enum Use: Sendable, Hashable { case value, plural, select }
+
+    let parts: [Part]
+
+    /// - Throws: ``MessageError`` with the first mistake and where it is.
+    public init(_ text: String) throws(MessageError) {
+        var parser = MessageParser(text)
+        parts = try parser.parse()
+    }
+
+    /// The message with its variables filled in. One without a value stays visible, as `{name}`.
+    public func format(_ arguments: [String: MessageArgument], _ rules: PluralRules) -> String {
+        var text = ""
+        Self.write(parts, arguments, rules, to: &text)
+        return text
+    }
+
+    /// Every variable, with the ways in which it is used.
+    public var uses: [String: Set<Use>] {
+        var found: [String: Set<Use>] = [:]
+        Self.collect(parts) { part in
+            switch part {
+            case .text, .number: break
+            case .variable(let name): found[name, default: []].insert(.value)
+            case .plural(let plural): found[plural.variable, default: []].insert(.plural)
+            case .select(let select): found[select.variable, default: []].insert(.select)
+            }
+        }
+        return found
+    }
+
+    /// The categories that each plural has words for.
+    public var pluralCategories: [Set<PluralCategory>] {
+        var found: [Set<PluralCategory>] = []
+        Self.collect(parts) { if case .plural(let plural) = $0 { found.append(Set(plural.categories.keys)) } }
+        return found
+    }
+
+    private static func collect(_ parts: [Part], _ visit: (Part) -> Void) {
+        for part in parts {
+            visit(part)
+            switch part {
+            case .text, .variable, .number: break
+            case .plural(let plural):
+                for branch in plural.exact.values { collect(branch, visit) }
+                for branch in plural.categories.values { collect(branch, visit) }
+            case .select(let select): for branch in select.branches.values { collect(branch, visit) }
+            }
+        }
+    }
+
+    private static func write(
+        _ parts: [Part],
+        _ arguments: [String: MessageArgument],
+        _ rules: PluralRules,
+        to text: inout String
+    ) {
+        for part in parts {
+            switch part {
+            case .text(let literal): text += literal
+            case .variable(let name), .number(let name): text += arguments[name]?.text ?? "{\(name)}"
+            case .plural(let plural):
+                var branch = plural.categories[.other]
+                if case .number(let number)? = arguments[plural.variable] {
+                    branch = plural.exact[number] ?? plural.categories[rules.category(of: number)] ?? branch
+                }
+                write(branch ?? [], arguments, rules, to: &text)
+            case .select(let select):
+                let branch = arguments[select.variable].flatMap { select.branches[$0.text] }
+                write(branch ?? select.branches["other"] ?? [], arguments, rules, to: &text)
+            }
+        }
+    }
+}
+
+/// Why a message cannot be read.
+public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Counted in characters, from 1.
+    public let position: Int
+    /// What is wrong, without a full stop.
+    public let problem: String
+
+    public var description: String { "\(problem) (character \(position))" }
+}

@@ -1,0 +1,51 @@
+/// What the server says of a plan beside its name and handle, as text, as far as it says it.
+///
+/// Persons are left out: a DID that the server hides from one requester and not from the next is no change.
+public struct PlanDetails: Sendable, Hashable, Codable {
+    /// The fields that are compared.
+    public enum Field: String, Sendable, CaseIterable, Codable {
+        case name, description, location, url, image
+        case startTime = "start_time"
+        case endTime = "end_time"
+    }
+
+    /// The longest text that is kept; what is behind it is not compared.
+    public static let longestText = 4000
+
+    private var texts: [String: String]
+
+    public init(_ fields: [Field: String]) {
+        texts = Dictionary(
+            uniqueKeysWithValues: fields.filter { !$0.value.isEmpty }.map { field, text in
+                (field.rawValue, Self.shortened(text))
+            }
+        )
+    }
+
+    public subscript(_ field: Field) -> String? { texts[field.rawValue] }
+
+    public init(from decoder: any Decoder) throws {
+        texts = try decoder.singleValueContainer().decode([String: String].self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(texts)
+    }
+
+    /// The fields that differ, with both of their values.
+    public func changes(from before: PlanDetails) -> [String: FieldChange] {
+        var changes: [String: FieldChange] = [:]
+        for field in Field.allCases where before[field] != self[field] {
+            changes[field.rawValue] = FieldChange(before: before[field], after: self[field])
+        }
+        return changes
+    }
+
+    private static func shortened(_ text: String) -> String {
+        guard text.utf8.count > longestText else { return text }
+        var short = text.prefix(longestText)
+        while short.utf8.count > longestText { short.removeLast() }
+        return short + "…"
+    }
+}

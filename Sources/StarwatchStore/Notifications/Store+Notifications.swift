@@ -1,0 +1,151 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// The active identity's notifications, the newest first.
+    ///
+    /// - Parameter before: Only those that come after the one of this row in that order.
+    package func notifications(limit: Int, before: Int64? = nil) throws(StoreError) -> [StoredNotification] {
+        try direct(.read) { db in
+            try db.notifications("n.id < ? ORDER BY n.id DESC LIMIT ?", [before ?? .max, limit])
+        }
+    }
+
+    /// One of the active identity's notifications; `nil` if it has none of that id.
+    package func notification(_ id: String) throws(StoreError) -> StoredNotification? {
+        try direct(.read) { db in try db.notifications("n.token = ?", [id]).first }
+    }
+
+    /// The claims that a notification announced, or the one that it repeats did.
+    package func claims(of notification: StoredNotification) throws(StoreError) -> [JWTID] {
+        try direct(.read) { db in
+            var found: [JWTID] = []
+            let rows = try db.rows(
+                """
+                SELECT jwt_id FROM notification_outbox
+                WHERE notification_id = (SELECT id FROM notifications WHERE token = ?) ORDER BY id
+                """,
+                [notification.repeats ?? notification.id]
+            )
+            while let row = try rows.next() { found.append(try row.jwtID(0)) }
+            return found
+        }
+    }
+
+    /// Notes what a person did with a notification, once; a snooze stores its repetition as well.
+    ///
+    /// Rows, ledger, acknowledgements and watermarks stay as they are: a repetition carries no row.
+    ///
+    /// - Parameter sinks: Where a repetition goes.
+    package func act(
+        _ action: NotificationAction,
+        on id: String,
+        sinks: [String],
+        now: Timestamp
+    ) throws(StoreError) -> ActionResult {
+        try write(.edit) { db in
+            guard let notification = try db.notifications("n.token = ?", [id]).first else { return .unknown }
+            guard let message = NotificationMessage(json: notification.payload),
+                message.actions.contains(action.rawValue)
+            else { return .notOffered }
+            if let record = notification.actions.first(where: { $0.action == action }) { return .already(record) }
+            var repetition: String?
+            if action == .snooze {
+                guard !sinks.isEmpty else { return .noSinks }
+                repetition = try repeated(notification, message, sinks, db, now)
+            }
+            try db.run(
+                "INSERT INTO notification_actions (notification_id, action, done_at, repetition) VALUES (?, ?, ?, ?)",
+                [notification.row, action.rawValue, now.milliseconds, repetition]
+            )
+            return .done(ActionRecord(action: action, doneAt: now, repetition: repetition))
+        }
+    }
+
+    /// Stores the notification once more, to be delivered when the snooze is over.
+    private func repeated(
+        _ notification: StoredNotification,
+        _ message: NotificationMessage,
+        _ sinks: [String],
+        _ db: Database,
+        _ now: Timestamp
+    ) throws -> String {
+        let first = notification.repeats ?? notification.id
+        let earlier = try db.integer("SELECT count(*) FROM notifications WHERE repeats = ?", [first])
+        let id = RepetitionID.make(of: first, number: earlier + 1)
+        try db.run(
+            """
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
+                created_at, repeats)
+            SELECT ?1, stream_id, 'open', kind, row_count, title, body, ?2, run_id, ?3, ?4
+            FROM notifications WHERE id = ?5
+            """,
+            [id, message.repeated(id: id, of: first).json().blob, now.milliseconds, first, notification.row]
+        )
+        let row = db.lastInsertedRowID
+        for sink in sinks {
+            try db.run(
+                """
+                INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
+                VALUES (?, ?, 'pending', ?, ?)
+                """,
+                [row, sink, (now + NotificationAction.snoozeDuration).milliseconds, now.milliseconds]
+            )
+        }
+        return id
+    }
+}
+
+extension Database {
+    /// Notifications of the active identity that meet a condition.
+    fileprivate func notifications(
+        _ condition: String,
+        _ arguments: StatementArguments
+    ) throws -> [StoredNotification] {
+        var rows: [Row] = []
+        let cursor = try self.rows(
+            """
+            SELECT n.id, n.token, s.poll, n.state, n.kind, n.row_count, n.title, n.body, n.payload, n.created_at,
+                n.finished_at, n.repeats
+            FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE s.account = (SELECT activeDid FROM active_identity) AND \(condition)
+            """,
+            arguments
+        )
+        while let row = try cursor.next() { rows.append(row.copy()) }
+        return try rows.map { row in
+            guard let poll = PollName(row[2] as String) else { throw Row.damaged }
+            return StoredNotification(
+                row: row[0],
+                id: row[1],
+                poll: poll,
+                state: try row.word(3),
+                group: row[4],
+                count: row[5],
+                title: row[6],
+                body: row[7],
+                payload: row.bytes(8),
+                createdAt: row.time(9),
+                finishedAt: row.optionalTime(10),
+                repeats: row[11],
+                actions: try actions(of: row[0]),
+                deliveries: try deliveries(of: row[0])
+            )
+        }
+    }
+
+    private func actions(of notification: Int64) throws -> [ActionRecord] {
+        var found: [ActionRecord] = []
+        let rows = try rows(
+            """
+            SELECT action, done_at, repetition FROM notification_actions WHERE notification_id = ?
+            ORDER BY done_at, action
+            """,
+            [notification]
+        )
+        while let row = try rows.next() {
+            found.append(ActionRecord(action: try row.word(0), doneAt: row.time(1), repetition: row[2]))
+        }
+        return found
+    }
+}

@@ -1,0 +1,106 @@
+import GRDB
+package import StarwatchCore
+
+/// A notice of staleness that stands.
+package struct StalenessNotice: Sendable, Hashable {
+    package let id: String
+    /// The sinks that took it.
+    package let takenBy: Set<String>
+}
+
+extension Store {
+    /// The notice that a stream is stale; `nil` when none stands.
+    package func stalenessNotice(_ stream: StreamKey) throws(StoreError) -> StalenessNotice? {
+        let id = try streamID(stream)
+        return try direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT n.id, n.token FROM staleness_notices t JOIN notifications n ON n.id = t.notification_id
+                WHERE t.stream_id = ?
+                """,
+                [id]
+            )
+            guard let row else { return nil }
+            let deliveries = try db.deliveries(of: row[0])
+            return StalenessNotice(id: row[1], takenBy: Set(deliveries.filter { $0.state == .ok }.map(\.sink)))
+        }
+    }
+
+    /// Stores a notice, to be delivered at once; nothing while one stands, or for another identity than the active one.
+    package func raiseStalenessNotice(
+        _ stream: StreamKey,
+        _ draft: NotificationDraft,
+        sinks: [String],
+        runID: String,
+        now: Timestamp
+    ) throws(StoreError) {
+        let id = try streamID(stream)
+        try write(.edit) { db in
+            guard try db.isActive(stream.account),
+                try db.integer("SELECT count(*) FROM staleness_notices WHERE stream_id = ?", [id]) == 0
+            else { return }
+            let row = try db.insertNotice(draft, id, sinks, runID, now)
+            try db.run("INSERT INTO staleness_notices (stream_id, notification_id) VALUES (?, ?)", [id, row])
+        }
+    }
+
+    /// Takes the notice back: what has not been delivered of it will not be, and `draft` goes to `sinks`.
+    package func clearStalenessNotice(
+        _ stream: StreamKey,
+        _ draft: NotificationDraft,
+        sinks: [String],
+        runID: String,
+        now: Timestamp
+    ) throws(StoreError) {
+        let id = try streamID(stream)
+        try write(.edit) { db in
+            let notices = "(SELECT notification_id FROM staleness_notices WHERE stream_id = ?2)"
+            try db.run(
+                """
+                UPDATE deliveries SET state = 'cancelled', updated_at = ?1
+                WHERE state = 'pending' AND notification_id IN \(notices)
+                """,
+                [now.milliseconds, id]
+            )
+            try db.run(
+                "UPDATE notifications SET state = 'cancelled', finished_at = ?1 WHERE state = 'open' AND id IN \(notices)",
+                [now.milliseconds, id]
+            )
+            guard try db.changed("DELETE FROM staleness_notices WHERE stream_id = ?", [id]) == 1, !sinks.isEmpty,
+                try db.isActive(stream.account)
+            else { return }
+            _ = try db.insertNotice(draft, id, sinks, runID, now)
+        }
+    }
+}
+
+extension Database {
+    fileprivate func insertNotice(
+        _ draft: NotificationDraft,
+        _ stream: Int64,
+        _ sinks: [String],
+        _ runID: String,
+        _ now: Timestamp
+    ) throws -> Int64 {
+        try run(
+            """
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
+            VALUES (?, ?, 'open', ?, 1, ?, ?, ?, ?, ?)
+            """,
+            [
+                draft.id, stream, draft.group, draft.title, draft.body, draft.payload.blob, runID, now.milliseconds,
+            ]
+        )
+        let row = lastInsertedRowID
+        for sink in sinks {
+            try run(
+                """
+                INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
+                VALUES (?1, ?2, 'pending', ?3, ?3)
+                """,
+                [row, sink, now.milliseconds]
+            )
+        }
+        return row
+    }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import GRDB
+package import StarwatchCore
+
+/// What a shortlink stands for.
+package struct StoredShortlink: Sendable, Hashable {
+    package struct Target: Sendable, Hashable, Codable {
+        package let claim: JWTID
+        package let plan: String
+
+        enum CodingKeys: String, CodingKey {
+            case claim = "jwt_id"
+            case plan
+        }
+    }
+
+    /// In the order in which they were announced.
+    package let targets: [Target]
+    package let poll: PollName
+    package let expiresAt: Timestamp
+}
+
+extension Store {
+    /// What a shortlink of the active identity stands for; `nil` for one that is unknown or past its time.
+    package func shortlink(_ shortlink: Shortlink, now: Timestamp) throws(StoreError) -> StoredShortlink? {
+        try direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT l.targets, l.expires_at, s.account, s.server, s.poll FROM shortlinks l
+                JOIN notifications n ON n.id = l.notification_id JOIN streams s ON s.id = n.stream_id
+                WHERE l.token = ? AND l.expires_at > ? AND s.account = (SELECT activeDid FROM active_identity)
+                """,
+                [shortlink.rawValue, now.milliseconds]
+            )
+            guard let row else { return nil }
+            guard
+                let targets = try? JSONDecoder().decode(
+                    [StoredShortlink.Target].self,
+                    from: Data((row[0] as String).utf8)
+                )
+            else { throw Row.damaged }
+            return StoredShortlink(targets: targets, poll: try row.stream(2).poll, expiresAt: row.time(1))
+        }
+    }
+}
+
+extension Database {
+    /// Stores what a notification's shortlink stands for, in the transaction that makes the notification.
+    func store(_ shortlink: Shortlink, to changes: [Change], of notification: Int64, now: Timestamp) throws {
+        let targets = changes.map { StoredShortlink.Target(claim: $0.id, plan: $0.plan) }
+        try run(
+            "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
+            [
+                shortlink.rawValue, notification, String(decoding: try JSONEncoder().encode(targets), as: UTF8.self),
+                (now + Shortlink.lifetime).milliseconds,
+            ]
+        )
+    }
+}

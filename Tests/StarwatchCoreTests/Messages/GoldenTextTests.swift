@@ -1,0 +1,94 @@
+import StarwatchCore
+import Testing
+
+/// What a person reads, word for word, at the numbers where languages differ.
+@Suite struct GoldenTextTests {
+    private static let counts = [0, 1, 2, 5, 6, 21, 22, 25]
+
+    private func texts(_ locale: String, _ key: MessageKey, _ variable: MessageVariable) throws -> [String] {
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        return Self.counts.map { messages.text(key, [variable: .number($0)]) }
+    }
+
+    @Test func updatesInEnglish() throws {
+        #expect(
+            try texts("en", .starredMultiple, .count) == [
+                "You have 0 new updates in your starred projects", "You have 1 new update in your starred projects",
+                "You have 2 new updates in your starred projects", "You have 5 new updates in your starred projects",
+                "You have 6 new updates in your starred projects", "You have 21 new updates in your starred projects",
+                "You have 22 new updates in your starred projects", "You have 25 new updates in your starred projects",
+            ]
+        )
+        #expect(
+            try texts("en", .offerMultiple, .count).prefix(3) == [
+                "You have 0 new offers", "You have 1 new offer", "You have 2 new offers",
+            ]
+        )
+        #expect(
+            try texts("en", .projectOfferMultiple, .count).prefix(3) == [
+                "You have 0 new offers to your projects", "You have 1 new offer to your projects",
+                "You have 2 new offers to your projects",
+            ]
+        )
+        #expect(try texts("en", .staleMessage, .hours)[1] == "Last updated 1 hour ago. Tap to refresh.")
+    }
+
+    @Test func updatesInPolish() throws {
+        let place = "w projektach oznaczonych gwiazdką"
+        #expect(
+            try texts("pl", .starredMultiple, .count) == [
+                "Masz 0 nowych aktualizacji \(place)", "Masz 1 nową aktualizację \(place)",
+                "Masz 2 nowe aktualizacje \(place)", "Masz 5 nowych aktualizacji \(place)",
+                "Masz 6 nowych aktualizacji \(place)", "Masz 21 nowych aktualizacji \(place)",
+                "Masz 22 nowe aktualizacje \(place)", "Masz 25 nowych aktualizacji \(place)",
+            ]
+        )
+        #expect(
+            try texts("pl", .offerMultiple, .count) == [
+                "Masz 0 nowych ofert", "Masz 1 nową ofertę", "Masz 2 nowe oferty", "Masz 5 nowych ofert",
+                "Masz 6 nowych ofert", "Masz 21 nowych ofert", "Masz 22 nowe oferty", "Masz 25 nowych ofert",
+            ]
+        )
+        #expect(
+            try texts("pl", .staleMessage, .hours).map { $0.split(separator: ".")[0] } == [
+                "Ostatnia aktualizacja 0 godzin temu", "Ostatnia aktualizacja 1 godzinę temu",
+                "Ostatnia aktualizacja 2 godziny temu", "Ostatnia aktualizacja 5 godzin temu",
+                "Ostatnia aktualizacja 6 godzin temu", "Ostatnia aktualizacja 21 godzin temu",
+                "Ostatnia aktualizacja 22 godziny temu", "Ostatnia aktualizacja 25 godzin temu",
+            ]
+        )
+    }
+
+    @Test func updatesInJapanese() throws {
+        #expect(
+            try texts("ja", .starredMultiple, .count)
+                == Self.counts.map { "スター付きプロジェクトに\($0)件の新しい更新があります" }
+        )
+        #expect(try texts("ja", .staleMessage, .hours) == Self.counts.map { "最終更新は\($0)時間前です。タップして更新してください。" })
+    }
+
+    @Test(arguments: ["en", "ja", "pl"], PollKind.allCases)
+    func noNotificationHoldsAPlaceholder(_ locale: String, _ kind: PollKind) throws {
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        for count in Self.counts.dropFirst() {
+            let changes = (0..<count).map {
+                Change(id: .floor(.ulid, at: Timestamp(seconds: 1_767_225_600 + Int64($0))), plan: "p", name: nil)
+            }
+            let message = NotificationMessage(
+                id: "ntf_1",
+                runID: "run_1",
+                poll: try #require(PollName("poll")),
+                kind: kind,
+                changes: changes,
+                largestGroup: 5,
+                messages: messages,
+                createdAt: Timestamp(seconds: 1_767_225_600)
+            )
+            #expect(message.locale == locale)
+            let texts = [message.title, message.body] + (message.actionLabels ?? [:]).values
+            for text in texts { #expect(!text.isEmpty && !text.contains("{") && !text.contains("notifications.")) }
+            #expect(Set(message.actionLabels?.keys ?? [:].keys) == Set(message.actions))
+            if count > 1 { #expect(message.body.contains("\(count)")) }
+        }
+    }
+}

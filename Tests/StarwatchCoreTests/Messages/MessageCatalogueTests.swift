@@ -1,0 +1,117 @@
+import StarwatchCore
+import Testing
+
+@Suite struct MessageCatalogueTests {
+    private static let locales = ["en", "ja", "pl"]
+
+    private func messages(_ locale: String) throws -> Messages {
+        MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+    }
+
+    @Test func theProgramHasItsLocales() {
+        #expect(MessageCatalogues.builtIn.locales.map(\.description) == Self.locales)
+    }
+
+    @Test(arguments: locales)
+    func everyLocaleHasEveryMessageAndEveryPluralThatItsLanguageNeeds(_ locale: String) throws {
+        let tag = try #require(LocaleTag(locale))
+        let catalogue = try #require(MessageCatalogues.builtIn[tag])
+        let rules = try #require(PluralRules(tag))
+        #expect(catalogue.keys == Set(MessageKey.allCases))
+        for key in MessageKey.allCases {
+            let pattern = try #require(catalogue.pattern(key))
+            for categories in pattern.pluralCategories {
+                #expect(categories.isSuperset(of: rules.categories), "\(key.rawValue) lacks a category")
+            }
+            let used = Set(pattern.uses.keys.compactMap(MessageVariable.init))
+            let isCounted = !key.variables.isDisjoint(with: [.count, .hours])
+            #expect(used == key.variables, "\(key.rawValue) leaves a variable out")
+            #expect(pattern.pluralCategories.isEmpty == !isCounted, "\(key.rawValue) says a number without its plural")
+        }
+    }
+
+    /// What the seeds say, the English catalogue says, in the form for many.
+    @Test(arguments: [
+        (MessageKey.starredSingleTitle, "Project Update"), (.starredMultipleTitle, "Project Updates"),
+        (.starredSingle, "{projectName} has been updated"),
+        (.starredMultiple, "You have 7 new updates in your starred projects"),
+        (.actionViewUpdates, "View Updates"), (.actionDismiss, "Dismiss"), (.staleTitle, "Data may be outdated"),
+        (.staleMessage, "Last updated 7 hours ago. Tap to refresh."), (.staleRefresh, "Refresh Now"),
+        (.staleSettings, "Settings"), (.staleDismiss, "Dismiss"), (.featureTitle, "New Feature: Starred Projects"),
+        (.featureBody, "You can now get notifications for projects you star. Tap to learn more."),
+    ])
+    func englishIsWordForWordTheSeeds(_ key: MessageKey, _ text: String) throws {
+        #expect(try messages("en").text(key, [.count: .number(7), .hours: .number(7)]) == text)
+    }
+
+    @Test(arguments: [
+        ("en", ["en"]), ("pl-PL", ["pl-PL"]), ("pl_PL", ["pl_PL"]), ("PL", ["PL"]), ("xx", ["en"]), ("zh-Hant", ["en"]),
+    ])
+    func aLocaleWithoutWordsOfItsOwnSpeaksEnglish(_ asked: String, _ said: [String]) throws {
+        #expect(try messages(asked).locale.description == said[0])
+    }
+
+    @Test func aLongerTagTakesTheLanguagesWords() throws {
+        #expect(try messages("pl-PL").text(.actionDismiss) == "Odrzuć")
+        #expect(try messages("xx").text(.actionDismiss) == "Dismiss")
+    }
+
+    @Test func aFileComesFirstAndLeavesTheRestAsItIs() throws {
+        let polish = try MessageCatalogue(
+            #require(LocaleTag("pl")),
+            json: #"{"notifications.starred_projects.action_dismiss": "Precz"}"#.utf8
+        )
+        let german = try MessageCatalogue(
+            #require(LocaleTag("de")),
+            json: #"""
+                {"notifications.starred_projects.multiple_updates":
+                    "{count, plural, one {# Neuigkeit} other {# Neuigkeiten}}"}
+                """#.utf8
+        )
+        let all = MessageCatalogues.builtIn.adding([polish, german])
+        let polishMessages = all.messages(for: try #require(LocaleTag("pl-PL")))
+        #expect(polishMessages.text(.actionDismiss) == "Precz")
+        #expect(polishMessages.text(.actionMarkRead) == "Oznacz jako przeczytane")
+        let germanMessages = all.messages(for: try #require(LocaleTag("de-CH")))
+        #expect(germanMessages.text(.starredMultiple, [.count: .number(1)]) == "1 Neuigkeit")
+        #expect(germanMessages.text(.actionDismiss) == "Dismiss")
+        // The rules are those of the words, not of the locale that was asked for.
+        #expect(germanMessages.text(.offerMultiple, [.count: .number(1)]) == "You have 1 new offer")
+    }
+
+    @Test(arguments: [
+        (#"{"x": "y"}"#, "there is no message x"),
+        (#"{"staleness.banner.title": "{"}"#, "staleness.banner.title: here must be a variable (character 2)"),
+        (
+            #"{"notifications.starred_projects.single_update": "{name}"}"#,
+            "notifications.starred_projects.single_update: there is no variable name; use projectName"
+        ),
+        (#"{"staleness.banner.title": "{count}"}"#, "staleness.banner.title: there is no variable count; it has none"),
+        (
+            #"{"staleness.banner.message": "{hours, select, other {x}}"}"#,
+            "staleness.banner.message: hours is a number for plural, or a text for select, not both"
+        ),
+        ("[]", "must be a JSON object of texts"), (#"{"staleness.banner.title": 1}"#, "must be a JSON object of texts"),
+    ])
+    func aCatalogueWithAMistakeSaysWhichAndWhere(_ json: String, _ problem: String) throws {
+        let tag = try #require(LocaleTag("en"))
+        let error = #expect(throws: MessageCatalogue.Failure.self) { try MessageCatalogue(tag, json: json.utf8) }
+        #expect(error?.description == problem)
+    }
+
+    @Test func aLanguageWithoutPluralRulesIsRefused() throws {
+        let tag = try #require(LocaleTag("tlh"))
+        #expect(throws: MessageCatalogue.Failure.unknownLanguage) { try MessageCatalogue(tag, json: "{}".utf8) }
+    }
+
+    @Test(arguments: ["", "e", "en-", "-en", "1n", "en GB", "abcdefghi", "en-abcdefghi", "é"])
+    func whatIsNoLanguageTagIsRefused(_ text: String) {
+        #expect(LocaleTag(text) == nil)
+    }
+
+    @Test func tagsCompareWithoutCaseAndStandInForOneAnother() throws {
+        let tag = try #require(LocaleTag("zh-Hant_TW"))
+        #expect(tag == LocaleTag("ZH_HANT-tw"))
+        #expect(tag.chain.map(\.description) == ["zh-hant-tw", "zh-hant", "zh"])
+    }
+}

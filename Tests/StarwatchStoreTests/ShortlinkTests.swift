@@ -1,0 +1,77 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@Suite struct ShortlinkTests {
+    let world = World()
+    let link = Shortlink("0123456789abcdef")!
+
+    private func claim(_ store: Store, _ shortlink: Shortlink?) async throws -> OpenNotification? {
+        try await store.claim(
+            world.stream,
+            now: world.now,
+            limit: 100,
+            leaseUntil: world.now + .seconds(60),
+            sinks: ["log"],
+            runID: "run"
+        ) { _ in
+            NotificationDraft(id: "ntf_1", group: "many", title: "t", body: "b", payload: [], shortlink: shortlink)
+        }
+    }
+
+    @Test func itStandsForTheRowsOfItsNotificationForADay() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...7))
+        _ = try await claim(store, link)
+        let found = try #require(try await store.shortlink(link, now: world.now))
+        #expect(found.targets.map(\.claim) == (1...7).map(world.id))
+        #expect(Set(found.targets.map(\.plan)) == ["plan"])
+        #expect(found.poll == world.stream.poll)
+        #expect(found.expiresAt == world.now + .seconds(86_400))
+        #expect(try await store.shortlink(link, now: world.now + .seconds(86_399)) != nil)
+        #expect(try await store.shortlink(link, now: world.now + .seconds(86_400)) == nil)
+        #expect(try await store.shortlink(#require(Shortlink("other")), now: world.now) == nil)
+    }
+
+    @Test func itOutlivesARestartAndRetries() async throws {
+        var store = try await world.open()
+        try await world.commit(store, world.changes(1...7))
+        let open = try #require(try await claim(store, link))
+        let outcome = DeliveryOutcome.unavailable(nextAttemptAt: world.now)
+        _ = try await store.recordDelivery(open.tickets[0], outcome, now: world.now, maxRetries: 3)
+        await store.close()
+        store = try await world.open()
+        #expect(try await store.shortlink(link, now: world.now)?.targets.count == 7)
+    }
+
+    @Test func retentionTakesWhatIsPastItsTime() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...7))
+        _ = try await claim(store, link)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now).shortlinks == 0)
+        let later = world.now + .seconds(86_400)
+        #expect(try await store.retention(RetentionPolicy(), now: later).shortlinks == 1)
+        #expect(try await store.shortlink(link, now: world.now) == nil)
+    }
+
+    @Test func anotherIdentityDoesNotSeeIt() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...7))
+        _ = try await claim(store, link)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(try await store.shortlink(link, now: world.now) == nil)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        #expect(try await store.shortlink(link, now: world.now) == nil)
+    }
+
+    @Test func aNotificationThatFailsToBeStoredLeavesNoLink() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...7))
+        _ = try await claim(store, link)
+        try await world.commit(store, world.changes(8...9))
+        // The same id once more is refused, and with it all that belongs to it.
+        let other = try #require(Shortlink("fedcba9876543210"))
+        await #expect(throws: StoreError.self) { try await claim(store, other) }
+        #expect(try await store.shortlink(other, now: world.now) == nil)
+    }
+}

@@ -1,0 +1,118 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// What was last seen of a plan, and what a change says of it.
+@Suite struct SnapshotTests {
+    let world = World()
+
+    private func commit(_ store: Store, _ n: Int, name: String?, plan: String = "plan") async throws {
+        try await world.commit(store, [world.change(n, plan: plan)]) { page in
+            if let name { page.details = [world.id(n): PlanDetails([.name: name])] }
+        }
+    }
+
+    /// The fields of every pending row, by claim.
+    private func changed(_ store: Store) async throws -> [JWTID: [String: FieldChange]] {
+        let (stream, now) = (world.stream, world.now)
+        let open = try await store.claim(
+            stream,
+            now: now,
+            limit: 100,
+            leaseUntil: now,
+            sinks: ["log"],
+            runID: "run"
+        ) { rows in
+            let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
+            let message = NotificationMessage(
+                id: "ntf_\(rows[0].id)",
+                runID: "run",
+                poll: stream.poll,
+                kind: .starredProjects,
+                changes: rows.map(\.change),
+                largestGroup: 5,
+                fields: Dictionary(fields) { $1 },
+                createdAt: now
+            )
+            return NotificationDraft(id: message.id, group: "many", title: "t", body: "b", payload: message.json())
+        }
+        let changes = NotificationMessage(json: open?.payload ?? [])?.changes ?? []
+        return Dictionary(
+            uniqueKeysWithValues: changes.compactMap { change in
+                change.fields.flatMap { fields in JWTID(change.jwtID).map { ($0, fields) } }
+            }
+        )
+    }
+
+    @Test func theFirstChangeOfAPlanSaysNothingAndTheNextSaysWhatDiffers() async throws {
+        let store = try await world.open()
+        try await commit(store, 1, name: "A")
+        #expect(try await changed(store).isEmpty)
+        try await commit(store, 2, name: "B")
+        try await commit(store, 3, name: "B")
+        try await commit(store, 4, name: nil)
+        #expect(
+            try await changed(store) == [
+                world.id(2): ["name": FieldChange(before: "A", after: "B")], world.id(3): [:],
+            ]
+        )
+    }
+
+    @Test func whatBootstrappingReadsIsSeenToo() async throws {
+        let store = try await world.open()
+        try await world.commit(store, []) { page in
+            page.disposition = .bootstrap
+            page.seenOnly = [world.change(1)]
+            page.details = [world.id(1): PlanDetails([.name: "A"])]
+        }
+        try await commit(store, 2, name: "B")
+        #expect(try await changed(store) == [world.id(2): ["name": FieldChange(before: "A", after: "B")]])
+    }
+
+    @Test func anOlderChangeThatComesLateChangesNothing() async throws {
+        let store = try await world.open()
+        try await commit(store, 5, name: "new")
+        try await commit(store, 3, name: "old")
+        try await commit(store, 6, name: "newer")
+        #expect(try await changed(store) == [world.id(6): ["name": FieldChange(before: "new", after: "newer")]])
+    }
+
+    @Test func whatIsKnownAlreadyIsNotComparedAgain() async throws {
+        let store = try await world.open()
+        try await commit(store, 1, name: "A")
+        try await commit(store, 2, name: "B")
+        try await commit(store, 2, name: "C")
+        try await commit(store, 3, name: "D")
+        #expect(try await changed(store)[world.id(3)] == ["name": FieldChange(before: "B", after: "D")])
+    }
+
+    @Test func anUnstarredPlanIsForgotten() async throws {
+        let store = try await world.open()
+        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        try await commit(store, 1, name: "A")
+        _ = try await store.setStars([], of: World.alice, server: World.server, now: world.now)
+        try await commit(store, 2, name: "B")
+        #expect(try await changed(store).isEmpty)
+    }
+
+    @Test func aChangeOfIdentityForgetsAll() async throws {
+        let store = try await world.open()
+        try await commit(store, 1, name: "A")
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        try await commit(store, 2, name: "B")
+        #expect(try await changed(store).isEmpty)
+    }
+
+    @Test func aPageThatIsNotStoredLeavesNothing() async throws {
+        let store = try await world.open()
+        try await commit(store, 1, name: "A")
+        let page = try await world.commit(store, [world.change(2)]) { page in
+            page.expectedGeneration += 1
+            page.details = [world.id(2): PlanDetails([.name: "B"])]
+        }
+        #expect(page == nil)
+        try await commit(store, 3, name: "C")
+        #expect(try await changed(store)[world.id(3)] == ["name": FieldChange(before: "A", after: "C")])
+    }
+}

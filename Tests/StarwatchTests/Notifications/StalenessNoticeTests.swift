@@ -1,0 +1,105 @@
+import MockEndorser
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+
+/// One quiet notice while a poll is stale (R-NOT-14).
+@Suite struct StalenessNoticeTests {
+    private func messages(_ bench: Bench, _ sink: String = "first") throws -> [NotificationMessage] {
+        try bench[sink].seen.map { try #require(NotificationMessage(json: $0.payload)) }
+    }
+
+    private func withBench(
+        notice: Bool = true,
+        _ body: (Bench) async throws -> Void
+    ) async throws {
+        try await Bench.run(
+            sinks: ["first", "second"],
+            configure: { options, _, _ in
+                options.delivery.stalenessNotice = notice
+                options.polls[0].staleAfter = .seconds(4 * 3600)
+            },
+            body
+        )
+    }
+
+    @Test func itComesOnceAndIsTakenBackByTheFirstSuccess() async throws {
+        try await withBench { bench async throws in
+            bench["first"].can([.clear, .replace])
+            await bench.poll()
+            bench.clock.advance(by: .seconds(4 * 3600))
+            await bench.dispatch()
+            #expect(bench["first"].seen.isEmpty)
+            bench.clock.advance(by: .seconds(3600))
+            await bench.dispatch()
+            bench.clock.advance(by: .seconds(3600))
+            await bench.dispatch()
+            try await bench.restart()
+            await bench.dispatch()
+            let notice = try #require(try messages(bench).first)
+            #expect(try messages(bench).count == 1)
+            #expect(notice.title == "Data may be outdated")
+            #expect(notice.body == "Last updated 5 hours ago. Tap to refresh.")
+            #expect(notice.priority == "low" && notice.cleared == nil && notice.count == 0)
+            #expect(notice.collapseKey == "staleness-starred-projects")
+            await bench.poll()
+            await bench.dispatch()
+            let cleared = try #require(try messages(bench).last)
+            #expect(try messages(bench).count == 2)
+            #expect(cleared.cleared == true && cleared.collapseKey == notice.collapseKey && cleared.id != notice.id)
+            // The other cannot take anything back, so it is not told.
+            #expect(try messages(bench, "second").map(\.id) == [notice.id])
+            await bench.dispatch()
+            #expect(try messages(bench).count == 2)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func whatNobodyHasTakenYetIsDroppedWhenItIsOver() async throws {
+        try await withBench { bench async throws in
+            bench["first"].can([.clear])
+            bench["first"].answer(.down)
+            bench["second"].answer(.down)
+            await bench.poll()
+            bench.clock.advance(by: .seconds(5 * 3600))
+            await bench.dispatch()
+            await bench.poll()
+            await bench.dispatch()
+            bench["first"].answer(.ok)
+            let tries = bench["first"].seen.count
+            bench.clock.advance(by: .seconds(600))
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == tries)
+        }
+    }
+
+    @Test func aPollThatNeverSucceededSaysSo() async throws {
+        try await withBench { bench async throws in
+            bench.clock.advance(by: .seconds(5 * 3600))
+            await bench.dispatch()
+            #expect(try messages(bench).map(\.body) == ["Not updated yet. Tap to refresh."])
+        }
+    }
+
+    @Test func itIsOffUnlessItIsTurnedOn() async throws {
+        try await withBench(notice: false) { bench async throws in
+            await bench.poll()
+            bench.clock.advance(by: .seconds(50 * 3600))
+            await bench.dispatch()
+            #expect(bench["first"].seen.isEmpty)
+        }
+    }
+
+    @Test func aChangeOfIdentityEndsIt() async throws {
+        try await withBench { bench async throws in
+            bench["first"].can([.clear])
+            await bench.poll()
+            bench.clock.advance(by: .seconds(5 * 3600))
+            await bench.dispatch()
+            _ = try await bench.agent.setIdentity(nil)
+            await bench.dispatch()
+            #expect(try messages(bench).count == 1)
+        }
+    }
+}
