@@ -82,10 +82,10 @@ package enum ControlOperation: String, MetricLabel {
     case starsChange = "stars_change"
     case notificationsList = "notifications_list"
     case notificationsFollow = "notifications_follow"
+    case digestsList = "digests_list"
     case notificationsSent = "notifications_sent"
     case notificationsShow = "notifications_show"
     case notificationsAct = "notifications_act"
     case shortlinkShow = "shortlink_show"
-    case digestsList = "digests_list"
     case reload
 }

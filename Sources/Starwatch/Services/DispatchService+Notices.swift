@@ -44,7 +44,7 @@ extension DispatchService {
         }
     }
 
-    /// The same at every try, as long as the locale is the same: what else is in it is stored, or fixed.
+    /// The same bytes at every try: everything in it is stored, or of the configured language.
     private func outgoing(_ feature: FeatureNotification, _ notice: FeatureNotice) -> OutgoingNotification {
         let runID = "run_" + notice.token.dropFirst("ntf_".count).prefix(16)
         let message = NotificationMessage(

@@ -15,7 +15,7 @@ public enum FeatureNotification: String, Sendable, CaseIterable {
     }
 
     /// Where a tap leads (C-176).
-    var deepLink: DeepLink {
+    public var deepLink: DeepLink {
         switch self {
         case .starredProjects: .feature
         }
@@ -28,28 +28,21 @@ extension NotificationMessage {
     /// - Parameters:
     ///   - id: Kept through every retry, so that sinks can tell a repetition.
     ///   - runID: The same for every retry too.
-    ///   - messages: The texts, and with them the locale.
-    public init(
-        feature: FeatureNotification,
-        id: String,
-        runID: String,
-        messages: Messages,
-        createdAt: Timestamp
-    ) {
+    public init(feature: FeatureNotification, id: String, runID: String, messages: Messages, createdAt: Timestamp) {
         self.id = id
         self.runID = runID
         poll = feature.rawValue
-        (group, count, changes) = (.single, 0, [])
+        group = .single
         collapseKey = "feature-" + feature.rawValue.replacing("_", with: "-")
+        count = 0
         title = messages.text(feature.title)
         body = messages.text(feature.body)
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
         deepLink = feature.deepLink.url
         actions = [NotificationAction.dismiss.rawValue]
-        actionLabels = [
-            NotificationAction.dismiss.rawValue: messages.text(NotificationAction.dismiss.label(in: .single))
-        ]
+        actionLabels = [NotificationAction.dismiss.rawValue: messages.text(.actionDismiss)]
         (repeats, priority, cleared) = (nil, nil, nil)
+        changes = []
     }
 }

@@ -54,13 +54,15 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await start(world)
             var readers: [FeedReader] = []
-            for _ in 0..<Feed.readerLimit { readers.append(try await agent.followFeed(after: 0)) }
+            for _ in 0..<Starwatch.Feed.readerLimit { readers.append(try await agent.followFeed(after: 0)) }
             let error = await #expect(throws: ControlError.self) { try await agent.followFeed(after: 0) }
             #expect(error?.kind == .busy)
             readers.removeLast().end()
             readers.append(try await agent.followFeed(after: 0))
             for reader in readers { reader.end() }
-            #expect(agent.metrics.controlRequests[.notificationsFollow, .ok].value == UInt64(Feed.readerLimit) + 1)
+            #expect(
+                agent.metrics.controlRequests[.notificationsFollow, .ok].value == UInt64(Starwatch.Feed.readerLimit) + 1
+            )
             #expect(agent.metrics.controlRequests[.notificationsFollow, .failed].value == 1)
         }
     }

@@ -140,7 +140,7 @@ import struct StarwatchStore.FeedRow
                 "/api/v1/notifications?limit=3&before=7",
                 ["Authorization": "Bearer x"]
             ).text
-            #expect(text.hasPrefix("{\"notifications\":[{\"notification\":{\"actions\":["))
+            #expect(text.hasPrefix("{\"notifications\":[{\"notification\":{\"action_labels\":{"))
         }
         #expect(agent.now.calls == ["follow 0", "feed limit 3 before 7"])
     }

@@ -105,6 +105,7 @@ struct ControlTokenTests {
             let probe = HTTPProbe(address: address)
             for route in ControlRoutes(agent: agent).table {
                 let path = route.path.replacing("{name}", with: "a").replacing("{id}", with: "1")
+                    .replacing("{action}", with: "dismiss")
                 for method: HTTPMethod in [.GET, .HEAD, .POST, .PUT, .DELETE, .PATCH, .OPTIONS] {
                     let reply = try await probe.send(method, path, body: "{\"ids\": [1]}")
                     #expect(reply.status == 401, "\(method) \(path)")

@@ -159,7 +159,7 @@ final class FakeAgent: AgentControl {
         try note("follow \(sequence.map(String.init) ?? "from now on")")
         let reader = FeedReader(
             after: sequence ?? 0,
-            heartbeat: Feed.heartbeat,
+            heartbeat: Starwatch.Feed.heartbeat,
             time: clock,
             read: { after, limit throws(StoreError) in
                 Array(self.now.feed.filter { $0.sequence > after }.prefix(limit))

@@ -17,7 +17,7 @@ import Testing
     @Test func oneChangeIsInItsBodyAndManyAreListedUpToFive() {
         let one = page([FakeAgent.notification(1)])
         #expect(!one.contains("<ul>"))
-        #expect(one.contains("<a href=\"timesafari://projects/1/details?jwtId="))
+        #expect(one.contains("<a href=\"timesafari://projects/p%2F1/details?jwtId="))
         let many = page([FakeAgent.notification(2)])
         #expect(many.split(separator: "<li>Creek &lt;Cleanup&gt;</li>", omittingEmptySubsequences: false).count == 6)
         #expect(many.contains("and 2 more"))
