@@ -11,7 +11,7 @@ import Testing
         _ defect: Defect = .none,
         tamper: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Bool {
-        for seed in 0..<60 as Range<UInt64> {
+        for seed in 0..<200 as Range<UInt64> {
             var plan = SimulationPlan(seed: seed)
             plan.defect = defect
             plan.cycles = 80
