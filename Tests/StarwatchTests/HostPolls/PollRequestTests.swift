@@ -242,7 +242,7 @@ import Testing
         #expect(await bench.manager.execute(request, context: bench.context).error?.underlying is Broken)
     }
 
-    @Test func errorsAndMetadataAreEncodedAsTheSeedsSay() throws {
+    @Test func errorsAndMetadataAreEncodedUnderTheirNames() throws {
         var error = PollError(.rateLimitExceeded, "Slow down.", isRetryable: true, retryAfter: .milliseconds(1500))
         error.issues = [ValidationIssue(path: "$.a", problem: .missing)]
         let encoder = JSONEncoder()
