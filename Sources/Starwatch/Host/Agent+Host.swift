@@ -2,7 +2,7 @@ public import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// What a host program asks of its agent. <doc:HostApps> says what the seeds call it.
+/// What a host program asks of its agent. <doc:HostApps> says what the requirements call it.
 extension Agent {
     // MARK: - Identity and stars
 

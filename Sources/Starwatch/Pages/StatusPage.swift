@@ -36,7 +36,7 @@ struct StatusPage: Sendable {
         """
     }
 
-    /// The wording is that of the seeds; the hours are those of the poll that was updated longest ago.
+    /// The wording is that of the requirements; the hours are those of the poll that was updated longest ago.
     private var staleBanner: HTML {
         let stale = status.polls.filter(\.value.stale).sorted { $0.key < $1.key }
         guard !stale.isEmpty else { return "" }

@@ -18,7 +18,7 @@ public struct DayTime: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     public var description: String { "\(Self.padded(hour)):\(Self.padded(minute))" }
 
-    /// The slot's name of the seeds: `slot-08-00`.
+    /// The slot's name of the requirements: `slot-08-00`.
     public var slot: String { "slot-\(Self.padded(hour))-\(Self.padded(minute))" }
 
     public static func < (a: DayTime, b: DayTime) -> Bool { (a.hour, a.minute) < (b.hour, b.minute) }

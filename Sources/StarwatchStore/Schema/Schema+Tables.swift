@@ -1,5 +1,5 @@
 extension Schema {
-    /// Everything of version 1. Times are epoch milliseconds; names are the seeds' where they name one.
+    /// Everything of version 1. Times are epoch milliseconds; names are the requirements' where they name one.
     ///
     /// The partial indexes hold rows that are not finished, so that counts and ages cost what is open, not what was.
     /// SQLite uses one only where the query repeats a term of its `WHERE`, hence the `OR` and ``Schema/isOpen``.

@@ -91,7 +91,7 @@ extension Store {
         return try swap(stream, expected: current, new: next, db, now) ? .advanced(to: next) : .conflict
     }
 
-    /// The compare-and-swap, and in the same transaction its mirror in the seeds' column.
+    /// The compare-and-swap, and in the same transaction its mirror in the requirements' column.
     func swap(_ stream: StreamKey, expected: JWTID?, new: JWTID, _ db: Database, _ now: Timestamp) throws -> Bool {
         let key = [stream.account.rawValue, stream.server, stream.poll.rawValue]
         try db.run(

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// What the seeds say, the English catalogue says, in the form for many.
+    /// What the requirements say, the English catalogue says, in the form for many.
     @Test(arguments: [
         (MessageKey.starredSingleTitle, "Project Update"), (.starredMultipleTitle, "Project Updates"),
         (.starredSingle, "{projectName} has been updated"),
