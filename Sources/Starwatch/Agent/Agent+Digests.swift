@@ -141,7 +141,7 @@ enum DigestConfiguration {
                 host: URLComponents(string: digest.fetch.url)?.host,
                 method: digest.fetch.method.rawValue,
                 lead_seconds: digest.lead.inSeconds,
-                ttl_seconds: digest.ttl.inSeconds,
+                ttl_seconds: digest.longestAge.inSeconds,
                 mode: digest.mode.rawValue,
                 on_missing: digest.onMissing.rawValue,
                 sinks: digest.sinks
