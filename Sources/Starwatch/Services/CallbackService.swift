@@ -108,6 +108,8 @@ package final class CallbackService: Service {
                 )
             case .unavailable, .timeout:
                 guard !Task.isCancelled else { return }
+                // It may be this event that the receiver fails at: next time the others come first.
+                try await store.postponeEvent(event.id, until: time.now)
                 metrics.digests.callbacks[event.kind, .unavailable].increment()
                 logger.log(.callbackUnavailable, [.kind: "\(event.kind.rawValue)", .error: "\(result.sentence)"])
                 if let next = receiver.nextTry { pass.next = min(pass.next, next) }
