@@ -78,6 +78,36 @@ import Testing
         #expect(try await store.digestContent(source: "s", account: World.alice) == nil)
     }
 
+    private func fetched(_ payload: String, _ store: Store, at time: Timestamp) async throws {
+        _ = try await store.finishPrefetch(
+            .fetched(payload: payload, etag: nil),
+            slot: "daily",
+            source: "url",
+            occurrence: nil,
+            of: World.alice,
+            generation: try await store.activeIdentity().generation,
+            now: time
+        )
+    }
+
+    @Test func whatWasFetchedLastCountsAlsoAfterAClockThatWasAhead() async throws {
+        let store = try await world.open()
+        try await fetched("1", store, at: world.now + .days(1))
+        try await fetched("2", store, at: world.now)
+        #expect(try await store.digestContent(source: "url", account: World.alice)?.payload == "2")
+        _ = try await store.finishPrefetch(
+            .notModified,
+            slot: "daily",
+            source: "url",
+            occurrence: nil,
+            of: World.alice,
+            generation: try await store.activeIdentity().generation,
+            now: world.now + .seconds(1)
+        )
+        let content = try await store.digestContent(source: "url", account: World.alice)
+        #expect(content?.validatedAt == world.now + .seconds(1))
+    }
+
     @Test func theQueueOfEventsIsBoundedInNumberAndAge() async throws {
         let store = try await world.open()
         func draft(_ kind: CallbackKind = .delivery) -> EventDraft { EventDraft(kind: kind, payload: "{}") }

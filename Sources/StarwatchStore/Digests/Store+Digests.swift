@@ -25,13 +25,13 @@ extension Store {
         }
     }
 
-    /// The latest content that was fetched with a request; `nil` if there is none.
+    /// The content that was stored last of a request; `nil` if there is none. Its time may be that of a wrong clock.
     package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
         try direct(.read) { db in
             try db.row(
                 """
                 SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag FROM notif_contents
-                WHERE account = ? AND source = ? ORDER BY fetched_at DESC LIMIT 1
+                WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
                 """,
                 [account.rawValue, source]
             ).map { StoredContent(payload: $0[0], fetchedAt: $0.time(1), validatedAt: $0.time(2), etag: $0[3]) }
@@ -116,7 +116,7 @@ extension Store {
                 try db.run(
                     """
                     UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
-                        WHERE account = ?2 AND source = ?3 ORDER BY fetched_at DESC LIMIT 1)
+                        WHERE account = ?2 AND source = ?3 ORDER BY id DESC LIMIT 1)
                     """,
                     [now.milliseconds, account.rawValue, source]
                 )
