@@ -108,6 +108,30 @@ import Testing
         #expect(content?.validatedAt == world.now + .seconds(1))
     }
 
+    @Test func onlyTheContentThatIsStillReadIsKept() async throws {
+        let store = try await world.open()
+        for number in 1...5 { try await fetched("\(number)", store, at: world.now + .seconds(number)) }
+        let kept = try await DatabaseQueue(path: world.path).read { db in
+            try String.fetchAll(db, sql: "SELECT payload_json FROM notif_contents")
+        }
+        #expect(kept == ["5"])
+    }
+
+    @Test func eventsOfCallbacksThatAreGoneAreForgottenAndOldOnesDropped() async throws {
+        let store = try await world.open()
+        _ = try await store.enqueue(
+            [EventDraft(kind: .delivery, payload: "{}"), EventDraft(kind: .error, payload: "{}")],
+            now: world.now
+        )
+        try await store.retainEvents([.error, .heartbeat])
+        let kinds = try await store.dueEvents(Set(CallbackKind.allCases), now: world.now).map(\.kind)
+        #expect(kinds == [.error])
+        #expect(try await store.dropOldEvents(now: world.now + .days(14)) == 0)
+        #expect(try await store.dropOldEvents(now: world.now + .days(14) + .seconds(1)) == 1)
+        try await store.retainEvents([])
+        #expect(try await store.eventCount() == 0)
+    }
+
     @Test func theQueueOfEventsIsBoundedInNumberAndAge() async throws {
         let store = try await world.open()
         func draft(_ kind: CallbackKind = .delivery) -> EventDraft { EventDraft(kind: kind, payload: "{}") }

@@ -69,6 +69,8 @@ struct DigestParts {
         do throws(StoreError) {
             // What is armed of digests that are gone must not come.
             try await store.retainDigests(Set(made.digests.map(\.name)))
+            // Nor may callbacks that are gone be told, should they come back, of what was long ago.
+            try await store.retainEvents(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
             let json = DigestConfiguration.json(options.digests)
             if try await store.storeDigestConfiguration(json),
                 let event = writer.draft(.configUpdated, account: account, config: json, now: time.now)

@@ -67,6 +67,7 @@ package final class CallbackService: Service {
         let now = time.now
         var pass = Pass(next: now + Self.interval)
         do throws(StoreError) {
+            metrics.digests.noteQueued([], dropped: try await store.dropOldEvents(now: now), logger)
             try await beat(now)
             for receiver in receivers { try await drain(receiver, &pass) }
             metrics.digests.callbacksWaiting.set(Double(try await store.eventCount()))

@@ -109,6 +109,21 @@ extension Store {
         }
     }
 
+    /// Drops events that have waited for too long; how many.
+    package func dropOldEvents(now: Timestamp) throws(StoreError) -> Int {
+        try direct(.digest) { db in
+            try db.changed("DELETE FROM event_queue WHERE created_at < ?", [(now - Self.eventAge).milliseconds])
+        }
+    }
+
+    /// Forgets events of other kinds: nobody is told of those any more.
+    package func retainEvents(_ kinds: [CallbackKind]) throws(StoreError) {
+        try direct(.digest) { db in
+            let list = "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
+            try db.run("DELETE FROM event_queue WHERE instr(?, ',' || kind || ',') = 0", [list])
+        }
+    }
+
     /// How many events wait.
     package func eventCount() throws(StoreError) -> Int {
         try direct(.read) { db in try db.integer("SELECT count(*) FROM event_queue") }

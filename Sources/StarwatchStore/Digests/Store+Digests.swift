@@ -112,6 +112,11 @@ extension Store {
                     """,
                     [account.rawValue, slot, payload, now.milliseconds, etag, source]
                 )
+                // Nobody reads older ones: what is armed has its text.
+                try db.run(
+                    "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
+                    [account.rawValue, source, db.lastInsertedRowID]
+                )
             case .notModified:
                 try db.run(
                     """

@@ -161,6 +161,18 @@ import Testing
         }
     }
 
+    @Test func eventsThatWaitForTooLongAreDroppedAndCounted() async throws {
+        try await DigestBench.run(callbacks: { options, mock in
+            options.ackDelivery = FetchOptions(url: mock.url + "/callback")
+        }) { (bench: Bench) async throws in
+            _ = try await bench.agent.store.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: bench.clock.now)
+            bench.clock.advance(by: .days(15))
+            _ = await bench.callbacks.pass()
+            #expect(bench.mock.requestCount(of: .callback) == 0)
+            #expect(bench.agent.metrics.digests.callbacksDropped.value == 1)
+        }
+    }
+
     @Test func nobodyIsToldWithoutCallbacks() async throws {
         try await DigestBench.run { (bench: Bench) async throws in
             #expect(bench.agent.digestParts.callbacks == nil)
