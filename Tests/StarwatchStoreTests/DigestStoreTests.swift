@@ -108,6 +108,23 @@ import Testing
         #expect(content?.validatedAt == world.now + .seconds(1))
     }
 
+    @Test func anotherConfigurationIsStoredOnlyTogetherWithItsEvent() async throws {
+        let store = try await world.open()
+        let event = EventDraft(kind: .configUpdated, payload: "{}")
+        func remember(_ json: String, _ event: EventDraft?) async throws -> Int? {
+            try await store.storeDigestConfiguration(json, telling: event, now: world.now)
+        }
+        #expect(try await remember("[1]", event) == nil)
+        #expect(try await remember("[1]", event) == nil)
+        let broken = EventDraft(kind: .configUpdated, payload: "no JSON")
+        await #expect(throws: StoreError.self) { try await remember("[2]", broken) }
+        // It was not remembered, so it is told now.
+        #expect(try await remember("[2]", event) == 0)
+        #expect(try await remember("[2]", event) == nil)
+        #expect(try await remember("[3]", nil) == nil)
+        #expect(try await store.eventCount() == 1)
+    }
+
     @Test func onlyTheContentThatIsStillReadIsKept() async throws {
         let store = try await world.open()
         for number in 1...5 { try await fetched("\(number)", store, at: world.now + .seconds(number)) }

@@ -72,10 +72,10 @@ struct DigestParts {
             // Nor may callbacks that are gone be told, should they come back, of what was long ago.
             try await store.retainEvents(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
             let json = DigestConfiguration.json(options.digests)
-            if try await store.storeDigestConfiguration(json),
-                let event = writer.draft(.configUpdated, account: account, config: json, now: time.now)
-            {
-                let dropped = try await store.enqueue([event], now: time.now)
+            let now = time.now
+            let event = writer.draft(.configUpdated, account: account, config: json, now: now)
+            let dropped = try await store.storeDigestConfiguration(json, telling: event, now: now)
+            if let event, let dropped {
                 metrics.digests.noteQueued([event], dropped: dropped, logger)
             }
         } catch {

@@ -180,22 +180,30 @@ extension Store {
         }
     }
 
-    /// Remembers the configuration of the digests.
+    /// Remembers the configuration of the digests, and what callbacks are to be told if it is another one than before.
+    /// The first one ever is not.
     ///
-    /// - Parameter json: Without secrets.
-    /// - Returns: Whether it is another one than before. The first one ever is not.
-    package func storeDigestConfiguration(_ json: String) throws(StoreError) -> Bool {
+    /// - Parameters:
+    ///   - json: Without secrets.
+    ///   - event: `nil`: nobody is told.
+    /// - Returns: How many events were dropped; `nil`: nobody is told.
+    package func storeDigestConfiguration(
+        _ json: String,
+        telling event: EventDraft?,
+        now: Timestamp
+    ) throws(StoreError) -> Int? {
         try write(.digest) { db in
             let former: String? = try db.row(
                 "SELECT v FROM notif_config WHERE k = ?",
                 [DigestConfigurationKey.configuration]
             )?[0]
-            guard former != json else { return false }
+            guard former != json else { return nil }
             try db.run(
                 "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
                 [DigestConfigurationKey.configuration, json]
             )
-            return former != nil
+            guard former != nil, let event else { return nil }
+            return try db.enqueue([event], now)
         }
     }
 }
