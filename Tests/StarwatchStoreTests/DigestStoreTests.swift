@@ -78,6 +78,77 @@ import Testing
         #expect(try await store.digestContent(source: "s", account: World.alice) == nil)
     }
 
+    private func fetched(_ payload: String, _ store: Store, at time: Timestamp) async throws {
+        _ = try await store.finishPrefetch(
+            .fetched(payload: payload, etag: nil),
+            slot: "daily",
+            source: "url",
+            occurrence: nil,
+            of: World.alice,
+            generation: try await store.activeIdentity().generation,
+            now: time
+        )
+    }
+
+    @Test func whatWasFetchedLastCountsAlsoAfterAClockThatWasAhead() async throws {
+        let store = try await world.open()
+        try await fetched("1", store, at: world.now + .days(1))
+        try await fetched("2", store, at: world.now)
+        #expect(try await store.digestContent(source: "url", account: World.alice)?.payload == "2")
+        _ = try await store.finishPrefetch(
+            .notModified,
+            slot: "daily",
+            source: "url",
+            occurrence: nil,
+            of: World.alice,
+            generation: try await store.activeIdentity().generation,
+            now: world.now + .seconds(1)
+        )
+        let content = try await store.digestContent(source: "url", account: World.alice)
+        #expect(content?.validatedAt == world.now + .seconds(1))
+    }
+
+    @Test func anotherConfigurationIsStoredOnlyTogetherWithItsEvent() async throws {
+        let store = try await world.open()
+        let event = EventDraft(kind: .configUpdated, payload: "{}")
+        func remember(_ json: String, _ event: EventDraft?) async throws -> Int? {
+            try await store.storeDigestConfiguration(json, telling: event, now: world.now)
+        }
+        #expect(try await remember("[1]", event) == nil)
+        #expect(try await remember("[1]", event) == nil)
+        let broken = EventDraft(kind: .configUpdated, payload: "no JSON")
+        await #expect(throws: StoreError.self) { try await remember("[2]", broken) }
+        // It was not remembered, so it is told now.
+        #expect(try await remember("[2]", event) == 0)
+        #expect(try await remember("[2]", event) == nil)
+        #expect(try await remember("[3]", nil) == nil)
+        #expect(try await store.eventCount() == 1)
+    }
+
+    @Test func onlyTheContentThatIsStillReadIsKept() async throws {
+        let store = try await world.open()
+        for number in 1...5 { try await fetched("\(number)", store, at: world.now + .seconds(number)) }
+        let kept = try await DatabaseQueue(path: world.path).read { db in
+            try String.fetchAll(db, sql: "SELECT payload_json FROM notif_contents")
+        }
+        #expect(kept == ["5"])
+    }
+
+    @Test func eventsOfCallbacksThatAreGoneAreForgottenAndOldOnesDropped() async throws {
+        let store = try await world.open()
+        _ = try await store.enqueue(
+            [EventDraft(kind: .delivery, payload: "{}"), EventDraft(kind: .error, payload: "{}")],
+            now: world.now
+        )
+        try await store.retainEvents([.error, .heartbeat])
+        let kinds = try await store.dueEvents(Set(CallbackKind.allCases), now: world.now).map(\.kind)
+        #expect(kinds == [.error])
+        #expect(try await store.dropOldEvents(now: world.now + .days(14)) == 0)
+        #expect(try await store.dropOldEvents(now: world.now + .days(14) + .seconds(1)) == 1)
+        try await store.retainEvents([])
+        #expect(try await store.eventCount() == 0)
+    }
+
     @Test func theQueueOfEventsIsBoundedInNumberAndAge() async throws {
         let store = try await world.open()
         func draft(_ kind: CallbackKind = .delivery) -> EventDraft { EventDraft(kind: kind, payload: "{}") }

@@ -69,11 +69,13 @@ struct DigestParts {
         do throws(StoreError) {
             // What is armed of digests that are gone must not come.
             try await store.retainDigests(Set(made.digests.map(\.name)))
+            // Nor may callbacks that are gone be told, should they come back, of what was long ago.
+            try await store.retainEvents(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
             let json = DigestConfiguration.json(options.digests)
-            if try await store.storeDigestConfiguration(json),
-                let event = writer.draft(.configUpdated, account: account, config: json, now: time.now)
-            {
-                let dropped = try await store.enqueue([event], now: time.now)
+            let now = time.now
+            let event = writer.draft(.configUpdated, account: account, config: json, now: now)
+            let dropped = try await store.storeDigestConfiguration(json, telling: event, now: now)
+            if let event, let dropped {
                 metrics.digests.noteQueued([event], dropped: dropped, logger)
             }
         } catch {
@@ -141,7 +143,7 @@ enum DigestConfiguration {
                 host: URLComponents(string: digest.fetch.url)?.host,
                 method: digest.fetch.method.rawValue,
                 lead_seconds: digest.lead.inSeconds,
-                ttl_seconds: digest.ttl.inSeconds,
+                ttl_seconds: digest.longestAge.inSeconds,
                 mode: digest.mode.rawValue,
                 on_missing: digest.onMissing.rawValue,
                 sinks: digest.sinks

@@ -39,7 +39,7 @@ package struct Digest: Sendable {
             times: options.times,
             zone: zone(),
             lead: options.lead,
-            ttl: options.ttl,
+            ttl: options.longestAge,
             mode: options.mode,
             onMissing: options.onMissing,
             fingerprint: wording.fingerprint

@@ -48,7 +48,7 @@ struct DigestChangeMaker {
     mutating func endFired() {
         for row in state.rows where row.row.isFired && row.row.status == .scheduled {
             let occurrence = row.row.occurrence
-            let ttl = digests[occurrence.digest]?.digest.options.ttl
+            let ttl = digests[occurrence.digest]?.digest.options.longestAge
             switch row.notification {
             case "delivered":
                 end(occurrence, .shown, nil, shownAt: row.finishedAt ?? now)

@@ -25,7 +25,7 @@ extension AgentEvent {
         case .digestFetchFailed: "A digest's content could not be fetched. It comes all the same, as `on_missing` says."
         case .digestFired: "A digest's time has come; its text goes to the sinks."
         case .digestNotShown: "A digest was not shown. See its `reason`, and the runbook DigestNotShown."
-        case .digestShown: "Every sink has the digest."
+        case .digestShown: "A digest was shown: a sink has it, and none is still waited for."
         case .digestStoreFailed: "The database failed while a digest was armed or fired. Look at the disk."
         case .digestVariable:
             "The content does not have what a template names; it stays as written. Correct the template."

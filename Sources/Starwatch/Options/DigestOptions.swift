@@ -12,8 +12,9 @@ public struct DigestOptions: Sendable, Hashable {
     public var fetch: FetchOptions
     /// How long before its time it is fetched, 15 s to 1 h. By default 5 min.
     public var lead: Duration = .seconds(300)
-    /// How old content may be at the time it is shown, at most 14 days. By default 24 h.
-    public var ttl: Duration = .seconds(86_400)
+    /// How old content may be at the time it is shown, at most 14 days. `nil`, the default: as old as what was fetched
+    /// for the occurrence before can be, of 24 h at least.
+    public var ttl: Duration?
     /// A template: `{{name}}` is the field of the content. By default `TimeSafari`.
     public var title = "TimeSafari"
     /// As ``title``. By default `Your daily update is ready`.
@@ -32,6 +33,17 @@ public struct DigestOptions: Sendable, Hashable {
     public init(name: PollName, fetch: FetchOptions) {
         self.name = name
         self.fetch = fetch
+    }
+
+    /// ``ttl``, or what stands for it: the longest time between two occurrences, and how long before one it is fetched.
+    var longestAge: Duration { ttl ?? max(.seconds(86_400), longestGap) + lead + DigestFetcher.timeout }
+
+    /// With the hour by which clocks are set back.
+    private var longestGap: Duration {
+        let minutes = times.map { $0.hour * 60 + $0.minute }.sorted()
+        guard let first = minutes.first else { return .zero }
+        let gaps = zip(minutes, minutes.dropFirst() + [first + 24 * 60]).map { $1 - $0 }
+        return .seconds(((gaps.max() ?? 0) + 60) * 60)
     }
 }
 

@@ -67,6 +67,7 @@ package final class CallbackService: Service {
         let now = time.now
         var pass = Pass(next: now + Self.interval)
         do throws(StoreError) {
+            metrics.digests.noteQueued([], dropped: try await store.dropOldEvents(now: now), logger)
             try await beat(now)
             for receiver in receivers { try await drain(receiver, &pass) }
             metrics.digests.callbacksWaiting.set(Double(try await store.eventCount()))
@@ -108,6 +109,8 @@ package final class CallbackService: Service {
                 )
             case .unavailable, .timeout:
                 guard !Task.isCancelled else { return }
+                // It may be this event that the receiver fails at: next time the others come first.
+                try await store.postponeEvent(event.id, until: time.now)
                 metrics.digests.callbacks[event.kind, .unavailable].increment()
                 logger.log(.callbackUnavailable, [.kind: "\(event.kind.rawValue)", .error: "\(result.sentence)"])
                 if let next = receiver.nextTry { pass.next = min(pass.next, next) }

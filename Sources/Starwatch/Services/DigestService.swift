@@ -175,7 +175,7 @@ package final class DigestService: Service {
     private func giveUp(_ state: DigestState, _ now: Timestamp) async throws(StoreError) -> Bool {
         var isAny = false
         for row in state.rows where row.row.isFired && row.notification == "open" {
-            guard let ttl = digests.first(where: { $0.name == row.row.occurrence.digest })?.options.ttl,
+            guard let ttl = digests.first(where: { $0.name == row.row.occurrence.digest })?.options.longestAge,
                 DigestChangeMaker.isTooOld(row, ttl: ttl, now: now)
             else { continue }
             try await store.giveUpDigest(row.token, now: clock.now)

@@ -9,7 +9,7 @@ extension ConfigurationPrinter {
             value("times", list: digest.times.map(\.description))
             value("timezone", digest.timezone)
             value("lead", digest.lead)
-            value("ttl", digest.ttl)
+            if let ttl = digest.ttl { value("ttl", ttl) } else { value("ttl", nil) }
             value("title", digest.title)
             value("body", digest.body)
             value("fallback_title", digest.fallbackTitle)

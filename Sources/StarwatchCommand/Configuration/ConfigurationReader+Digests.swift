@@ -33,7 +33,7 @@ extension ConfigurationReader {
         digest.times = readTimes(section)
         section.optionalText("timezone", &digest.timezone, check: ValueRules.timezone)
         section.duration("lead", &digest.lead, atLeast: .seconds(15), atMost: .seconds(3600))
-        section.duration("ttl", &digest.ttl, atLeast: .seconds(60), atMost: .days(14))
+        section.optionalDuration("ttl", &digest.ttl, atLeast: .seconds(60), atMost: .days(14))
         section.text("title", &digest.title)
         section.text("body", &digest.body)
         section.text("fallback_title", &digest.fallbackTitle)

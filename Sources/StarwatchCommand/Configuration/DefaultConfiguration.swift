@@ -130,7 +130,7 @@ enum DefaultConfiguration {
         #     body: null                 # of POST: JSON
         #     token_file: null           # sent as a bearer token
         #   lead: 5m                     # fetched so long before; one try of 12s
-        #   ttl: 24h                     # how old content may be at the time
+        #   ttl: null                    # how old content may be at the time; null: as that of the time before
         #   title: TimeSafari            # {{name}} is a field of the content
         #   body: Your daily update is ready
         #   mode: prearmed               # prearmed | chained (armed only after the fetch)

@@ -156,7 +156,12 @@ struct SettingsSection {
     }
 
     /// A duration or null.
-    func optionalDuration(_ key: String, _ target: inout Duration?, atLeast least: Duration) {
+    func optionalDuration(
+        _ key: String,
+        _ target: inout Duration?,
+        atLeast least: Duration,
+        atMost most: Duration = .days(3650)
+    ) {
         guard let entry = entry(key) else { return }
         if entry.value.isNull {
             target = nil
@@ -164,7 +169,7 @@ struct SettingsSection {
         }
         var value = Duration.zero
         let problems = journal.problems.count
-        duration(key, &value, atLeast: least)
+        duration(key, &value, atLeast: least, atMost: most)
         if journal.problems.count == problems { target = value }
     }
 

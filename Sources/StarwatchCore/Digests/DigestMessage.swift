@@ -63,8 +63,8 @@ public struct DigestMessage: Sendable, Hashable, Codable {
         self.locale = locale
         fireAt = occurrence.fireAt.iso8601
         createdAt = fireAt
-        deepLink = "timesafari://daily"
-        actions = ["open", "dismiss"]
+        deepLink = DeepLink.notifications.url
+        actions = [NotificationAction.dismiss.rawValue]
         changes = []
         contentAt = text.contentAt?.iso8601
     }

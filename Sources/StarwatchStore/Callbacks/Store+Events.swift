@@ -19,7 +19,7 @@ package struct QueuedEvent: Sendable, Hashable, Identifiable {
     package let kind: CallbackKind
     package let payload: String
     package let createdAt: Timestamp
-    /// How often it was refused.
+    /// How often it was tried in vain.
     package let attempts: Int
 }
 
@@ -62,7 +62,7 @@ extension Store {
         }
     }
 
-    /// The events of these kinds that are due, the oldest first.
+    /// The events of these kinds that are due: those tried less come first, so that none holds up the others.
     package func dueEvents(
         _ kinds: Set<CallbackKind>,
         now: Timestamp,
@@ -75,7 +75,7 @@ extension Store {
                 """
                 SELECT id, kind, payload_json, created_at, attempts FROM event_queue
                 WHERE (next_attempt_at <= ?1 OR created_at > ?1) AND instr(?2, ',' || kind || ',') > 0
-                ORDER BY id LIMIT ?3
+                ORDER BY attempts, id LIMIT ?3
                 """,
                 [now.milliseconds, list, limit]
             )
@@ -99,13 +99,28 @@ extension Store {
         try direct(.digest) { db in try db.run("DELETE FROM event_queue WHERE id = ?", [id]) }
     }
 
-    /// Leaves an event that was refused until `time`.
+    /// Leaves an event that was tried in vain until `time`.
     package func postponeEvent(_ id: Int64, until time: Timestamp) throws(StoreError) {
         try direct(.digest) { db in
             try db.run(
                 "UPDATE event_queue SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?",
                 [time.milliseconds, id]
             )
+        }
+    }
+
+    /// Drops events that have waited for too long; how many.
+    package func dropOldEvents(now: Timestamp) throws(StoreError) -> Int {
+        try direct(.digest) { db in
+            try db.changed("DELETE FROM event_queue WHERE created_at < ?", [(now - Self.eventAge).milliseconds])
+        }
+    }
+
+    /// Forgets events of other kinds: nobody is told of those any more.
+    package func retainEvents(_ kinds: [CallbackKind]) throws(StoreError) {
+        try direct(.digest) { db in
+            let list = "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
+            try db.run("DELETE FROM event_queue WHERE instr(?, ',' || kind || ',') = 0", [list])
         }
     }
 

@@ -25,13 +25,13 @@ extension Store {
         }
     }
 
-    /// The latest content that was fetched with a request; `nil` if there is none.
+    /// The content that was stored last of a request; `nil` if there is none. Its time may be that of a wrong clock.
     package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
         try direct(.read) { db in
             try db.row(
                 """
                 SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag FROM notif_contents
-                WHERE account = ? AND source = ? ORDER BY fetched_at DESC LIMIT 1
+                WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
                 """,
                 [account.rawValue, source]
             ).map { StoredContent(payload: $0[0], fetchedAt: $0.time(1), validatedAt: $0.time(2), etag: $0[3]) }
@@ -112,11 +112,16 @@ extension Store {
                     """,
                     [account.rawValue, slot, payload, now.milliseconds, etag, source]
                 )
+                // Nobody reads older ones: what is armed has its text.
+                try db.run(
+                    "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
+                    [account.rawValue, source, db.lastInsertedRowID]
+                )
             case .notModified:
                 try db.run(
                     """
                     UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
-                        WHERE account = ?2 AND source = ?3 ORDER BY fetched_at DESC LIMIT 1)
+                        WHERE account = ?2 AND source = ?3 ORDER BY id DESC LIMIT 1)
                     """,
                     [now.milliseconds, account.rawValue, source]
                 )
@@ -175,22 +180,30 @@ extension Store {
         }
     }
 
-    /// Remembers the configuration of the digests.
+    /// Remembers the configuration of the digests, and what callbacks are to be told if it is another one than before.
+    /// The first one ever is not.
     ///
-    /// - Parameter json: Without secrets.
-    /// - Returns: Whether it is another one than before. The first one ever is not.
-    package func storeDigestConfiguration(_ json: String) throws(StoreError) -> Bool {
+    /// - Parameters:
+    ///   - json: Without secrets.
+    ///   - event: `nil`: nobody is told.
+    /// - Returns: How many events were dropped; `nil`: nobody is told.
+    package func storeDigestConfiguration(
+        _ json: String,
+        telling event: EventDraft?,
+        now: Timestamp
+    ) throws(StoreError) -> Int? {
         try write(.digest) { db in
             let former: String? = try db.row(
                 "SELECT v FROM notif_config WHERE k = ?",
                 [DigestConfigurationKey.configuration]
             )?[0]
-            guard former != json else { return false }
+            guard former != json else { return nil }
             try db.run(
                 "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
                 [DigestConfigurationKey.configuration, json]
             )
-            return former != nil
+            guard former != nil, let event else { return nil }
+            return try db.enqueue([event], now)
         }
     }
 }

@@ -88,6 +88,9 @@ import Testing
         #expect(message.title.hasPrefix("a b [31m"))
         #expect(message.body == "a\nb ")
         #expect(message.collapseKey == "daily-news")
+        // Where the app knows to go, and what can be done.
+        #expect(try DeepLink(parsing: message.deepLink) == .notifications)
+        #expect(message.actions.map { NotificationAction(rawValue: $0) } == [.dismiss])
         let json = String(decoding: message.json(), as: UTF8.self)
         #expect(json.contains(#""kind":"digest""#) && !json.contains("content_at"))
         // Whoever reads the notifications of polls, the feed among them, reads it too.

@@ -95,6 +95,26 @@ import Testing
         }
     }
 
+    @Test func anEventThatItsReceiverFailsAtHoldsUpNoOther() async throws {
+        try await DigestBench.run(callbacks: { options, mock in
+            options.ackDelivery = FetchOptions(url: mock.url + "/callback")
+        }) { (bench: Bench) async throws in
+            for number in 1...3 {
+                _ = try await bench.agent.store.enqueue(
+                    [EventDraft(kind: .delivery, payload: "\(number)")],
+                    now: bench.clock.now
+                )
+            }
+            bench.mock.script(.status(500), at: .callback)
+            for _ in 0..<2 {
+                _ = await bench.callbacks.pass()
+                bench.clock.advance(by: .seconds(61))
+            }
+            let bodies = bench.mock.requests(to: .callback).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies == ["1", "2", "3", "1"])
+        }
+    }
+
     @Test func theHeartbeatComesInItsIntervalAlsoOverARestart() async throws {
         try await DigestBench.run(callbacks: all) { (bench: Bench) async throws in
             _ = await bench.callbacks.pass()
@@ -138,6 +158,18 @@ import Testing
                 try await mock.waitForRequests(1, to: .callback)
                 group.cancelAll()
             }
+        }
+    }
+
+    @Test func eventsThatWaitForTooLongAreDroppedAndCounted() async throws {
+        try await DigestBench.run(callbacks: { options, mock in
+            options.ackDelivery = FetchOptions(url: mock.url + "/callback")
+        }) { (bench: Bench) async throws in
+            _ = try await bench.agent.store.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: bench.clock.now)
+            bench.clock.advance(by: .days(15))
+            _ = await bench.callbacks.pass()
+            #expect(bench.mock.requestCount(of: .callback) == 0)
+            #expect(bench.agent.metrics.digests.callbacksDropped.value == 1)
         }
     }
 

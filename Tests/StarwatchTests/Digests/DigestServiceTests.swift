@@ -77,6 +77,40 @@ import Testing
         }
     }
 
+    @Test func whatWasShownTheDayBeforeIsYoungEnoughToStandInForAFailedFetch() async throws {
+        try await DigestBench.run { (bench: Bench) async throws in
+            await bench.settle()
+            bench.move(to: "12:55")
+            await bench.settle()
+            bench.move(to: "13:00")
+            await bench.arm()
+            await bench.dispatch()
+            #expect(await bench.arm().shown == 1)
+            bench.mock.setStickyFault(.status(500), at: .content)
+            bench.clock.advance(by: .days(1) - .seconds(300))
+            await bench.settle()
+            #expect(bench.count(.refused) == 1)
+            bench.clock.advance(by: .seconds(300))
+            await bench.arm()
+            await bench.dispatch()
+            #expect(await bench.arm().shown == 1)
+            #expect(bench["phone"].seen.last?.body == "3 new for Ada (as of 2026-01-01 12:55)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["08:00"], nil, 25 * 3600 + 312), (["08:00", "20:00"], nil, 24 * 3600 + 312),
+            (["08:00", "08:30"], nil, 24 * 3600 + 1800 + 312), (["08:00"], .days(1), 24 * 3600),
+        ] as [([String], Duration?, Int)]
+    )
+    func contentMayBeAsOldAsThatOfTheTimeBeforeUnlessItIsSaid(times: [String], ttl: Duration?, seconds: Int) {
+        var digest = DigestOptions(name: DigestBench.name, fetch: FetchOptions(url: "https://example.org"))
+        digest.times = times.compactMap { DayTime($0) }
+        digest.ttl = ttl
+        #expect(digest.longestAge == .seconds(seconds))
+    }
+
     @Test(arguments: [(DigestFallback.cached, nil), (.fallback, "Open the app")] as [(DigestFallback, String?)])
     func contentThatIsTooOldAtTheTimeIsNotShown(onMissing: DigestFallback, body: String?) async throws {
         try await DigestBench.run(digest: { digest, _ in
@@ -369,7 +403,7 @@ import Testing
     }
 
     @Test func aListTellsWhatComesAndWhatCame() async throws {
-        try await DigestBench.run { (bench: Bench) async throws in
+        try await DigestBench.run(digest: { digest, _ in digest.ttl = .days(1) }) { (bench: Bench) async throws in
             let before = try #require(try await bench.agent.digests().first)
             #expect(before.occurrences.map(\.status) == ["planned"])
             #expect(before.contentAt == nil && before.timezone == "UTC")
