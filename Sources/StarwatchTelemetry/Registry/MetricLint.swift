@@ -26,10 +26,23 @@ package enum MetricLint {
 
     /// What is wrong with families beside each other: names or samples that two of them claim.
     package static func clashes(of descriptor: MetricDescriptor, with others: [MetricDescriptor]) -> [String] {
-        let claimed = claims(of: descriptor)
-        return others.compactMap { other in
-            claims(of: other).isDisjoint(with: claimed) ? nil : "\(descriptor.name) clashes with \(other.name)"
+        var claimed: [String: String] = [:]
+        for other in others { _ = claim(other, in: &claimed) }
+        return claim(descriptor, in: &claimed)
+    }
+
+    /// Takes the family's names for it.
+    ///
+    /// - Parameter claimed: The family that has each name so far.
+    /// - Returns: Which names were taken, in order.
+    static func claim(_ descriptor: MetricDescriptor, in claimed: inout [String: String]) -> [String] {
+        var clashes: Set<String> = []
+        for name in claims(of: descriptor) {
+            if let other = claimed.updateValue(descriptor.name, forKey: name) {
+                clashes.insert("\(descriptor.name) clashes with \(other)")
+            }
         }
+        return clashes.sorted()
     }
 
     /// Everything a reader may take for a part of the family, `_created` included.

@@ -8,6 +8,8 @@ package final class MetricRegistry: Sendable {
     private struct State {
         /// In the order of the page.
         var families: [MetricFamily] = []
+        /// The family that has each name a reader may see.
+        var claims: [String: String] = [:]
         var seriesCount = 0
         var collectors: [@Sendable () async -> Void] = []
         /// Counters and histograms by name and labels, in the order of the page; views are not among them.
@@ -167,7 +169,7 @@ package final class MetricRegistry: Sendable {
         state.withLock { state in
             let problems =
                 MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name))
-                + MetricLint.clashes(of: family.descriptor, with: state.families.map(\.descriptor))
+                + MetricLint.claim(family.descriptor, in: &state.claims)
             precondition(problems.isEmpty, problems.joined(separator: "; "))
             MetricFamily.insert(family, into: &state.families)
             state.seriesCount += family.seriesCount
