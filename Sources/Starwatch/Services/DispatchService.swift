@@ -111,7 +111,7 @@ package final class DispatchService: Service {
             try await settleTimes()
             let current = try await identity.current()
             guard let did = current.identity.did else { return pass }
-            if options.stalenessNotice { try await noticeStaleness(of: did) }
+            if options.stalenessNotice { try await noticeStaleness(of: current) }
             try await makeNotices(of: did)
             try await store.readdress(to: sinks.filter { !$0.isDisabled }.map(\.name), now: clock.now)
             var open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
