@@ -12,6 +12,23 @@ import Testing
         try await store.introduce(feature: "stars", now: world.now) { "ntf_\(UInt64.random(in: 0 ... .max))" }
     }
 
+    private func announce(_ notice: FeatureNotice, _ store: Store) async throws {
+        try await store.announce(
+            notice,
+            on: world.stream,
+            NotificationDraft(id: notice.token, group: "single", title: "t", body: "b", payload: Array("{}".utf8)),
+            sinks: ["file"],
+            runID: "run",
+            now: world.now
+        )
+    }
+
+    private func notices() async throws -> Int? {
+        try await DatabaseQueue(path: world.path).read { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM feature_notices")
+        }
+    }
+
     private func prefer(_ json: String, of account: DID, _ store: Store) async throws {
         try await store.setNotificationPreferences(json, of: account, server: World.server, now: world.now)
     }
@@ -22,11 +39,8 @@ import Testing
         #expect(try await introduce(store) == 1)
         #expect(try await introduce(store) == nil)
         let notice = try #require(try await store.openNotices(of: World.alice).first)
-        #expect(notice.feature == "stars" && notice.sinksDone.isEmpty && notice.createdAt == world.now)
-        try await store.noteNotice(notice, done: ["file"], isFinished: false, now: world.now)
-        let again = try #require(try await store.openNotices(of: World.alice).first)
-        #expect(again.token == notice.token && again.sinksDone == ["file"] && again.attempts == 1)
-        try await store.noteNotice(again, done: ["file", "hook"], isFinished: true, now: world.now)
+        #expect(notice.feature == "stars" && notice.createdAt == world.now)
+        try await announce(notice, store)
         #expect(try await store.openNotices(of: World.alice).isEmpty)
         // Also after a restart, and for an account of later.
         await store.close()
@@ -73,7 +87,44 @@ import Testing
         #expect(try await introduce(store) == 2)
     }
 
+    @Test func aNoticeIsForgottenThirtyDaysAfterItsEndAndWithItsAccount() async throws {
+        let store = try await world.open()
+        try await prefer(#"{"sound": true}"#, of: World.alice, store)
+        try await prefer(#"{"sound": true}"#, of: World.bob, store)
+        #expect(try await introduce(store) == 2)
+        try await announce(#require(try await store.openNotices(of: World.alice).first), store)
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        #expect(try await notices() == 2, "it is still to be delivered")
+        let open = try await store.openNotifications(now: world.now, leaseUntil: world.now)
+        _ = try await store.recordDelivery(#require(open.first?.tickets.first), .ok, now: world.now, maxRetries: 3)
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        #expect(try await notices() == 1)
+        try await prefer("{}", of: World.bob, store)
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(731))
+        #expect(try await notices() == 0)
+    }
+
+    @Test func aNoticeThatNobodyHasTakenIsThereAgainWhenItsIdentityIs() async throws {
+        let store = try await world.open()
+        try await prefer(#"{"sound": true}"#, of: World.alice, store)
+        _ = try await introduce(store)
+        let notice = try #require(try await store.openNotices(of: World.alice).first)
+        try await announce(notice, store)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        #expect(try await store.openNotices(of: World.alice) == [notice])
+        try await announce(notice, store)
+        #expect(try await store.notification(notice.token)?.state == .open)
+    }
+
     // MARK: - Opting out
+
+    @Test func optingOutWorksOnPreferencesThatAreNull() async throws {
+        let store = try await world.open()
+        try await prefer("null", of: World.alice, store)
+        _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
+        #expect(try await store.notificationPreferences(of: World.alice) == #"{"starredProjects":false}"#)
+    }
 
     @Test func optingOutSuppressesWhatWaitsAndKeepsTheStarsAndOtherPreferences() async throws {
         let store = try await world.open()

@@ -106,6 +106,37 @@ import Testing
         #expect(try await store.notification(#require(again.repetition))?.repeats == Self.first)
     }
 
+    @Test func aSnoozeWhoseSinksAreGoneWaitsForOthersAndKeepsItsTime() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        let open = try await announce(store)
+        _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+        guard case .done(let record) = try await act(store, .snooze), let id = record.repetition else {
+            Issue.record("it was not done")
+            return
+        }
+        #expect(try await store.retainSinks(["new"], now: world.now).isEmpty)
+        #expect(try await store.notification(id)?.state == .open)
+        try await store.readdress(to: [], now: world.now)
+        #expect(try await store.nextDeliveryAt() == nil)
+        try await store.readdress(to: ["new"], now: world.now)
+        #expect(try await store.nextDeliveryAt() == world.now + .seconds(3600))
+        world.now = world.now + .seconds(3600)
+        // The new one asks to be left alone; a start later it is asked again.
+        for outcome in [DeliveryOutcome.gone, .ok] {
+            try await store.readdress(to: ["new"], now: world.now)
+            let due = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+            #expect(due.map(\.id) == [id])
+            let ticket = try #require(due.first?.tickets.first)
+            #expect(ticket.sink == "new" && due.first?.tickets.count == 1)
+            _ = try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 3)
+        }
+        #expect(try await store.notification(id)?.state == .delivered)
+        try await store.readdress(to: ["other"], now: world.now)
+        #expect(try await store.nextDeliveryAt() == nil)
+        try await world.expectBalanced(store)
+    }
+
     @Test func aChangeOfIdentityCancelsASnoozeAndHidesWhatWas() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))

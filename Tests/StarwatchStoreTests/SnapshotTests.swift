@@ -95,6 +95,14 @@ import Testing
         #expect(try await changed(store).isEmpty)
     }
 
+    @Test func optingOutForgetsEveryPlan() async throws {
+        let store = try await world.open()
+        try await commit(store, 1, name: "A")
+        _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
+        try await commit(store, 2, name: "B")
+        #expect(try await changed(store).isEmpty)
+    }
+
     @Test func aChangeOfIdentityForgetsAll() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")

@@ -58,7 +58,7 @@ struct Factories {
         case .stdout: StdoutSink(name: sink.name)
         case .log: LogEntrySink(name: sink.name, logger: logger)
         case .feed(let keep): FeedSink(name: sink.name, keep: keep, feed: feed)
-        case .file(let path): FileSink(name: sink.name, path: path)
+        case .file(let path): FileSink(name: sink.name, path: path, others: otherFiles(than: sink))
         case .webhook(let url, let secretFile, let timeout):
             WebhookSink(
                 name: sink.name,
@@ -89,6 +89,13 @@ struct Factories {
                 }
             )
         case .command(let argv, let timeout): CommandSink(name: sink.name, argv: argv, timeout: timeout, time: time)
+        }
+    }
+
+    private func otherFiles(than sink: SinkOptions) -> [String] {
+        options.delivery.sinks.compactMap { other in
+            guard other.name != sink.name, case .file(let path) = other.kind else { return nil }
+            return path
         }
     }
 

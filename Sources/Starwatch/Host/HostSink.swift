@@ -10,6 +10,10 @@ public protocol HostSink: Sendable {
     /// are open when the program ends go on under the same name.
     var name: String { get }
 
+    /// How long one notification may take, at most a minute; 30 s unless said otherwise. One that takes longer is tried
+    /// again later, also if the sink goes on with it: its task is cancelled, but not waited for.
+    var timeout: Duration { get }
+
     /// Takes one notification. Returning means that it is taken.
     ///
     /// The same `id` may come again, with the same content, after a crash or a failure.
@@ -17,6 +21,10 @@ public protocol HostSink: Sendable {
     /// - Throws: ``HostSinkRefusal`` for a notification that it will not take, which costs one of
     ///   ``OutboxOptions/maxRetries``; anything else when it cannot take any now. `CancellationError` when the task is.
     func deliver(_ notification: NotificationMessage) async throws
+}
+
+extension HostSink {
+    public var timeout: Duration { .seconds(30) }
 }
 
 /// Why a host's sink does not want a notification.
@@ -27,7 +35,7 @@ public struct HostSinkRefusal: Error, Sendable, Hashable {
 /// A sink whose notifications are an `AsyncSequence`.
 ///
 /// A notification counts as delivered when it is in the sequence: a program that ends before it has read it does not
-/// see it again. One that must not lose any is a ``HostSink`` itself.
+/// see it again, and one that does not keep up loses the oldest of more than 1,000. One that must not lose any is a ``HostSink`` itself.
 public final class NotificationFeed: HostSink {
     public let name: String
     /// For one reader. Ends with ``finish()``.
@@ -37,7 +45,10 @@ public final class NotificationFeed: HostSink {
     /// - Parameter name: As ``HostSink/name``.
     public init(name: String = "feed") {
         self.name = name
-        (notifications, continuation) = AsyncStream.makeStream(of: NotificationMessage.self)
+        (notifications, continuation) = AsyncStream.makeStream(
+            of: NotificationMessage.self,
+            bufferingPolicy: .bufferingNewest(1000)
+        )
     }
 
     /// - Throws: `CancellationError` when nobody reads any more.
@@ -51,11 +62,30 @@ public final class NotificationFeed: HostSink {
 
 /// A host's sink as the dispatcher uses it.
 struct HostSinkAdapter: NotificationSink {
+    /// Well within a delivery's lease.
+    private static let longest = Duration.seconds(60)
+
     let sink: any HostSink
+    let time: any TimeSource
 
     var name: String { sink.name }
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        // Not a task group: that would wait for a sink that does not heed cancellation.
+        let (answers, answer) = AsyncStream.makeStream(of: SinkResult.self)
+        let work = Task { answer.yield(await hand(over: notification)) }
+        let limit = Task { [time, timeout = min(sink.timeout, Self.longest)] in
+            if (try? await time.sleep(for: timeout)) != nil { answer.yield(.timeout) }
+        }
+        defer {
+            work.cancel()
+            limit.cancel()
+        }
+        for await result in answers { return result }
+        return .unavailable("The agent is stopping.", retryAfter: nil)
+    }
+
+    private func hand(over notification: OutgoingNotification) async -> SinkResult {
         do {
             let message = try JSONDecoder().decode(NotificationMessage.self, from: Data(notification.payload))
             try await sink.deliver(message)

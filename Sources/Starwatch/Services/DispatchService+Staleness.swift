@@ -4,7 +4,8 @@ import StarwatchTransport
 
 extension DispatchService {
     /// Tells the person, once, that a poll is stale, and takes it back when it no longer is (R-NOT-14).
-    func noticeStaleness(of did: DID) async throws(StoreError) {
+    func noticeStaleness(of current: IdentityContext.Snapshot) async throws(StoreError) {
+        guard let did = current.identity.did else { return }
         let streams = polls.map { StreamKey(account: did, server: server, poll: $0.name) }
         let known = store.rememberedSnapshot(streams)
         let snapshot: StoreSnapshot
@@ -12,8 +13,16 @@ extension DispatchService {
         let now = clock.now
         for (poll, stream) in zip(polls, streams) {
             let success = snapshot.streams[stream]?.lastSuccess
-            let isStale = now - (success ?? startedAt) > poll.options.staleAfter
             let notice = try await store.stalenessNotice(stream)
+            let isStale: Bool
+            if current.optedOut.contains(poll.kind) {
+                isStale = false
+            } else if success == nil, notice != nil {
+                // A new start is no success.
+                isStale = true
+            } else {
+                isStale = now - (success ?? startedAt) > poll.options.staleAfter
+            }
             guard isStale != (notice != nil) else { continue }
             let runID = RandomID.runID()
             let message = NotificationMessage(
@@ -35,7 +44,7 @@ extension DispatchService {
             let active = sinks.filter { !$0.isDisabled }
             if let notice {
                 let sinks = active.filter {
-                    notice.takenBy.contains($0.name) && $0.sink.capabilities.contains(.clear)
+                    notice.takenBy.contains($0.name) && $0.sink.takesBack
                 }
                 try await store.clearStalenessNotice(
                     stream,

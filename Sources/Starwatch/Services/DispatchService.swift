@@ -109,8 +109,11 @@ package final class DispatchService: Service {
         var pass = Pass()
         do throws(StoreError) {
             try await settleTimes()
-            guard let did = try await identity.current().identity.did else { return pass }
-            if options.stalenessNotice { try await noticeStaleness(of: did) }
+            let current = try await identity.current()
+            guard let did = current.identity.did else { return pass }
+            if options.stalenessNotice { try await noticeStaleness(of: current) }
+            try await makeNotices(of: did)
+            try await store.readdress(to: sinks.filter { !$0.isDisabled }.map(\.name), now: clock.now)
             var open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
             for poll in polls {
                 let stream = StreamKey(account: did, server: server, poll: poll.name)
@@ -121,7 +124,6 @@ package final class DispatchService: Service {
                 open += try await claim(nil, stream, &pass)
             }
             await deliver(open, &pass)
-            try await deliverNotices(to: did, &pass)
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])

@@ -7,7 +7,7 @@ import Subprocess
 /// it was given, and logs name nobody.
 package struct CommandSink: NotificationSink {
     package let name: String
-    package let capabilities = SinkCapabilities.everything
+    package let takesBack = true
     private let argv: [String]
     private let timeout: Duration
     private let time: any TimeSource

@@ -12,13 +12,17 @@ package final class FileSink: NotificationSink {
     package let name: String
     private let path: String
     private let queue: BlockingQueue
+    private let others: Set<String>
     private let memory: Int
     private let seen = Mutex<RecentIDs?>(nil)
 
-    /// - Parameter memory: How many ids are known: far more than are ever under way at once.
-    package init(name: String, path: String, memory: Int = 10_000) {
+    /// - Parameters:
+    ///   - others: The files of other sinks, which are no rotated ones of this.
+    ///   - memory: How many ids are known: far more than are ever under way at once.
+    package init(name: String, path: String, others: [String] = [], memory: Int = 10_000) {
         self.name = name
         self.path = path
+        self.others = Set(others.map(RotatedFiles.plain))
         self.memory = memory
         self.queue = BlockingQueue(label: "starwatch.sink.\(name)")
     }
@@ -34,7 +38,7 @@ package final class FileSink: NotificationSink {
         guard descriptor >= 0 else { return failure }
         defer { close(descriptor) }
         return seen.withLock { seen in
-            if seen == nil { seen = Self.recover(descriptor, path: path, memory: memory) }
+            if seen == nil { seen = Self.recover(descriptor, path: path, others: others, memory: memory) }
             guard let isWritten = seen?.contains(notification.id) else { return failure }
             guard !isWritten else { return .ok }
             let end = lseek(descriptor, 0, SEEK_END)
@@ -66,9 +70,14 @@ package final class FileSink: NotificationSink {
 
     /// The ids at the end of the file, after an unfinished last line was cut off, and of those that were rotated; `nil`
     /// when the file cannot be read.
-    private static func recover(_ descriptor: Int32, path: String, memory: Int) -> RecentIDs? {
+    private static func recover(
+        _ descriptor: Int32,
+        path: String,
+        others: Set<String>,
+        memory: Int
+    ) -> RecentIDs? {
         var ids = RecentIDs(capacity: memory)
-        for rotated in RotatedFiles.newest(rotatedFiles, of: path).reversed() {
+        for rotated in RotatedFiles.newest(rotatedFiles, of: path, except: others).reversed() {
             let descriptor = open(rotated, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }

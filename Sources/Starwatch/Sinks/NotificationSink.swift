@@ -4,12 +4,16 @@ package import StarwatchCore
 package protocol NotificationSink: Sendable {
     /// The configured name.
     var name: String { get }
-    /// What it can do with a notification beside showing its text (R-NOT-05). What it cannot is left out silently.
-    var capabilities: SinkCapabilities { get }
+    /// Whether it can make a notification disappear that is taken back. Other sinks are not told.
+    var takesBack: Bool { get }
     /// Hands over one notification. The same `id` may come again after a crash or a failure, with the same content.
     ///
     /// When the task is cancelled the attempt ends as ``SinkResult/unavailable(_:retryAfter:)``.
     func deliver(_ notification: OutgoingNotification) async -> SinkResult
+}
+
+extension NotificationSink {
+    package var takesBack: Bool { false }
 }
 
 /// A notification on its way out: rendered once, sent as often as needed.

@@ -4,7 +4,6 @@ package import StarwatchTransport
 /// Publishes each notification on an ntfy topic.
 package struct NtfySink: NotificationSink {
     package let name: String
-    package let capabilities: SinkCapabilities = [.deepLink, .replace, .priority, .sound]
     private let url: String
     private let topic: String
     private let http: any HTTPTransport

@@ -6,7 +6,7 @@ package import StarwatchTransport
 /// `webhook-id` is the notification's id and stays through every retry, so a receiver that keeps ids sees each once.
 package struct WebhookSink: NotificationSink {
     package let name: String
-    package let capabilities = SinkCapabilities.everything
+    package let takesBack = true
     private let url: String
     private let timeout: Duration
     private let http: any HTTPTransport

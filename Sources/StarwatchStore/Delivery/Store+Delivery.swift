@@ -116,6 +116,8 @@ extension Store {
                 [1, stream, id],
                 db
             )
+            // It has no row that could be announced again, so it waits for other sinks itself.
+            if ids.isEmpty, try db.isToBeReaddressed(id) { return .waiting }
             (result, closed) = (.released(rows: ids.count), "released")
         }
         try db.add(delta, to: stream)

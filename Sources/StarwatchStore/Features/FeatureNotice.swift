@@ -4,11 +4,7 @@ package import StarwatchCore
 package struct FeatureNotice: Sendable, Hashable {
     package let account: DID
     package let feature: String
-    /// The notification's id, `ntf_…`: made with the notice, so that every try carries the same.
+    /// The notification's id, `ntf_…`: made with the notice.
     package let token: String
-    /// The sinks that have it, or will never take it.
-    package let sinksDone: Set<String>
-    /// How often it was begun.
-    package let attempts: Int
     package let createdAt: Timestamp
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
@@ -54,7 +53,7 @@ extension Store {
             var notices: [FeatureNotice] = []
             let rows = try db.rows(
                 """
-                SELECT feature, token, sinks_done, attempts, created_at FROM feature_notices
+                SELECT feature, token, created_at FROM feature_notices
                 WHERE account = ? AND finished_at IS NULL ORDER BY created_at, feature
                 """,
                 [account.rawValue]
@@ -65,9 +64,7 @@ extension Store {
                         account: account,
                         feature: row[0],
                         token: row[1],
-                        sinksDone: try sinks(row[2]),
-                        attempts: row[3],
-                        createdAt: row.time(4)
+                        createdAt: row.time(2)
                     )
                 )
             }
@@ -75,34 +72,47 @@ extension Store {
         }
     }
 
-    /// Notes what came of handing a notice to the sinks.
-    ///
-    /// - Parameters:
-    ///   - done: All sinks that have it, or will never take it.
-    ///   - isFinished: Whether no sink is left to try.
-    package func noteNotice(
+    /// Makes a notice a notification, to be delivered, retried and dismissed as any other; nothing when that is done, or
+    /// another identity is active.
+    package func announce(
         _ notice: FeatureNotice,
-        done: Set<String>,
-        isFinished: Bool,
+        on stream: StreamKey,
+        _ draft: NotificationDraft,
+        sinks: [String],
+        runID: String,
         now: Timestamp
     ) throws(StoreError) {
-        let json = try? JSONEncoder().encode(done.sorted())
-        try direct(.delivery) { db in
-            try db.run(
-                """
-                UPDATE feature_notices SET sinks_done = ?, attempts = attempts + 1, finished_at = ?
-                WHERE account = ? AND feature = ? AND finished_at IS NULL
-                """,
-                [
-                    String(decoding: json ?? Data("[]".utf8), as: UTF8.self), isFinished ? now.milliseconds : nil,
-                    notice.account.rawValue, notice.feature,
-                ]
-            )
+        let id = try streamID(stream)
+        try write(.claim) { db in
+            guard try db.isActive(stream.account),
+                try db.changed(
+                    """
+                    UPDATE feature_notices SET finished_at = ?
+                    WHERE account = ? AND feature = ? AND finished_at IS NULL
+                    """,
+                    [now.milliseconds, stream.account.rawValue, notice.feature]
+                ) == 1
+            else { return }
+            _ = try db.insertNotice(draft, id, sinks, runID, now)
         }
     }
+}
 
-    private func sinks(_ json: String) throws -> Set<String> {
-        guard let names = try? JSONDecoder().decode([String].self, from: Data(json.utf8)) else { throw Row.damaged }
-        return Set(names)
+extension Database {
+    /// Takes a notice that no sink has had yet back from an identity that leaves: it is made again when that is back.
+    func withdrawFeatureNotices(of account: DID) throws {
+        let open = """
+            (SELECT token FROM notifications n WHERE state = 'open'
+                AND NOT EXISTS (SELECT 1 FROM deliveries WHERE notification_id = n.id AND state = 'ok'))
+            """
+        let tokens = try String.fetchAll(
+            self,
+            sql: "SELECT token FROM feature_notices WHERE account = ? AND token IN \(open)",
+            arguments: [account.rawValue]
+        )
+        for token in tokens {
+            try run("UPDATE feature_notices SET finished_at = NULL WHERE token = ?", [token])
+            try run("DELETE FROM notifications WHERE token = ?", [token])
+        }
     }
 }

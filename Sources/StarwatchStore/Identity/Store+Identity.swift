@@ -110,6 +110,7 @@ extension Store {
     /// Cancels what is open of an identity that leaves. Tombstones too: nobody will fetch them again.
     private func close(account: DID, _ db: Database, now: Timestamp) throws -> Int {
         var total = 0
+        try db.withdrawFeatureNotices(of: account)
         for id in try db.streamIDs(of: account) {
             let rows = try db.changed(
                 """

@@ -75,7 +75,8 @@ extension Store {
 }
 
 extension Database {
-    fileprivate func insertNotice(
+    /// Stores a notification that carries no row, due at once.
+    func insertNotice(
         _ draft: NotificationDraft,
         _ stream: Int64,
         _ sinks: [String],

@@ -46,15 +46,28 @@ extension Store {
             counts.outbox += try cleanOutbox(stream, policy, now)
         }
         func before(_ age: Duration) -> Int64 { (now - age).milliseconds }
+        // A notice of staleness is taken back from those who have it, however long that takes.
+        let standing = "(SELECT notification_id FROM staleness_notices)"
         let timed: [(String, Duration, WritableKeyPath<RetentionCounts, Int>)] = [
             (
                 // What one sink has taken must be known for as long as another is waited for.
                 """
                 DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?
                     AND notification_id NOT IN (SELECT id FROM notifications WHERE state = 'open')
+                    AND notification_id NOT IN \(standing)
                 """, policy.deliveries, \.deliveries
             ),
-            ("DELETE FROM notifications WHERE state <> 'open' AND finished_at < ?", policy.history, \.notifications),
+            (
+                """
+                DELETE FROM notifications WHERE state <> 'open' AND finished_at < ? AND id NOT IN \(standing)
+                """, policy.history, \.notifications
+            ),
+            (
+                """
+                DELETE FROM feature_notices WHERE finished_at < ?
+                    AND token NOT IN (SELECT token FROM notifications WHERE state = 'open')
+                """, policy.history, \.notifications
+            ),
             ("DELETE FROM feed WHERE created_at < ?", policy.history, \.notifications),
             ("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
             ("DELETE FROM history WHERE finished_at < ?", policy.history, \.history),
@@ -161,6 +174,12 @@ extension Store {
             try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", [inactive])
             try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", [inactive])
             try db.run("DELETE FROM plan_snapshots WHERE account IN \(idle)", [inactive])
+            try db.run(
+                """
+                DELETE FROM feature_notices WHERE account IN \(idle) OR account NOT IN (SELECT accountDid FROM settings)
+                """,
+                [inactive]
+            )
             try db.run("DELETE FROM watermarks WHERE account IN \(idle)", [inactive])
             try db.run("DELETE FROM streams WHERE account IN \(idle)", [inactive])
             let settings = try db.changed("DELETE FROM settings WHERE accountDid IN \(idle)", [inactive])

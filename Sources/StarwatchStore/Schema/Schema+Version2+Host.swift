@@ -32,8 +32,6 @@ extension Schema {
             account TEXT NOT NULL,
             feature TEXT NOT NULL REFERENCES feature_introductions (feature),
             token TEXT NOT NULL UNIQUE,
-            sinks_done TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(sinks_done)),
-            attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
             created_at INTEGER NOT NULL,
             finished_at INTEGER,
             PRIMARY KEY (account, feature)

@@ -91,8 +91,10 @@ extension Store {
             try db.run(
                 """
                 UPDATE settings SET updated_at = ?1, notificationPreferences = json_set(
-                    json_remove(notificationPreferences, '$.starred_projects'),
-                    '$.starredProjects', json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
+                    json_remove(
+                        iif(json_type(notificationPreferences) = 'object', notificationPreferences, '{}'),
+                        '$.starred_projects'
+                    ), '$.starredProjects', json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
                 """,
                 [now.milliseconds, isOptedOut, account.rawValue]
             )
@@ -180,7 +182,10 @@ extension Store {
     /// - Parameter plan: `nil`: of every plan.
     private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
         var total = 0
-        try db.run("DELETE FROM plan_snapshots WHERE account = ? AND plan_id = ?", [account.rawValue, plan])
+        try db.run(
+            "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
+            [account.rawValue, plan]
+        )
         let streams = try db.rows("SELECT id, poll FROM streams WHERE account = ?", [account.rawValue])
         var ids: [Int64] = []
         while let row = try streams.next() {

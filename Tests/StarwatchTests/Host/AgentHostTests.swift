@@ -83,7 +83,18 @@ import Testing
         }
     }
 
+    /// A sink that never answers, and does not heed cancellation.
+    private struct Hanging: HostSink {
+        let name = "hanging"
+
+        func deliver(_ notification: NotificationMessage) async throws {
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        }
+    }
+
     private func agent(_ world: World, sinks: [any HostSink]) async throws -> Agent {
+        // A sink's time limit must not pass by itself.
+        world.clock.setMode(.waiting)
         var surroundings = AgentSurroundings()
         surroundings.sinks = sinks
         var options = world.options
@@ -118,6 +129,41 @@ import Testing
             #expect(page["starwatch_delivery_attempts_total", ["sink": "inbox", "result": "ok"]] == 1)
             await agent.close()
         }
+    }
+
+    @Test func aHostsSinkThatHangsHoldsNobodyUp() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await agent(world, sinks: [Hanging()])
+            world.mock.publish(count: 1)
+            _ = await agent.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let pass = agent.dispatcher.pass()
+            await world.clock.sleepers(atLeast: 1)
+            world.clock.advance(by: .seconds(30))
+            _ = await pass
+            #expect(try await agent.rows([.claimed]).count == 1)
+            let page = await agent.page()
+            #expect(page["starwatch_delivery_attempts_total", ["sink": "hanging", "result": "timeout"]] == 1)
+            await agent.close()
+        }
+    }
+
+    @Test func aFeedThatNobodyReadsKeepsTheNewestThousand() async throws {
+        let feed = NotificationFeed()
+        for n in 1...1001 {
+            try await feed.deliver(
+                NotificationMessage(
+                    feature: .starredProjects,
+                    id: "ntf_\(n)",
+                    runID: "run_1",
+                    messages: .english,
+                    createdAt: ManualClock.start
+                )
+            )
+        }
+        feed.finish()
+        var ids: [String] = []
+        for await notification in feed.notifications { ids.append(notification.id) }
+        #expect(ids.count == 1000 && ids.first == "ntf_2")
     }
 
     @Test func aHostsRefusalCostsATry() async throws {

@@ -85,6 +85,23 @@ import Testing
         }
     }
 
+    @Test func aSinkThatIsDownCostsNoTryAndTheOthersTriesAreTheirs() async throws {
+        try await Bench.run(sinks: ["one", "two"]) { bench in
+            try await old(bench)
+            bench["one"].script(.down, .down, .down)
+            bench["two"].script(.refused, .refused)
+            for _ in 0..<6 {
+                bench.clock.advance(by: .seconds(600))
+                await bench.dispatch()
+                try await bench.restart()
+            }
+            #expect(bench["one"].seen.count == 4 && bench["two"].seen.count == 3)
+            let notice = try #require(bench["one"].seen.first)
+            #expect(try await bench.agent.store.notification(notice.id)?.state == .delivered)
+            #expect(try await bench.agent.notificationAct(notice.id, .dismiss).already == false)
+        }
+    }
+
     @Test func whoeverIsNewOrOptedOutIsNotTold() async throws {
         try await Bench.run(sinks: ["one"]) { bench in
             await bench.dispatch()

@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    @Test func aSnoozedNotificationWhoseOnlySinkIsGoneComesWhenItIsBack() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.fetch(3)
+            await bench.dispatch()
+            let report = try await bench.agent.notificationAct(message(bench["first"].seen.first).id, .snooze)
+            bench.clock.advance(by: .seconds(3600))
+            bench["first"].script(.gone)
+            await bench.dispatch()
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == 2)
+            try await bench.restart()
+            await bench.dispatch()
+            #expect(bench["first"].seen.count == 3)
+            #expect(bench["first"].seen.last?.id == report.repetition)
+        }
+    }
+
     @Test func theSameActionAgainChangesNothingAndTellsNobody() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let host = Host()

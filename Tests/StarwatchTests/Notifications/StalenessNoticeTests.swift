@@ -1,5 +1,6 @@
 import MockEndorser
 import StarwatchCore
+import StarwatchStore
 import Testing
 
 @testable import Starwatch
@@ -26,7 +27,7 @@ import Testing
 
     @Test func itComesOnceAndIsTakenBackByTheFirstSuccess() async throws {
         try await withBench { bench async throws in
-            bench["first"].can([.clear, .replace])
+            bench["first"].canTakeBack()
             await bench.poll()
             bench.clock.advance(by: .seconds(4 * 3600))
             await bench.dispatch()
@@ -58,7 +59,7 @@ import Testing
 
     @Test func whatNobodyHasTakenYetIsDroppedWhenItIsOver() async throws {
         try await withBench { bench async throws in
-            bench["first"].can([.clear])
+            bench["first"].canTakeBack()
             bench["first"].answer(.down)
             bench["second"].answer(.down)
             await bench.poll()
@@ -82,6 +83,60 @@ import Testing
         }
     }
 
+    @Test func aRestartDoesNotTakeBackWhatAPollThatNeverSucceededSaid() async throws {
+        try await withBench { bench async throws in
+            bench["first"].canTakeBack()
+            bench.clock.advance(by: .seconds(5 * 3600))
+            await bench.dispatch()
+            for _ in 0..<3 {
+                try await bench.restart()
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(5 * 3600))
+                await bench.dispatch()
+            }
+            #expect(try messages(bench).count == 1)
+            await bench.poll()
+            await bench.dispatch()
+            #expect(try messages(bench).map(\.cleared) == [nil, true])
+        }
+    }
+
+    @Test func aPollThatIsSwitchedOffIsNotStale() async throws {
+        try await withBench { bench async throws in
+            bench["first"].canTakeBack()
+            await bench.poll()
+            try await bench.agent.setStarsOptedOut(true)
+            bench.clock.advance(by: .seconds(5 * 3600))
+            await bench.dispatch()
+            #expect(bench["first"].seen.isEmpty)
+            #expect(await bench.agent.status().polls.values.map(\.stale) == [false])
+            try await bench.agent.setStarsOptedOut(false)
+            await bench.dispatch()
+            #expect(await bench.agent.status().polls.values.map(\.stale) == [true])
+            try await bench.agent.setStarsOptedOut(true)
+            await bench.dispatch()
+            #expect(try messages(bench).map(\.cleared) == [nil, true])
+        }
+    }
+
+    @Test func aNoticeIsTakenBackHoweverLongItStood() async throws {
+        try await withBench { bench async throws in
+            bench["first"].canTakeBack()
+            await bench.poll()
+            bench.clock.advance(by: .seconds(5 * 3600))
+            await bench.dispatch()
+            for _ in 0..<2 {
+                bench.clock.advance(by: .days(20))
+                _ = try await bench.agent.store.retention(RetentionPolicy(), now: bench.clock.now)
+                await bench.dispatch()
+            }
+            #expect(try messages(bench).count == 1)
+            await bench.poll()
+            await bench.dispatch()
+            #expect(try messages(bench).map(\.cleared) == [nil, true])
+        }
+    }
+
     @Test func itIsOffUnlessItIsTurnedOn() async throws {
         try await withBench(notice: false) { bench async throws in
             await bench.poll()
@@ -93,7 +148,7 @@ import Testing
 
     @Test func aChangeOfIdentityEndsIt() async throws {
         try await withBench { bench async throws in
-            bench["first"].can([.clear])
+            bench["first"].canTakeBack()
             await bench.poll()
             bench.clock.advance(by: .seconds(5 * 3600))
             await bench.dispatch()

@@ -95,13 +95,28 @@ import Testing
 
     @Test func onlyWhatCanBeTheFileRotatedIsRead() throws {
         let folder = try TestFolder()
-        for name in ["a.jsonl", "a.jsonl.1", "a.jsonl.2.gz", "b.jsonl.1", "a.json", "a.jsonl-1", "a.jsonl2"] {
+        for name in [
+            "a.jsonl", "a.jsonl.1", "a.jsonl.2.gz", "b.jsonl.1", "a.json", "a.jsonl-1", "a.jsonl2", "a.jsonl.bak",
+            "a.jsonl.3",
+        ] {
             try folder.write("x", to: name)
         }
         try FileManager.default.createDirectory(atPath: folder.path("a.jsonl.d"), withIntermediateDirectories: false)
-        let found = RotatedFiles.newest(9, of: folder.path("a.jsonl")).map { URL(filePath: $0).lastPathComponent }
+        let others: Set = [RotatedFiles.plain(folder.path("a.jsonl.3"))]
+        let found = RotatedFiles.newest(9, of: folder.path("a.jsonl"), except: others)
+            .map { URL(filePath: $0).lastPathComponent }
         #expect(Set(found) == ["a.jsonl.1", "a.jsonl-1"])
         #expect(RotatedFiles.newest(1, of: folder.path("a.jsonl")).count == 1)
+    }
+
+    @Test(arguments: ["out.jsonl", "out.1"])
+    func anotherSinksFileIsNotThisOneRotated(_ name: String) async throws {
+        let folder = try TestFolder()
+        let (path, other) = (folder.path("out"), folder.path(name))
+        #expect(await FileSink(name: "other", path: other, others: [path]).deliver(.sample("ntf_1")) == .ok)
+        #expect(await FileSink(name: "file", path: path, others: [other]).deliver(.sample("ntf_1")) == .ok)
+        #expect(try lines(path).count == 1)
+        #expect(try lines(other).count == 1)
     }
 
     @Test func linesOfOthersAreLeftAlone() async throws {

@@ -8,7 +8,7 @@ final class ScriptedSink: NotificationSink {
         var results: [SinkResult] = []
         var otherwise = SinkResult.ok
         var seen: [OutgoingNotification] = []
-        var capabilities: SinkCapabilities = []
+        var takesBack = false
         var before: (@Sendable (OutgoingNotification) async -> Void)?
     }
 
@@ -22,10 +22,10 @@ final class ScriptedSink: NotificationSink {
     /// Everything it was given, every try.
     var seen: [OutgoingNotification] { state.withLock(\.seen) }
 
-    var capabilities: SinkCapabilities { state.withLock(\.capabilities) }
+    var takesBack: Bool { state.withLock(\.takesBack) }
 
-    /// What it can do from now on.
-    func can(_ capabilities: SinkCapabilities) { state.withLock { $0.capabilities = capabilities } }
+    /// From now on it can make disappear what is taken back.
+    func canTakeBack() { state.withLock { $0.takesBack = true } }
 
     /// The answers to the next tries, one each.
     func script(_ results: SinkResult...) {

@@ -1,0 +1,54 @@
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// Sends what no sink is left to try, and no row would announce again, to the sinks that there are now: a snoozed
+    /// notification whose sinks were renamed, say. It keeps its time, where that is still to come.
+    package func readdress(to sinks: [String], now: Timestamp) throws(StoreError) {
+        guard !sinks.isEmpty, try !direct(.read, { db in try db.stranded() }).isEmpty else { return }
+        try write(.claim) { db in
+            for (id, dueAt) in try db.stranded() {
+                // A clock that was set back does not prolong a snooze.
+                let next = min(max(dueAt, now), now + NotificationAction.snoozeDuration)
+                for sink in sinks {
+                    try db.run(
+                        """
+                        INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
+                        VALUES (?1, ?2, 'pending', ?3, ?4)
+                        ON CONFLICT DO UPDATE SET state = 'pending', lease = lease + 1, leased_until = NULL,
+                            next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at
+                        """,
+                        [id, sink, next.milliseconds, now.milliseconds]
+                    )
+                }
+            }
+        }
+    }
+}
+
+extension Database {
+    /// What stands for itself: repetitions, notices of staleness that stand, and notices of features. A digest has its
+    /// own end, and what takes a notice back is only for those who have it.
+    private static let isItsOwn = """
+        (n.repeats IS NOT NULL OR EXISTS (SELECT 1 FROM staleness_notices t WHERE t.notification_id = n.id)
+            OR EXISTS (SELECT 1 FROM feature_notices f WHERE f.token = n.token))
+        """
+
+    func isToBeReaddressed(_ notification: Int64) throws -> Bool {
+        try integer("SELECT count(*) FROM notifications n WHERE n.id = ? AND \(Self.isItsOwn)", [notification]) == 1
+    }
+
+    /// The open notifications without a sink to try, and when they are due.
+    fileprivate func stranded() throws -> [(id: Int64, dueAt: Timestamp)] {
+        var found: [(Int64, Timestamp)] = []
+        let rows = try rows(
+            """
+            SELECT n.id, (SELECT max(next_attempt_at) FROM deliveries d WHERE d.notification_id = n.id)
+            FROM notifications n WHERE n.state = 'open' AND \(Self.isItsOwn)
+                AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND d.state = 'pending')
+            """
+        )
+        while let row = try rows.next() { found.append((row[0], row.optionalTime(1) ?? Timestamp(milliseconds: 0))) }
+        return found
+    }
+}
