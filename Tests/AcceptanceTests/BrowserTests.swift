@@ -3,7 +3,7 @@ import MockEndorser
 import Testing
 
 /// The status page of the built agent, in a real browser.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BrowserTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BrowserTests {
     /// Names as long as they may be.
     static let longName = "s" + String(repeating: "_2345678", count: 7) + "_23456"
     static let did = "did:ethr:0x00000000000000000000000000000000000000aa"

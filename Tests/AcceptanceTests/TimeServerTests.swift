@@ -7,7 +7,7 @@ import Testing
 @testable import Starwatch
 
 /// A real chronyd is asked for the time. It is told to leave this machine's clock alone.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct TimeServerTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TimeServerTests {
     /// Starts chronyd, gives its port to `body`, and stops it.
     private func withChrony(_ setting: String, _ body: (Workspace, Int) async throws -> Void) async throws {
         let workspace = try Workspace()

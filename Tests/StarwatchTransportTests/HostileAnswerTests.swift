@@ -4,7 +4,7 @@ import Testing
 
 @testable import StarwatchTransport
 
-@Suite(.timeLimit(.minutes(2))) struct HostileAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileAnswerTests {
     private static let whole = Array(
         ("HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nTransfer-Encoding: chunked\r\n\r\n"
             + "5\r\n{\"a\":\r\n2\r\n1}\r\n0\r\nX-Late: 1\r\n\r\n").utf8

@@ -5,7 +5,7 @@ import Testing
 @testable import Starwatch
 
 /// Whether the server is told (C-028, C-046).
-@Suite(.timeLimit(.minutes(1))) struct AcknowledgementModeTests {
+@Suite(.timeLimit(.minutes(5))) struct AcknowledgementModeTests {
     @Test func aServerWithoutTheEndpointIsRememberedOverARestart() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let first = await bench.deliver(2)

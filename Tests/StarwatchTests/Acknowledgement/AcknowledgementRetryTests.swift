@@ -6,7 +6,7 @@ import Testing
 @testable import Starwatch
 
 /// An acknowledgement that failed comes again under its key, and is applied once (promise 2).
-@Suite(.timeLimit(.minutes(1))) struct AcknowledgementRetryTests {
+@Suite(.timeLimit(.minutes(5))) struct AcknowledgementRetryTests {
     @Test func oneThatWasAppliedAndNotAnsweredIsAppliedOnce() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let ids = await bench.deliver(3)

@@ -5,7 +5,7 @@ import Testing
 @testable import Starwatch
 
 /// What is acknowledged, and in which requests (semantics: outbox, acknowledge).
-@Suite(.timeLimit(.minutes(1))) struct AcknowledgementTests {
+@Suite(.timeLimit(.minutes(5))) struct AcknowledgementTests {
     @Test func batchesAreNoLargerThanConfiguredAndHaveAKeyEach() async throws {
         try await Bench.run(sinks: ["first"], configure: { options, _, _ in options.acknowledge.batchSize = 40 }) {
             bench async throws in

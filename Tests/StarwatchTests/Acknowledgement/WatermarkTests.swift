@@ -5,7 +5,7 @@ import Testing
 @testable import Starwatch
 
 /// The watermark tells the truth (promise 3).
-@Suite(.timeLimit(.minutes(1))) struct WatermarkTests {
+@Suite(.timeLimit(.minutes(5))) struct WatermarkTests {
     @Test func itMovesOnlyWithTheAcknowledgementAndEndsAtTheLastID() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.fetch(3)

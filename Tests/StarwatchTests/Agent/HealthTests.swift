@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aStoreThatIsStuckMakesTheAgentUnhealthyUntilItGoesOn() async throws {
         try await withRunningAgent { world, agent in
             #expect(await agent.isHealthy())
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aScheduleThatIsStuckMakesTheAgentUnhealthyThoughTheStoreAnswers() async throws {
         try await withRunningAgent { world, agent in
             // A line that nobody marks, as that of a poll whose loop hangs.
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aServerThatIsDownLeavesTheAgentHealthyAndReady() async throws {
         try await withRunningAgent { world, agent in
             try await world.mock.stop()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aStoreThatFailsMakesTheAgentNotReadyUntilAWriteSucceeds() async throws {
         try await withRunningAgent { world, agent in
             #expect(await agent.notReady() == [])

@@ -20,7 +20,7 @@ import Testing
         return options
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aRunEndsWithTheOptionsOfTheReload() async throws {
         let folder = try TestFolder()
         let clock = ManualClock()
@@ -57,7 +57,7 @@ import Testing
         await next.close()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aRefusedReloadKeepsTheRunGoingAndTheNextOneCounts() async throws {
         let folder = try TestFolder()
         let clock = ManualClock()
@@ -79,7 +79,7 @@ import Testing
         #expect(try await next == options)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["key", "pool", "hook", "ca", "schedule"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["key", "pool", "hook", "ca", "schedule"])
     func whatCouldNotRunIsRefusedBeforeTheRunIsEnded(_ part: String) async throws {
         let folder = try TestFolder()
         let options = Self.options(folder)

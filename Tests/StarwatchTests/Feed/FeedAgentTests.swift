@@ -6,7 +6,7 @@ import Testing
 @testable import Starwatch
 
 /// The feed of a whole agent.
-@Suite(.timeLimit(.minutes(1))) struct FeedAgentTests {
+@Suite(.timeLimit(.minutes(5))) struct FeedAgentTests {
     private func start(_ world: World, keep: Int? = 3) async throws -> Agent {
         try await world.agent { options in
             options.polls[0].bootstrap = .beginning

@@ -7,7 +7,7 @@ import enum StarwatchStore.StoreError
 
 @testable import Starwatch
 
-@Suite(.timeLimit(.minutes(1))) struct FeedReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct FeedReaderTests {
     private let clock = ManualClock()
     private let rows = Rows()
 

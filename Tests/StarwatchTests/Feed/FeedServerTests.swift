@@ -8,7 +8,7 @@ import struct StarwatchStore.FeedRow
 @testable import Starwatch
 
 /// The stream of events on the wire.
-@Suite(.timeLimit(.minutes(1))) struct FeedServerTests {
+@Suite(.timeLimit(.minutes(5))) struct FeedServerTests {
     private func withControl<Result>(
         _ agent: FakeAgent,
         limits: ConnectionLimits = ConnectionLimits(),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Starwatch
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AdminServerTests {
     @Test func aScrapePassesWhatItAskedFor() async throws {
         let agent = FakeAgent()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Starwatch
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ControlServerTests {
     private func withControl<Result>(
         _ agent: FakeAgent,

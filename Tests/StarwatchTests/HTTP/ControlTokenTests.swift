@@ -3,7 +3,7 @@ import Testing
 
 @testable import Starwatch
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ControlTokenTests {
     private struct Unreadable: Error {}
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Starwatch
 
 /// Clients that break HTTP, or that mean no good. After each of them the server answers the next one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HostileClientTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -6,7 +6,7 @@ import Testing
 @testable import Starwatch
 
 /// The document says what the routes do, and nothing else.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OpenAPITests {
     private let document: OpenAPIDocument
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Starwatch
 
 /// The identity changes while something of the former one is under way.
-@Suite(.timeLimit(.minutes(2))) struct IdentitySwitchTests {
+@Suite(.timeLimit(.minutes(5))) struct IdentitySwitchTests {
     private static let newcomer = DID("did:key:z6MkpTHR8VNsBxYAAWHut2Geadd9jSwuBV8xRoAnwWsdvktH")!
 
     /// Nothing of the former identity waits, was acknowledged, or moved a watermark; and the books balance.

@@ -8,7 +8,7 @@ import Testing
 
 /// Servers that break HTTP, JSON or good faith. Each has one class, stores nothing, and is over with the next good
 /// answer, which does not come on a connection that was spoilt.
-@Suite(.timeLimit(.minutes(2))) struct HostileServerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileServerTests {
     enum Outcome: Sendable, Equatable {
         /// The value of `result`.
         case request(String)
@@ -230,7 +230,7 @@ import Testing
             let agent = try await world.agent {
                 $0.polls[0].bootstrap = .beginning
                 $0.server.dialect = .endorser
-                $0.server.timeout = isSlow ? .milliseconds(200) : .seconds(20)
+                $0.server.timeout = isSlow ? .seconds(2) : .seconds(20)
             }
             world.mock.publish(count: 2)
             world.mock.setStickyFault(hostile.fault, at: .plansChanged)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Starwatch
 
-@Suite(.timeLimit(.minutes(1))) struct CommandSinkTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandSinkTests {
     private let folder: TestFolder
     private let clock = ManualClock()
 
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// Both the program and what it started: an orphan would go on with a notification that is sent again.
-    @Test(.timeLimit(.minutes(1))) func aCommandThatTakesTooLongIsReallyEnded() async throws {
+    @Test(.timeLimit(.minutes(5))) func aCommandThatTakesTooLongIsReallyEnded() async throws {
         let pipe = folder.path("pids")
         #expect(mkfifo(pipe, 0o600) == 0)
         let program = try script(#"sleep 1000 & echo "$$ $!" > "$1"; wait"#)

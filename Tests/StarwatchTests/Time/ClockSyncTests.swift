@@ -5,7 +5,7 @@ import Testing
 @testable import Starwatch
 
 /// `clock.source: ntp`, with the whole agent around it.
-@Suite(.timeLimit(.minutes(1))) struct ClockSyncTests {
+@Suite(.timeLimit(.minutes(5))) struct ClockSyncTests {
     private func with(
         mockAhead: Duration = .zero,
         _ body: (World, FakeTimeServer, Agent, ClockSyncService) async throws -> Void

@@ -6,7 +6,7 @@ import Tracing
 
 @testable import Starwatch
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TraceTests {
     private func hook(_ world: World) -> SinkOptions {
         SinkOptions(name: "hook", kind: .webhook(url: world.mock.url + "/hook", secretFile: nil, timeout: .seconds(5)))
