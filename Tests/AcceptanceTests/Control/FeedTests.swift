@@ -3,47 +3,9 @@ import MockEndorser
 import Testing
 
 /// The feed of the built agent: on the command line, over its death, and in a browser.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FeedTests {
-    private struct World {
-        var mock: MockServer
-        var workspace: Workspace
-        var control: String
-        var config: String { workspace.path("starwatch.yaml") }
-        var headers: [String: String] { ["Authorization": "Bearer a-token"] }
-        var pages: AgentPages { AgentPages(address: control) }
-
-        /// Until the feed has so many.
-        func sequences(_ count: Int) async -> [Int] {
-            let (pages, headers) = (pages, headers)
-            let found = await eventually { () -> [Int]? in
-                guard let body = try? await pages.get("/api/v1/notifications", headers: headers) else { return nil }
-                let sequences = body.matches(of: /"sequence":(\d+)/).compactMap { Int($0.1) }
-                return sequences.count >= count ? sequences : nil
-            }
-            return found ?? []
-        }
-    }
-
-    private func withWorld(_ body: (World) async throws -> Void) async throws {
-        var options = MockServerOptions()
-        options.dialect = .endorser
-        options.planCount = 3
-        options.requestsPerMinute = nil
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        let control = "127.0.0.1:\(try FreePort.take())"
-        try workspace.write("a-token\n", to: "token")
-        var configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            groupInterval: "0s",
-            sinks: "    - name: feed\n      kind: feed\n" + TestConfiguration.file(workspace)
-        )
-        configuration.control = "listen: \(control)\n  token_file: \(workspace.path("token"))"
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        try await body(World(mock: mock, workspace: workspace, control: control))
-        try await mock.stop()
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FeedTests {
+    private func withWorld(_ body: (ControlWorld) async throws -> Void) async throws {
+        try await ControlWorld.with(sinks: { TestConfiguration.file($0) }, body)
     }
 
     /// What a program has printed so far, a line each.
@@ -116,7 +78,7 @@ import Testing
             #expect(await world.sequences(1) == [1])
             let browser = try Browser(in: world.workspace)
             let tab = try await BrowserTab(in: browser)
-            let headers: JSON = ["Authorization": .string("Bearer a-token")]
+            let headers: JSON = ["Authorization": .string(ControlWorld.token)]
             try await tab.send("Network.setExtraHTTPHeaders", ["headers": headers])
             var backgrounds: Set<String> = []
             for (width, scheme) in [(360, "light"), (360, "dark"), (1280, "light"), (1280, "dark")] {

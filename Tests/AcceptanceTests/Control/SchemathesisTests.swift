@@ -17,56 +17,38 @@ import Testing
 
     @Test func noRequestIsAnsweredOtherwiseThanTheDescriptionSays() async throws {
         let program = try Program.find("st", in: Self.folder.path)
-        var options = MockServerOptions()
-        options.dialect = .endorser
-        options.planCount = 3
-        options.requestsPerMinute = nil
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        let control = "127.0.0.1:\(try FreePort.take())"
-        try workspace.write("a-token\n", to: "token")
-        var configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            every: "1h",
-            sinks: "    - name: feed\n      kind: feed"
-        )
-        configuration.control = "listen: \(control)\n  token_file: \(workspace.path("token"))"
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        // The examples speak of row 17.
-        mock.publish(count: 20)
-        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
-        let pages = AgentPages(address: control)
-        let headers = ["Authorization": "Bearer a-token"]
-        let arrived = await eventually {
-            try? await pages.get("/api/v1/notifications", headers: headers).contains("\"sequence\":1") ? true : nil
-        }
-        #expect(arrived == true)
+        try await ControlWorld.with { world in
+            // The examples speak of row 17.
+            world.mock.publish(count: 20)
+            let agent = try await RunningAgent(config: world.config, in: world.workspace)
+            #expect(await world.sequences(1) != [])
 
-        let report = workspace.url.appending(path: "report")
-        try Data().write(to: report)
-        let process = Process()
-        process.executableURL = program
-        process.currentDirectoryURL = workspace.url
-        process.arguments =
-            ["run", "http://\(control)/api/v1/openapi.json", "--header", "Authorization: Bearer a-token"]
-            + Self.arguments
-        process.standardOutput = try FileHandle(forWritingTo: report)
-        process.standardError = process.standardOutput
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let status = await eventually(within: .seconds(240)) { process.isRunning ? nil : process.terminationStatus }
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        let said = try String(contentsOf: report, encoding: .utf8)
-        #expect(status == 0, "\(said)")
-        // It may find nothing only because it asked nothing.
-        let cases = said.firstMatch(of: /(\d+) generated/).flatMap { Int($0.1) } ?? 0
-        #expect(cases > 300, "\(said)")
-        #expect(said.firstMatch(of: /Tested: (\d+)/).flatMap { Int($0.1) } ?? 0 >= 19, "\(said)")
-        #expect(agent.isRunning)
-        #expect(try Database.booksBalance(workspace.path("starwatch.db")))
-        #expect(agent.stop() == 0)
-        try await mock.stop()
+            let report = world.workspace.url.appending(path: "report")
+            try Data().write(to: report)
+            let process = Process()
+            process.executableURL = program
+            process.currentDirectoryURL = world.workspace.url
+            process.arguments =
+                [
+                    "run", "http://\(world.control)/api/v1/openapi.json", "--header",
+                    "Authorization: \(ControlWorld.token)",
+                ]
+                + Self.arguments
+            process.standardOutput = try FileHandle(forWritingTo: report)
+            process.standardError = process.standardOutput
+            process.standardInput = FileHandle.nullDevice
+            try process.run()
+            let status = await eventually(within: .seconds(240)) { process.isRunning ? nil : process.terminationStatus }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+            let said = try String(contentsOf: report, encoding: .utf8)
+            #expect(status == 0, "\(said)")
+            // It may find nothing only because it asked nothing.
+            let cases = said.firstMatch(of: /(\d+) generated/).flatMap { Int($0.1) } ?? 0
+            #expect(cases > 300, "\(said)")
+            #expect(said.firstMatch(of: /Tested: (\d+)/).flatMap { Int($0.1) } ?? 0 >= 19, "\(said)")
+            #expect(agent.isRunning)
+            #expect(try Database.booksBalance(world.workspace.path("starwatch.db")))
+            #expect(agent.stop() == 0)
+        }
     }
 }
