@@ -1,8 +1,9 @@
 /// State that only the thread of one simulation touches.
 ///
-/// `@unchecked Sendable`: every access checks that a loop owns the thread, and no two simulations share a box.
+/// `@unchecked Sendable`: every access checks that the thread is owned by the loop that touched it first.
 final class Confined<Value>: @unchecked Sendable {
     private var stored: Value
+    private unowned(unsafe) var owner: SimulationLoop?
 
     init(_ value: Value) {
         stored = value
@@ -10,12 +11,19 @@ final class Confined<Value>: @unchecked Sendable {
 
     var value: Value {
         get {
-            precondition(SimulationLoop.current != nil)
+            check()
             return stored
         }
         _modify {
-            precondition(SimulationLoop.current != nil)
+            check()
             yield &stored
         }
+    }
+
+    private func check() {
+        let current = SimulationLoop.current
+        precondition(current != nil)
+        if owner == nil { owner = current }
+        precondition(owner === current)
     }
 }
