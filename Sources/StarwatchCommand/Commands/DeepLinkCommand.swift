@@ -21,7 +21,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
 
     func run() async throws {
         let target = try await target(of: try link())
-        print(try format.json ? JSONText.encode(target) : target.text)
+        try format.print(target, \.text)
     }
 
     private func link() throws(CommandError) -> DeepLink {

@@ -16,6 +16,6 @@ struct DigestsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let digests = try await arguments.access.perform { agent throws(CommandError) in try await agent.digests() }
-        print(format.json ? try JSONText.encode(digests) : DigestText.lines(digests))
+        try format.print(digests, DigestText.lines)
     }
 }

@@ -19,7 +19,7 @@ struct IdentityCommand: AsyncParsableCommand {
             let report = try await arguments.access.perform { agent throws(CommandError) in
                 try await agent.identity()
             }
-            print(try format.json ? JSONText.encode(report) : IdentityText.details(report))
+            try format.print(report, IdentityText.details)
         }
     }
 
@@ -52,7 +52,7 @@ struct IdentityCommand: AsyncParsableCommand {
             let report = try await arguments.access.perform { agent throws(CommandError) in
                 try await agent.setIdentity(did)
             }
-            print(try format.json ? JSONText.encode(report) : IdentityText.details(report))
+            try format.print(report, IdentityText.details)
         }
     }
 }

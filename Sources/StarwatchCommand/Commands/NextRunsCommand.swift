@@ -40,6 +40,6 @@ struct NextRunsCommand: AsyncParsableCommand {
                 "There is no poll \"\(name)\"; \(tail ?? "the polls are \(names.joined(separator: ", ")).")"
             )
         }
-        print(try format.json ? JSONText.encode(runs) : runs.text)
+        try format.print(runs, \.text)
     }
 }

@@ -41,7 +41,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             let found = try await arguments.access.perform { [query] agent throws(CommandError) in
                 try await agent.notificationList(query)
             }
-            print(try format.json ? JSONText.encode(found) : NotificationText.list(found))
+            try format.print(found, NotificationText.list)
         }
     }
 
@@ -62,7 +62,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             let found = try await arguments.access.perform { agent throws(CommandError) in
                 try await agent.notificationShow(id)
             }
-            print(try format.json ? JSONText.encode(found) : NotificationText.details(found))
+            try format.print(found, NotificationText.details)
         }
     }
 
@@ -98,7 +98,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             let report = try await arguments.access.perform { agent throws(CommandError) in
                 try await agent.notificationAct(id, action)
             }
-            print(try format.json ? JSONText.encode(report) : NotificationText.line(report))
+            try format.print(report, NotificationText.line)
         }
     }
 }

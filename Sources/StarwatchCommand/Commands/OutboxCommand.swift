@@ -57,7 +57,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let rows = try await arguments.access.perform { [query] agent throws(CommandError) in
                 try await agent.outboxList(query)
             }
-            print(try format.json ? JSONText.encode(rows) : OutboxText.list(rows))
+            try format.print(rows, OutboxText.list)
             if let note = OutboxText.limitNote(rows, limit: limit) {
                 FileHandle.standardError.write(Data((note + "\n").utf8))
             }
@@ -81,7 +81,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let row = try await arguments.access.perform { agent throws(CommandError) in
                 try await agent.outboxShow(id)
             }
-            print(try format.json ? JSONText.encode(row) : OutboxText.details(row))
+            try format.print(row, OutboxText.details)
         }
     }
 
@@ -105,11 +105,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 guard let ids else { return try await agent.outboxRetryAll(poll: poll) }
                 return try await agent.outboxRetry(ids)
             }
-            print(
-                try format.json
-                    ? JSONText.encode(["changed": count])
-                    : "\(count) \(count == 1 ? "row" : "rows") will be tried again."
-            )
+            try format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) will be tried again." }
         }
     }
 
@@ -133,10 +129,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 guard let ids else { return try await agent.outboxDiscardAll(poll: poll) }
                 return try await agent.outboxDiscard(ids)
             }
-            print(
-                try format.json
-                    ? JSONText.encode(["changed": count]) : "\(count) \(count == 1 ? "row" : "rows") discarded."
-            )
+            try format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) discarded." }
         }
     }
 }

@@ -20,7 +20,7 @@ struct PollCommand: AsyncParsableCommand {
     func run() async throws {
         let name = name
         let report = try await arguments.access.perform { agent throws(CommandError) in try await agent.runPoll(name) }
-        print(try format.json ? JSONText.encode(report) : PollReportText.line(report))
+        try format.print(report, PollReportText.line)
         if report.outcome == "failed" { throw CommandError.pollFailed }
     }
 }

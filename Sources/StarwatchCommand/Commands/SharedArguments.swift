@@ -27,4 +27,8 @@ struct AgentArguments: ParsableArguments {
 struct FormatArguments: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
+
+    func print<Value: Encodable>(_ value: Value, _ text: (Value) -> String) throws {
+        Swift.print(try json ? JSONText.encode(value) : text(value))
+    }
 }

@@ -23,7 +23,7 @@ struct StarsCommand: AsyncParsableCommand {
                 let archive = try await arguments.access.perform { agent throws(CommandError) in
                     try await agent.archivedStars()
                 }
-                return print(format.json ? try JSONText.encode(archive) : ArchiveText.lines(archive))
+                return try format.print(archive, ArchiveText.lines)
             }
             let stars = try await arguments.access.perform { agent throws(CommandError) in try await agent.stars() }
             try StarsCommand.show(stars, format)
@@ -119,10 +119,6 @@ struct StarsCommand: AsyncParsableCommand {
     }
 
     private static func show(_ stars: [String], _ format: FormatArguments) throws {
-        if format.json {
-            print(try JSONText.encode(stars))
-        } else {
-            print(stars.isEmpty ? "No plans are starred." : stars.joined(separator: "\n"))
-        }
+        try format.print(stars) { $0.isEmpty ? "No plans are starred." : $0.joined(separator: "\n") }
     }
 }
