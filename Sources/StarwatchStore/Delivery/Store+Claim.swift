@@ -48,18 +48,7 @@ extension Store {
             let rows = try pending(stream, id, limit: limit, db)
             guard !rows.isEmpty else { return nil }
             let draft = make(rows)
-            try db.run(
-                """
-                INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
-                    created_at)
-                VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
-                """,
-                [
-                    draft.id, id, draft.group, rows.count, draft.title, draft.body, draft.payload.blob, runID,
-                    now.milliseconds,
-                ]
-            )
-            let notification = db.lastInsertedRowID
+            let notification = try db.insertNotification(draft, id, rows: rows.count, runID, now)
             if let shortlink = draft.shortlink {
                 try db.store(shortlink, to: rows.map(\.change), of: notification, now: now)
             }
@@ -71,16 +60,7 @@ extension Store {
                 [notification, jsonArray(rows.map(\.id))]
             )
             guard claimed == rows.count else { throw Row.damaged }
-            for sink in sinks {
-                try db.run(
-                    """
-                    INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, next_attempt_at,
-                        updated_at)
-                    VALUES (?1, ?2, 'pending', 1, ?3, ?4, ?4)
-                    """,
-                    [notification, sink, leaseUntil.milliseconds, now.milliseconds]
-                )
-            }
+            try db.insertDeliveries(of: notification, to: sinks, dueAt: now, leasedUntil: leaseUntil, now: now)
             try db.run("UPDATE streams SET last_notified_at = ? WHERE id = ?", [now.milliseconds, id])
             note(.claimed, claimed)
             return OpenNotification(

@@ -316,16 +316,7 @@ extension Database {
             """,
             firing.occurrence.key(account) + [stream, firing.runID, now.milliseconds]
         )
-        let notification = lastInsertedRowID
-        for sink in firing.sinks {
-            try run(
-                """
-                INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
-                VALUES (?1, ?2, 'pending', ?3, ?3)
-                """,
-                [notification, sink, now.milliseconds]
-            )
-        }
+        try insertDeliveries(of: lastInsertedRowID, to: firing.sinks, dueAt: now, now: now)
     }
 
     fileprivate func end(_ ending: DigestChanges.Ending, _ account: DID) throws {

@@ -82,16 +82,12 @@ extension Store {
             """,
             [id, message.repeated(id: id, of: first).json().blob, now.milliseconds, first, notification.row]
         )
-        let row = db.lastInsertedRowID
-        for sink in sinks {
-            try db.run(
-                """
-                INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
-                VALUES (?, ?, 'pending', ?, ?)
-                """,
-                [row, sink, (now + NotificationAction.snoozeDuration).milliseconds, now.milliseconds]
-            )
-        }
+        try db.insertDeliveries(
+            of: db.lastInsertedRowID,
+            to: sinks,
+            dueAt: now + NotificationAction.snoozeDuration,
+            now: now
+        )
         return id
     }
 }

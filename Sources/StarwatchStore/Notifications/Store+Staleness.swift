@@ -83,25 +83,8 @@ extension Database {
         _ runID: String,
         _ now: Timestamp
     ) throws -> Int64 {
-        try run(
-            """
-            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
-            VALUES (?, ?, 'open', ?, 1, ?, ?, ?, ?, ?)
-            """,
-            [
-                draft.id, stream, draft.group, draft.title, draft.body, draft.payload.blob, runID, now.milliseconds,
-            ]
-        )
-        let row = lastInsertedRowID
-        for sink in sinks {
-            try run(
-                """
-                INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
-                VALUES (?1, ?2, 'pending', ?3, ?3)
-                """,
-                [row, sink, now.milliseconds]
-            )
-        }
+        let row = try insertNotification(draft, stream, rows: 1, runID, now)
+        try insertDeliveries(of: row, to: sinks, dueAt: now, now: now)
         return row
     }
 }

@@ -1,0 +1,51 @@
+import GRDB
+import StarwatchCore
+
+extension Database {
+    /// Stores a notification, still without anything that its sinks are owed.
+    ///
+    /// - Parameter rows: How many outbox rows it carries; a notice counts as one.
+    func insertNotification(
+        _ draft: NotificationDraft,
+        _ stream: Int64,
+        rows: Int,
+        _ runID: String,
+        _ now: Timestamp
+    ) throws -> Int64 {
+        try run(
+            """
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
+            VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                draft.id, stream, draft.group, rows, draft.title, draft.body, draft.payload.blob, runID,
+                now.milliseconds,
+            ]
+        )
+        return lastInsertedRowID
+    }
+
+    /// Makes a notification due at sinks.
+    ///
+    /// - Parameter leasedUntil: Until when the caller has it to itself; `nil`: whoever claims first gets it.
+    func insertDeliveries(
+        of notification: Int64,
+        to sinks: [String],
+        dueAt: Timestamp,
+        leasedUntil: Timestamp? = nil,
+        now: Timestamp
+    ) throws {
+        for sink in sinks {
+            try run(
+                """
+                INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, next_attempt_at, updated_at)
+                VALUES (?, ?, 'pending', ?, ?, ?, ?)
+                """,
+                [
+                    notification, sink, leasedUntil == nil ? 0 : 1, leasedUntil?.milliseconds, dueAt.milliseconds,
+                    now.milliseconds,
+                ]
+            )
+        }
+    }
+}
