@@ -13,8 +13,12 @@ extension Store {
                 return .staleIdentity
             }
             var counts = PageCommitCounts()
-            try insert(page, id, db, &counts)
-            for change in page.seenOnly { _ = try db.note(page.details[change.id], of: change, page.stream) }
+            var snapshots = PlanSnapshots(page.stream)
+            try insert(page, id, db, &snapshots, &counts)
+            for change in page.seenOnly {
+                if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
+            }
+            try snapshots.store(db)
             let inLedger = page.disposition != .bootstrap
             var delta = Ledger()
             if inLedger {
@@ -41,12 +45,19 @@ extension Store {
         }
     }
 
-    private func insert(_ page: PageCommit, _ id: Int64, _ db: Database, _ counts: inout PageCommitCounts) throws {
+    private func insert(
+        _ page: PageCommit,
+        _ id: Int64,
+        _ db: Database,
+        _ snapshots: inout PlanSnapshots,
+        _ counts: inout PageCommitCounts
+    ) throws {
         let insert = try db.cachedStatement(
             sql: """
                 INSERT INTO notification_outbox
-                    (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+                    (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
+                    changed_fields)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
                 """
         )
         let announced = page.disposition == .announce
@@ -57,16 +68,18 @@ extension Store {
         for change in page.changes {
             counts.handled += 1
             if !announced || room > 0 {
+                let details = page.details[change.id]
+                let difference = try details.flatMap { try snapshots.difference($0, of: change, db) }
                 insert.setUncheckedArguments([
                     id, change.id.rawValue, change.plan, change.name, origin, state, page.priority, page.runID,
-                    page.now.milliseconds, finished,
+                    page.now.milliseconds, finished, difference,
                 ])
                 try insert.execute()
                 if db.changesCount == 1 {
                     counts.inserted += 1
                     if announced { room -= 1 }
                     counts.lastHandled = change.id
-                    try noteDetails(of: change, page, id, db)
+                    if let details { try snapshots.keep(details, of: change, db) }
                     continue
                 }
             }

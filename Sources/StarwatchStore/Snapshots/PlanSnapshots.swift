@@ -1,0 +1,77 @@
+import FoundationEssentials
+import GRDB
+import StarwatchCore
+
+/// What the plans of one page were like when last seen: read and written once for each plan, however many changes of
+/// it the page has.
+struct PlanSnapshots {
+    private struct Snapshot {
+        enum Content {
+            case stored(json: String)
+            case new(PlanDetails)
+        }
+
+        let claim: JWTID
+        let content: Content
+    }
+
+    private let stream: StreamKey
+    private let encoder = JSONEncoder()
+    /// By plan; a plan without a snapshot has an entry too.
+    private var seen: [String: Snapshot?] = [:]
+
+    init(_ stream: StreamKey) { self.stream = stream }
+
+    /// What differs between a plan's snapshot and `details`, as JSON; `nil` when there is no snapshot, or it is of no
+    /// earlier claim.
+    mutating func difference(_ details: PlanDetails, of change: Change, _ db: Database) throws -> String? {
+        guard let former = try snapshot(of: change.plan, db), former.claim.precedes(change.id) == true else {
+            return nil
+        }
+        let before: PlanDetails
+        switch former.content {
+        case .new(let details): before = details
+        case .stored(let json):
+            guard let details = try? JSONDecoder().decode(PlanDetails.self, from: Data(json.utf8)) else {
+                throw Row.damaged
+            }
+            before = details
+        }
+        return String(decoding: try encoder.encode(details.changes(from: before)), as: UTF8.self)
+    }
+
+    /// Makes `details` the plan's snapshot, unless a later change has been seen.
+    mutating func keep(_ details: PlanDetails, of change: Change, _ db: Database) throws {
+        // Claims of another kind are of a server that has changed its dialect: neither is the later one.
+        if let former = try snapshot(of: change.plan, db), former.claim.precedes(change.id) == false { return }
+        seen[change.plan] = Snapshot(claim: change.id, content: .new(details))
+    }
+
+    /// Writes what has changed.
+    func store(_ db: Database) throws {
+        for (plan, snapshot) in seen {
+            guard let snapshot, case .new(let details) = snapshot.content else { continue }
+            try db.run(
+                """
+                INSERT INTO plan_snapshots (account, server, plan_id, jwt_id, fields) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields
+                """,
+                [
+                    stream.account.rawValue, stream.server, plan, snapshot.claim.rawValue,
+                    String(decoding: try encoder.encode(details), as: UTF8.self),
+                ]
+            )
+        }
+    }
+
+    private mutating func snapshot(of plan: String, _ db: Database) throws -> Snapshot? {
+        if let known = seen[plan] { return known }
+        let row = try db.row(
+            "SELECT jwt_id, fields FROM plan_snapshots WHERE account = ? AND server = ? AND plan_id = ?",
+            [stream.account.rawValue, stream.server, plan]
+        )
+        let snapshot = try row.map { Snapshot(claim: try $0.jwtID(0), content: .stored(json: $0[1])) }
+        seen[plan] = .some(snapshot)
+        return snapshot
+    }
+}
