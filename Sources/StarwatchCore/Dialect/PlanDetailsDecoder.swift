@@ -8,7 +8,7 @@ public enum PlanDetailsDecoder {
         var found: [JWTID: PlanDetails] = [:]
         for item in page.data {
             guard let plan = item.plan, let id = plan.id else { continue }
-            found[id] = PlanDetails(plan.fields)
+            found[id] = plan.details
         }
         return found
     }
@@ -23,9 +23,10 @@ public enum PlanDetailsDecoder {
 
         init(from decoder: any Decoder) throws {
             let fields = try? decoder.container(keyedBy: CodingKeys.self)
-            plan =
-                (try? fields?.decode(Plan.self, forKey: .planSummary))
-                ?? (try? fields?.decode(Plan.self, forKey: .plan))
+            func read(_ key: CodingKeys) -> Plan? {
+                fields?.contains(key) == true ? try? fields?.decode(Plan.self, forKey: key) : nil
+            }
+            plan = read(.planSummary) ?? read(.plan)
         }
     }
 
@@ -35,19 +36,23 @@ public enum PlanDetailsDecoder {
         }
 
         let id: JWTID?
-        var fields: [PlanDetails.Field: String] = [:]
+        var details = PlanDetails()
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            func text(_ key: CodingKeys) -> String? { try? container.decode(String.self, forKey: key) }
-            func number(_ key: CodingKeys) -> Double? { try? container.decode(Double.self, forKey: key) }
+            // A key that is not there costs an error, which costs more than the rest of the item.
+            func value<Value: Decodable>(_ key: CodingKeys) -> Value? {
+                container.contains(key) ? try? container.decode(Value.self, forKey: key) : nil
+            }
+            func text(_ key: CodingKeys) -> String? { value(key) }
+            func number(_ key: CodingKeys) -> Double? { value(key) }
             id = text(.jwtId).flatMap { JWTID($0) }
             let keys: [(PlanDetails.Field, CodingKeys)] = [
                 (.name, .name), (.description, .description), (.startTime, .startTime), (.endTime, .endTime),
                 (.url, .url), (.image, .image),
             ]
-            for (field, key) in keys { fields[field] = text(key) }
-            if let north = number(.locLat), let east = number(.locLon) { fields[.location] = "\(north),\(east)" }
+            for (field, key) in keys { details[field] = text(key) }
+            if let north = number(.locLat), let east = number(.locLon) { details[.location] = "\(north),\(east)" }
         }
     }
 }

@@ -3,7 +3,7 @@
 /// Persons are left out: a DID that the server hides from one requester and not from the next is no change.
 public struct PlanDetails: Sendable, Hashable, Codable {
     /// The fields that are compared.
-    public enum Field: String, Sendable, CaseIterable, Codable {
+    public enum Field: String, Sendable, CaseIterable, CodingKey {
         case name, description, location, url, image
         case startTime = "start_time"
         case endTime = "end_time"
@@ -12,25 +12,26 @@ public struct PlanDetails: Sendable, Hashable, Codable {
     /// The longest text that is kept; what is behind it is not compared.
     public static let longestText = 4000
 
-    private var texts: [String: String]
+    private var texts: [Field: String] = [:]
 
-    public init(_ fields: [Field: String]) {
-        texts = Dictionary(
-            uniqueKeysWithValues: fields.filter { !$0.value.isEmpty }.map { field, text in
-                (field.rawValue, Self.shortened(text))
-            }
-        )
+    public init(_ fields: [Field: String] = [:]) {
+        for (field, text) in fields { self[field] = text }
     }
 
-    public subscript(_ field: Field) -> String? { texts[field.rawValue] }
+    /// An empty text is none, and one that is too long is cut.
+    public subscript(_ field: Field) -> String? {
+        get { texts[field] }
+        set { texts[field] = newValue.flatMap { $0.isEmpty ? nil : Self.shortened($0) } }
+    }
 
     public init(from decoder: any Decoder) throws {
-        texts = try decoder.singleValueContainer().decode([String: String].self)
+        let container = try decoder.container(keyedBy: Field.self)
+        for field in Field.allCases { texts[field] = try container.decodeIfPresent(String.self, forKey: field) }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(texts)
+        var container = encoder.container(keyedBy: Field.self)
+        for field in Field.allCases { try container.encodeIfPresent(texts[field], forKey: field) }
     }
 
     /// The fields that differ, with both of their values.
