@@ -262,6 +262,7 @@ public final class Agent: Sendable {
             time: time,
             maxConcurrentPolls: options.limits.maxConcurrentPolls,
             requestsPerMinute: options.limits.requestsPerMinute,
+            retry: options.hostPollRetry,
             agent: caller,
             metrics: metrics.host,
             random: random

@@ -158,7 +158,7 @@ extension PollManager {
             mayGoWithoutToken: mayGoWithoutToken,
             idempotencyKey: request.idempotencyKey ?? (request.method == .post ? RandomID.uuid() : nil),
             validator: request.isConditional && validator?.url == url ? validator : nil,
-            retry: request.retry,
+            retry: request.retry ?? retry,
             timeout: request.timeout,
             maxResponseBytes: request.maxResponseBytes
         )

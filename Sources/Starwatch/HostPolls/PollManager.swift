@@ -1,6 +1,6 @@
 import Foundation
 public import ServiceLifecycle
-import StarwatchCore
+public import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
@@ -19,6 +19,8 @@ public actor PollManager: Service {
     nonisolated let validators = ValidatorBook()
     nonisolated let time: any TimeSource
     nonisolated let metrics: HostPollMetrics?
+    /// For requests without one of their own; `nil`: the policy of each class of failures.
+    nonisolated let retry: RetryPolicy?
     private nonisolated let store: Store?
     private nonisolated let limit: ConcurrencyLimit
     private var entries: [ScheduleID: ScheduleEntry] = [:]
@@ -31,11 +33,13 @@ public actor PollManager: Service {
     ///     it is not there, with mode 0600. `nil`, the default: they end with the process.
     ///   - maxConcurrentPolls: Runs of schedules under way at once, those of one schedule never being two. By default 3.
     ///   - requestsPerMinute: Requests to one server in any 60 s. By default 100.
+    ///   - retry: For requests without a policy of their own. `nil`, the default: the policy of each class of failures.
     /// - Throws: ``AgentError`` of kind `configuration` when the database cannot be used.
     public init(
         database: String? = nil,
         maxConcurrentPolls: Int = 3,
-        requestsPerMinute: Int = 100
+        requestsPerMinute: Int = 100,
+        retry: RetryPolicy? = nil
     ) throws(AgentError) {
         let time = SystemClock()
         let http: HTTPClient
@@ -57,7 +61,8 @@ public actor PollManager: Service {
             store: store,
             time: time,
             maxConcurrentPolls: maxConcurrentPolls,
-            requestsPerMinute: requestsPerMinute
+            requestsPerMinute: requestsPerMinute,
+            retry: retry
         )
     }
 
@@ -71,6 +76,7 @@ public actor PollManager: Service {
         time: any TimeSource,
         maxConcurrentPolls: Int = 3,
         requestsPerMinute: Int = 100,
+        retry: RetryPolicy? = nil,
         agent: APICaller? = nil,
         metrics: HostPollMetrics? = nil,
         onJoin: @escaping @Sendable (Int) -> Void = { _ in },
@@ -79,6 +85,7 @@ public actor PollManager: Service {
         self.store = store
         self.time = time
         self.metrics = metrics
+        self.retry = retry
         flights = SingleFlight(onJoin: onJoin)
         limit = ConcurrencyLimit(max(1, maxConcurrentPolls))
         runner = RequestRunner(

@@ -28,7 +28,7 @@ public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & S
     /// What becomes of an answer that is valid. By default it stays as it is.
     public var transform: @Sendable (Response) throws -> Response = { $0 }
     /// In place of the policy of each class of failures (see `RetryPolicy.standard(for:)`). What cannot help is not
-    /// tried again whatever it says, and no try is made before the server wants one. `nil` by default.
+    /// tried again whatever it says, and no try is made before the server wants one. `nil`, the default: the manager's.
     public var retry: RetryPolicy?
     /// The limit of one try, its answer's body included. By default 30 s.
     public var timeout: Duration = .seconds(30)

@@ -25,6 +25,9 @@ public struct AgentOptions: Sendable, Hashable {
     /// At most 16, each with a name of its own. Empty by default.
     public var digests: [DigestOptions] = []
     public var callbacks = CallbackOptions()
+    /// How ``Agent/pollManager`` tries requests again that have no policy of their own, in place of the policy of each
+    /// class of failures. `nil` by default. A host's only: the configuration file does not have it.
+    public var hostPollRetry: RetryPolicy?
 
     public init() {}
 }

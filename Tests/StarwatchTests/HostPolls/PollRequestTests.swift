@@ -151,6 +151,14 @@ import Testing
             #expect(bench.server.requests.count == 4)
             #expect(bench.clock.slept == waits.map { Duration.seconds($0) })
         }
+        let common = HostBench(retry: RetryPolicy(attempts: 3, delay: .linear(.seconds(5))))
+        common.server.answer(.status(500))
+        _ = await common.manager.execute(common.request, context: common.context)
+        #expect(common.clock.slept == [.seconds(5), .seconds(10)])
+        var own = common.request
+        own.retry = RetryPolicy(attempts: 1, delay: .none)
+        _ = await common.manager.execute(own, context: common.context)
+        #expect(common.server.requests.count == 4)
         // What cannot help is not tried again whatever it says, and nothing before the server wants it.
         let bench = HostBench()
         bench.server.script(.status(400), .status(429, headers: [("Retry-After", "7")]))

@@ -128,7 +128,12 @@ struct HostBench {
     /// How many wait for the same request.
     let waiting = Count()
 
-    init(_ mode: ManualClock.Mode = .jumping, maxConcurrentPolls: Int = 3, requestsPerMinute: Int = 100) {
+    init(
+        _ mode: ManualClock.Mode = .jumping,
+        maxConcurrentPolls: Int = 3,
+        requestsPerMinute: Int = 100,
+        retry: RetryPolicy? = nil
+    ) {
         clock = ManualClock(mode: mode)
         server = ScriptedServer(clock)
         server.answer(.json(#"{"items": []}"#))
@@ -138,6 +143,7 @@ struct HostBench {
             time: clock,
             maxConcurrentPolls: maxConcurrentPolls,
             requestsPerMinute: requestsPerMinute,
+            retry: retry,
             onJoin: { [waiting] in waiting.set($0) },
             random: { 0.5 }
         )
