@@ -7,7 +7,7 @@ struct StoredWindow: Sendable, Hashable {
     /// Whole seconds, rounded up, and what was spent in each; the oldest first.
     private var spent: [(second: Int64, cost: Int64)] = []
 
-    static func == (a: StoredWindow, b: StoredWindow) -> Bool { a.times == b.times }
+    static func == (a: StoredWindow, b: StoredWindow) -> Bool { a.spent.elementsEqual(b.spent, by: ==) }
 
     func hash(into hasher: inout Hasher) { hasher.combine(times) }
 
@@ -58,11 +58,18 @@ struct StoredWindow: Sendable, Hashable {
 
     /// Little-endian numbers: how many entries `requests` has, its entries, then those of `acknowledgements`.
     static func bytes(requests: StoredWindow, acknowledgements: StoredWindow) -> [UInt8] {
-        let numbers = [Int64(requests.spent.count)] + requests.times + acknowledgements.times
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(numbers.count * 8)
-        for number in numbers { withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) } }
-        return bytes
+        // Made for every request.
+        let count = 1 + 2 * (requests.spent.count + acknowledgements.spent.count)
+        return [UInt8](unsafeUninitializedCapacity: 8 * count) { buffer, used in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            func put(_ number: Int64) {
+                bytes.storeBytes(of: number.littleEndian, toByteOffset: used, as: Int64.self)
+                used += 8
+            }
+            put(Int64(requests.spent.count))
+            for entry in requests.spent { put(entry.second * 1000); put(entry.cost) }
+            for entry in acknowledgements.spent { put(entry.second * 1000); put(entry.cost) }
+        }
     }
 
     /// Reads ``bytes(requests:acknowledgements:)``; what is malformed is left out.
