@@ -3,16 +3,16 @@
 /// `@unchecked Sendable`: every access checks that the thread is owned by the loop that touched it first.
 final class Confined<Value>: @unchecked Sendable {
     private var stored: Value
-    private unowned(unsafe) var owner: SimulationLoop?
+    private var owner: SimulationLoop.Identity?
 
     init(_ value: Value) {
         stored = value
     }
 
     var value: Value {
-        get {
+        _read {
             check()
-            return stored
+            yield stored
         }
         _modify {
             check()
@@ -21,9 +21,8 @@ final class Confined<Value>: @unchecked Sendable {
     }
 
     private func check() {
-        let current = SimulationLoop.current
-        precondition(current != nil)
+        let current = SimulationLoop.currentIdentity
         if owner == nil { owner = current }
-        precondition(owner === current)
+        precondition(current != nil && owner == current)
     }
 }

@@ -23,9 +23,14 @@ final class SimulationLoop {
         return key
     }()
 
+    typealias Identity = UnsafeMutableRawPointer
+
+    /// Which loop owns this thread, at no more than the cost of a comparison; `nil` on every other thread.
+    static var currentIdentity: Identity? { pthread_getspecific(key) }
+
     /// The loop of this thread; `nil` on every other thread.
     static var current: SimulationLoop? {
-        pthread_getspecific(key).map { Unmanaged<SimulationLoop>.fromOpaque($0).takeUnretainedValue() }
+        currentIdentity.map { Unmanaged<SimulationLoop>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// Gives this thread's jobs to the loop for as long as `body` runs.

@@ -17,6 +17,20 @@ final class SimulatedClock: TimeSource {
         var wallOffset: Int64
         var lastID = 0
         var sleepers: [Sleeper] = []
+
+        /// Goes on to the next deadline; whose it is, in the order in which they went to sleep.
+        mutating func goOn() -> [Sleeper] {
+            guard var next = sleepers.first?.deadline else { return [] }
+            for sleeper in sleepers where sleeper.deadline < next { next = sleeper.deadline }
+            boot = max(boot, next + suspended)
+            var woken: [Sleeper] = []
+            sleepers.removeAll { sleeper in
+                guard sleeper.deadline <= next else { return false }
+                woken.append(sleeper)
+                return true
+            }
+            return woken
+        }
     }
 
     /// 2026-01-01T12:00:00Z in microseconds.
@@ -56,17 +70,10 @@ final class SimulatedClock: TimeSource {
 
     /// Goes on to the next moment for which somebody waits, and wakes them; `false` when nobody does.
     func advance() -> Bool {
-        guard let next = state.value.sleepers.lazy.map(\.deadline).min() else { return false }
-        state.value.boot = max(state.value.boot, next + state.value.suspended)
-        var index = 0
-        while index < state.value.sleepers.count {
-            if state.value.sleepers[index].deadline <= next {
-                state.value.sleepers.remove(at: index).continuation.resume()
-            } else {
-                index += 1
-            }
-        }
-        return true
+        // A woken task runs later, on the loop: nobody else changes the state in between.
+        let woken = state.value.goOn()
+        for sleeper in woken { sleeper.continuation.resume() }
+        return !woken.isEmpty
     }
 
     /// Sets the wall clock forward, or back.

@@ -51,7 +51,7 @@ extension Simulation {
             guard await reviveIfDead(), let agent = state.value.agent else { return }
             await change(agent, to: Settings.accounts[0])
         case .stars: await changeStars(agent)
-        case .manualPoll: _ = try? await agent.runPoll(agent.polls[0].name.rawValue)
+        case .manualPoll: await pollByHand(agent)
         case .operatorEdit: await edit(agent)
         default: break
         }
@@ -94,6 +94,17 @@ extension Simulation {
         } else {
             auditor.noteRetried(some.map(\.jwtID))
             _ = try? await agent.outboxRetry(some.map(\.id))
+        }
+    }
+
+    /// Whoever asked for it waits no longer than the agent lives.
+    private func pollByHand(_ agent: Agent) async {
+        guard let process = state.value.process else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try? await agent.runPoll(agent.polls[0].name.rawValue) }
+            group.addTask { await process.died.wait() }
+            await group.next()
+            group.cancelAll()
         }
     }
 }

@@ -118,7 +118,7 @@ package final class Simulation: Sendable {
     }
 
     /// More steps than any honest run takes: something goes round in circles.
-    private static let mostSteps = 20_000_000
+    private static let mostSteps = 5_000_000
 
     private func drive(_ loop: SimulationLoop) {
         Task {
