@@ -120,7 +120,7 @@ struct DigestParts {
                 identity: identity,
                 server: made.url.origin,
                 locale: options.delivery.locale,
-                fetcher: DigestFetcher(http: made.http),
+                fetcher: DigestFetcher(http: made.http, time: time),
                 writer: writer,
                 clock: clock,
                 time: time,
@@ -154,11 +154,13 @@ enum DigestConfiguration {
         let times: [String]
         let timezone: String?
         let host: String?
-        let method: String
+        let method: String?
+        let fetcher: String?
         let lead_seconds: Double
         let ttl_seconds: Double
         let mode: String
         let on_missing: String
+        let on_empty: String
         let sinks: [String]?
     }
 
@@ -169,12 +171,14 @@ enum DigestConfiguration {
                 name: digest.name.rawValue,
                 times: digest.times.map(\.description),
                 timezone: digest.timezone,
-                host: URLComponents(string: digest.fetch.url)?.host,
-                method: digest.fetch.method.rawValue,
+                host: digest.content.fetch.flatMap { URLComponents(string: $0.url)?.host },
+                method: digest.content.fetch?.method.rawValue,
+                fetcher: digest.content.fetcherName,
                 lead_seconds: digest.lead.inSeconds,
                 ttl_seconds: digest.longestAge.inSeconds,
                 mode: digest.mode.rawValue,
                 on_missing: digest.onMissing.rawValue,
+                on_empty: digest.onEmpty.rawValue,
                 sinks: digest.sinks
             )
         }
