@@ -168,6 +168,18 @@ import Testing
         }
     }
 
+    @Test func digestsShareWhatOneRequestBringsButNotWhatAFetcherDoes() {
+        func source(_ name: String, _ content: ContentSource) -> String {
+            var options = DigestOptions(name: PollName(name)!, fetcher: "news")
+            options.content = content
+            return Digest(options, token: nil, zone: { FixedZone.utc }).source
+        }
+        let request = ContentSource.request(FetchOptions(url: "https://example.org"))
+        #expect(source("daily", request) == source("weekly", request))
+        #expect(source("daily", .fetcher("news")) != source("weekly", .fetcher("news")))
+        #expect(source("daily", .fetcher("news")) != source("daily", .fetcher("olds")))
+    }
+
     @Test func theVerbsOfAHostFetchAndShowItNow() async throws {
         let news = News(.content(#"{"count": 1}"#), .content(#"{"count": 2}"#), .notModified)
         try await run(news) { agent, service, _, feed async throws in

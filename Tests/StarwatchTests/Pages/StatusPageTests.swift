@@ -67,6 +67,11 @@ import Testing
         return ["daily": daily, "weekly": weekly]
     }
 
+    @Test(arguments: SlotCode.allCases)
+    func everyReasonOfADigestHasHelp(code: SlotCode) {
+        #expect(HelpPage().html(nonce: "n").text.contains("<th scope=\"row\"><code>\(code.rawValue)</code></th>"))
+    }
+
     @Test func digestsSayWhenTheyComeAndHowTheyFared() {
         var status = Self.healthy
         #expect(!page(status).contains("Digests"))
