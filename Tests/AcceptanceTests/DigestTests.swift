@@ -82,11 +82,10 @@ import Testing
         // One attempt each, restarts or not.
         #expect(mock.requestCount(of: .content) == 3)
         let told = await eventually(within: .seconds(90)) {
-            Set(mock.requests(to: .callback).compactMap(\.query)).count == 2 ? true : nil
+            let isComplete = (try? Self.errors(mock)).map { $0.contains("fetch_failed") && $0.contains("stale") }
+            return isComplete == true && Set(mock.requests(to: .callback).compactMap(\.query)).count == 2 ? true : nil
         }
         #expect(told == true)
-        let codes = try Self.errors(mock)
-        #expect(codes.contains("fetch_failed") && codes.contains("stale"))
 
         let list = try await starwatch("digests", "--config", config)
         #expect(list.status == 0)
