@@ -163,7 +163,7 @@ import Testing
         #expect(Set(links).isSubset(of: names("link")), here)
         guard path == "/" else {
             #expect(first == ["Help"], here)
-            #expect(Set(names("table")) == ["Reasons", "Skips", "Fields", "Addresses"], here)
+            #expect(Set(names("table")) == ["Reasons", "Skips", "Digests", "Fields", "Addresses"], here)
             return
         }
         #expect(first == ["1 problem"], here)

@@ -82,21 +82,31 @@ import Testing
         // One attempt each, restarts or not.
         #expect(mock.requestCount(of: .content) == 3)
         let told = await eventually(within: .seconds(90)) {
-            Set(mock.requests(to: .callback).compactMap(\.query)).count == 2 ? true : nil
+            let isComplete = (try? Self.errors(mock)).map { $0.contains("fetch_failed") && $0.contains("stale") }
+            return isComplete == true && Set(mock.requests(to: .callback).compactMap(\.query)).count == 2 ? true : nil
         }
         #expect(told == true)
-        let codes = try Self.errors(mock)
-        #expect(codes.contains("fetch_failed") && codes.contains("stale"))
 
         let list = try await starwatch("digests", "--config", config)
         #expect(list.status == 0)
         #expect(list.output.contains("shown") && list.output.contains("skipped_stale"))
         let next = try await starwatch("next-runs", "early", "--count", "1", "--config", config)
         #expect(next.output.contains("T\(first):00Z"))
+        // By hand: the fetch fails, and what there is is shown.
+        let refused = try await starwatch("digests", "fetch", "early", "--config", config)
+        #expect(refused.status == 1 && refused.output.contains("early: refused"))
+        let byHand = try await starwatch("digests", "show", "early", "--config", config)
+        #expect(byHand.status == 0 && byHand.output.contains("early: delivered as ntf_"))
+        #expect(mock.receivedNotifications.count == 2)
+        let page = try await pages.get("/")
+        #expect(page.contains(">Digests</caption>") && page.contains(">Shown</span>"))
         // What was in it is nobody's business but the reader's.
         let log = agent.logText
         #expect(log.contains("digest.shown") && !log.contains("canary-of-content"))
         #expect(agent.stop() == 0)
+        mock.clearFaults()
+        let alone = try await starwatch("digests", "fetch", "early", "--config", config)
+        #expect(alone.status == 0 && alone.output.contains("early: not_modified"))
         #expect(try Database.booksBalance(database))
         try await mock.stop()
     }

@@ -29,6 +29,7 @@ import Testing
               headers: {X-Kind: header-secret}
               body: '{"kind": "body-secret"}'
               token_file: daily.token
+              timeout: 5s
             lead: 2m
             ttl: 6h
             title: "Hello {{name}}"
@@ -37,11 +38,12 @@ import Testing
             fallback_body: B
             mode: chained
             on_missing: fallback
+            on_empty: skip
             sinks: [desk]
           short: {times: ["00:00"], fetch: {url: https://example.org}}
         callbacks:
           ack_delivery: {url: https://example.org/ack-secret, token_file: daily.token}
-          heartbeat: {url: https://example.org/beat, interval: 15m, headers: {X-A: b}}
+          heartbeat: {url: https://example.org/beat, interval: 15m, timeout: 8s, headers: {X-A: b}}
         """
 
     @Test func everySettingIsRead() throws {
@@ -52,6 +54,8 @@ import Testing
         #expect(daily.fetch.tokenFile == folder.path + "/daily.token" && daily.lead == .seconds(120))
         #expect(daily.ttl == .seconds(21_600) && daily.title == "Hello {{name}}" && daily.body == "{{count}} new")
         #expect(daily.fallbackTitle == "A" && daily.fallbackBody == "B" && daily.mode == .chained)
+        #expect(daily.fetch.timeout == .seconds(5) && daily.onEmpty == .skip)
+        #expect(options.callbacks.heartbeat?.timeout == .seconds(8) && options.callbacks.ackDelivery?.timeout == nil)
         #expect(daily.onMissing == .fallback && daily.sinks == ["desk"])
         var short = DigestOptions(name: PollName("short")!, fetch: FetchOptions(url: "https://example.org"))
         short.times = [DayTime("00:00")!]
@@ -110,6 +114,10 @@ import Testing
         (digest("ttl: 15d"), "digests.daily.ttl", "at most 14d"),
         (digest("mode: eager"), "digests.daily.mode", "one of prearmed, chained"),
         (digest("on_missing: none"), "digests.daily.on_missing", "one of cached, fallback, skip"),
+        (digest("on_empty: hide"), "digests.daily.on_empty", "one of show, skip"),
+        ("digests: {d: {fetch: {timeout: 13s}}}", "digests.d.fetch.timeout", "at most 12s"),
+        ("digests: {d: {fetch: {timeout: 500ms}}}", "digests.d.fetch.timeout", "at least 1s"),
+        ("callbacks: {heartbeat: {url: https://a.org, timeout: 9s}}", "callbacks.heartbeat.timeout", "at most 8s"),
         (digest("sinks: [phne]"), "digests.daily.sinks", "names no sink"),
         (digest("sinks: []"), "digests.daily.sinks", "at least one sink"),
         ("digests: {d: {times: [], fetch: {url: https://a.org}}}", "digests.d.times", "1 to 24"),
@@ -153,5 +161,13 @@ import Testing
                 2026-03-29T17:30:00+02:00  2026-03-29T15:30:00Z
                 """
         )
+    }
+}
+
+extension DigestOptions {
+    /// The request for the content of one that has one.
+    var fetch: FetchOptions {
+        get { content.fetch! }
+        set { content = .request(newValue) }
     }
 }

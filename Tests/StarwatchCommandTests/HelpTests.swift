@@ -59,7 +59,10 @@ import Testing
             "USAGE: starwatch notifications act <id> <action> [--config <file>] [--socket <path>] [--json]"
         ),
         ("deeplink", "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--json]"),
-        ("digests", "USAGE: starwatch digests [--config <file>] [--socket <path>] [--json]"),
+        ("digests", "USAGE: starwatch digests <subcommand>"),
+        ("digests list", "USAGE: starwatch digests list [--config <file>] [--socket <path>] [--json]"),
+        ("digests fetch", "USAGE: starwatch digests fetch <name> [--config <file>] [--socket <path>] [--json]"),
+        ("digests show", "USAGE: starwatch digests show <name> [--config <file>] [--socket <path>] [--json]"),
         ("identity show", "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--json]"),
         (
             "identity set",

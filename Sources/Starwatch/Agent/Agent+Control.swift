@@ -124,7 +124,7 @@ extension Agent: AgentControl {
         try await counted(.reload) { () async throws(ControlError) in try await reloader.reload() }
     }
 
-    private func signedIn() async throws(ControlError) -> DID {
+    func signedIn() async throws(ControlError) -> DID {
         do throws(StoreError) {
             if let did = try await store.activeIdentity().did { return did }
         } catch { throw ControlError(error) }

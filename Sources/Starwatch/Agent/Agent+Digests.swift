@@ -12,6 +12,35 @@ extension Agent {
         (digestParts.digests.map { [$0] } ?? [], digestParts.callbacks.map { [$0] } ?? [])
     }
 
+    /// The digests for ``AgentStatus``; without any, the database is not asked.
+    func digestStatus(of account: DID?) async throws(StoreError) -> [String: AgentStatus.Digest] {
+        guard let digests = digestParts.digests?.digests else { return [:] }
+        let now = time.now
+        let rows = try await account.asyncMap { did throws(StoreError) in
+            try await store.digestState(of: did, since: now - .days(2)).rows
+        }
+        var found: [String: AgentStatus.Digest] = [:]
+        for digest in digests {
+            let plan = digest.plan
+            var entry = AgentStatus.Digest(timezone: digest.options.timezone ?? plan.zone.identifier)
+            if let rows {
+                // The longest day has 25 hours.
+                let coming = plan.occurrences(after: now, through: now + .days(2))
+                entry.nextRun = coming.map(\.fireAt).min()?.iso8601
+                let came = rows.filter { row in
+                    let occurrence = row.row.occurrence
+                    return occurrence.digest == digest.name && occurrence.isPlanned && occurrence.fireAt <= now
+                }
+                let last = came.max { $0.row.occurrence.fireAt < $1.row.occurrence.fireAt }
+                entry.lastRun = last?.row.occurrence.fireAt.iso8601
+                entry.lastStatus = last?.row.status
+                entry.lastErrorCode = last?.code
+            }
+            found[digest.name.rawValue] = entry
+        }
+        return found
+    }
+
     package func digests() async throws(ControlError) -> [DigestReport] {
         try await counted(.digestsList) { () async throws(ControlError) in
             do throws(StoreError) {
@@ -91,7 +120,7 @@ struct DigestParts {
                 identity: identity,
                 server: made.url.origin,
                 locale: options.delivery.locale,
-                fetcher: DigestFetcher(http: made.http),
+                fetcher: DigestFetcher(http: made.http, time: time),
                 writer: writer,
                 clock: clock,
                 time: time,
@@ -125,11 +154,13 @@ enum DigestConfiguration {
         let times: [String]
         let timezone: String?
         let host: String?
-        let method: String
+        let method: String?
+        let fetcher: String?
         let lead_seconds: Double
         let ttl_seconds: Double
         let mode: String
         let on_missing: String
+        let on_empty: String
         let sinks: [String]?
     }
 
@@ -140,12 +171,14 @@ enum DigestConfiguration {
                 name: digest.name.rawValue,
                 times: digest.times.map(\.description),
                 timezone: digest.timezone,
-                host: URLComponents(string: digest.fetch.url)?.host,
-                method: digest.fetch.method.rawValue,
+                host: digest.content.fetch.flatMap { URLComponents(string: $0.url)?.host },
+                method: digest.content.fetch?.method.rawValue,
+                fetcher: digest.content.fetcherName,
                 lead_seconds: digest.lead.inSeconds,
                 ttl_seconds: digest.longestAge.inSeconds,
                 mode: digest.mode.rawValue,
                 on_missing: digest.onMissing.rawValue,
+                on_empty: digest.onEmpty.rawValue,
                 sinks: digest.sinks
             )
         }

@@ -35,6 +35,7 @@ extension Agent {
                 status.polls[name] = entry
                 if entry.stale { reasons.append(StatusReason.stale.of(name)) }
             }
+            status.digests = try await digestStatus(of: snapshot.identity.did)
             if store.health.failure != nil { reasons.append(StatusReason.storeUnavailable.rawValue) }
         } catch {
             reasons.append(StatusReason.storeUnavailable.rawValue)

@@ -55,16 +55,19 @@ public final class Agent: Sendable {
     ///   - previous: The agent that a reload ended: what it has counted is counted on, and sinks that asked to be left
     ///     alone still are.
     ///   - sinks: Sinks of the host program's own, beside the configured ones, with which they share the 16 places.
+    ///   - fetchers: What fetches the content of digests in the host program.
     ///   - reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
     public convenience init(
         options: AgentOptions,
         dependencies: DependencyMetrics = DependencyMetrics(),
         after previous: Agent? = nil,
         sinks: [any HostSink] = [],
+        fetchers: [any ContentFetcher] = [],
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
     ) async throws(AgentError) {
         var surroundings = AgentSurroundings()
         surroundings.sinks = sinks
+        surroundings.fetchers = fetchers
         try await self.init(
             options: options,
             time: SystemClock(),
@@ -119,7 +122,7 @@ public final class Agent: Sendable {
         )
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
-        let parts = try AgentParts(options, time: time, http: surroundings.http, logger: logger)
+        let parts = try AgentParts(options, time: time, surroundings: surroundings, logger: logger)
         http = parts.http
         ntp = parts.ntp
         feed = parts.feed
@@ -323,7 +326,7 @@ public final class Agent: Sendable {
                     options,
                     account: account,
                     time: time,
-                    http: surroundings.http,
+                    surroundings: surroundings,
                     logger: logger
                 )
             },

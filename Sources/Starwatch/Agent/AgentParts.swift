@@ -26,11 +26,11 @@ struct AgentParts {
 
     /// - Throws: ``AgentError`` of kind `configuration` with the first option or secret that cannot be used.
     ///
-    /// - Parameter http: The way out; `nil`: libcurl.
+    /// - Parameter surroundings: The way out and what the host program brings.
     init(
         _ options: AgentOptions,
         time: any TimeSource,
-        http: (any HTTPTransport)? = nil,
+        surroundings: AgentSurroundings,
         logger: Logger
     ) throws(AgentError) {
         guard let url = ServerURL(options.server.url) else {
@@ -44,7 +44,7 @@ struct AgentParts {
         for poll in options.polls { schedules.append(try Factories.schedule(poll)) }
         self.schedules = schedules
         ntp = try Factories.ntpClient(options.clock, time: time)
-        if let http {
+        if let http = surroundings.http {
             self.http = http
         } else {
             do {
@@ -74,7 +74,7 @@ struct AgentParts {
             var sinks: [any NotificationSink] = []
             for sink in options.delivery.sinks { sinks.append(try factories.sink(sink)) }
             self.sinks = sinks
-            digests = try factories.digests()
+            digests = try factories.digests(surroundings)
             callbacks = try factories.callbacks()
         } catch {
             self.http.shutdown()
@@ -97,10 +97,10 @@ struct AgentParts {
         _ options: AgentOptions,
         account: DID?,
         time: any TimeSource,
-        http: (any HTTPTransport)? = nil,
+        surroundings: AgentSurroundings,
         logger: Logger
     ) async throws(AgentError) {
-        let parts = try AgentParts(options, time: time, http: http, logger: logger)
+        let parts = try AgentParts(options, time: time, surroundings: surroundings, logger: logger)
         defer { parts.http.shutdown() }
         try await parts.validate(account: account)
     }
@@ -112,12 +112,23 @@ extension Agent {
     ///
     /// What only the database knows, such as an identity that was set later, is not looked at.
     ///
+    /// - Parameters:
+    ///   - sinks: The host program's sinks, which digests may name.
+    ///   - fetchers: What fetches the content of digests in the host program.
     /// - Throws: ``AgentError`` of kind `configuration` with the first thing that cannot be used.
-    public static func check(_ options: AgentOptions) async throws(AgentError) {
+    public static func check(
+        _ options: AgentOptions,
+        sinks: [any HostSink] = [],
+        fetchers: [any ContentFetcher] = []
+    ) async throws(AgentError) {
+        var surroundings = AgentSurroundings()
+        surroundings.sinks = sinks
+        surroundings.fetchers = fetchers
         try await AgentParts.check(
             options,
             account: options.initialIdentity,
             time: SystemClock(),
+            surroundings: surroundings,
             logger: Logger(label: "starwatch", factory: { _ in SwiftLogNoOpLogHandler() })
         )
     }

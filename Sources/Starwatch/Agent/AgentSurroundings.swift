@@ -10,6 +10,8 @@ package struct AgentSurroundings: Sendable {
 
     /// Sinks of the host program's own, beside the configured ones.
     package var sinks: [any HostSink] = []
+    /// What fetches the content of digests in the host program.
+    package var fetchers: [any ContentFetcher] = []
 
     package init() {}
 }

@@ -5,12 +5,16 @@ extension Factories {
     static let mostDigests = 16
 
     /// The digests.
-    func digests() throws(AgentError) -> [Digest] {
+    func digests(_ surroundings: AgentSurroundings) throws(AgentError) -> [Digest] {
+        let fetchers = Dictionary(surroundings.fetchers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        guard fetchers.count == surroundings.fetchers.count else {
+            throw AgentError(.configuration, "Two of the program's fetchers have the same name; give each its own.")
+        }
         guard options.digests.count <= Self.mostDigests else {
             throw AgentError(.configuration, "digests must be at most \(Self.mostDigests).")
         }
         var names = Set(options.polls.map(\.name))
-        let sinks = Set(options.delivery.sinks.map(\.name))
+        let sinks = Set(options.delivery.sinks.map(\.name) + surroundings.sinks.map(\.name))
         var digests: [Digest] = []
         for digest in options.digests {
             let path = "digests.\(digest.name)"
@@ -39,7 +43,15 @@ extension Factories {
                 let local = LocalZone()
                 zone = { local.current }
             }
-            digests.append(Digest(digest, token: try token(of: digest.fetch, "\(path).fetch"), zone: zone))
+            switch digest.content {
+            case .request(let fetch):
+                digests.append(Digest(digest, token: try token(of: fetch, "\(path).fetch"), zone: zone))
+            case .fetcher(let name):
+                guard let fetcher = fetchers[name] else {
+                    throw AgentError(.configuration, "\(path) names a fetcher that the program does not have.")
+                }
+                digests.append(Digest(digest, token: nil, fetcher: fetcher, zone: zone))
+            }
         }
         return digests
     }

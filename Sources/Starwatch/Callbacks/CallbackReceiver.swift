@@ -5,7 +5,7 @@ import Synchronization
 
 /// Who is told of events, with a circuit of its own.
 package final class CallbackReceiver: Sendable {
-    /// Of a whole request (R-EVT-05).
+    /// Of a whole request (R-EVT-05), unless its options say less.
     package static let timeout = Duration.seconds(8)
 
     let kinds: Set<CallbackKind>
@@ -63,7 +63,7 @@ package final class CallbackReceiver: Sendable {
                 url: fetch.url,
                 headers: headers,
                 body: Array(event.payload.utf8),
-                timeout: Self.timeout,
+                timeout: min(fetch.timeout ?? Self.timeout, Self.timeout),
                 maxResponseBytes: HTTPSinkAnswer.largestBytes
             )
         )

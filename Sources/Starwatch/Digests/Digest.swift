@@ -5,19 +5,24 @@ package import StarwatchTransport
 package struct Digest: Sendable {
     package let options: DigestOptions
     package let wording: DigestWording
-    /// Stands for the request: digests with the same one share what was fetched (C-169).
+    /// Stands for the request: digests with the same one share what was fetched (C-169). A fetcher of the host's may
+    /// answer each digest differently.
     package let source: String
     /// The token of its requests; `nil` for none.
     let token: SecretFile?
+    /// What fetches its content in place of a request; `nil`: nothing.
+    let fetcher: (any ContentFetcher)?
     private let zone: @Sendable () -> any TimeZoneRules
 
     package init(
         _ options: DigestOptions,
         token: SecretFile?,
+        fetcher: (any ContentFetcher)? = nil,
         zone: @escaping @Sendable () -> any TimeZoneRules
     ) {
         self.options = options
         self.token = token
+        self.fetcher = fetcher
         self.zone = zone
         wording = DigestWording(
             title: options.title,
@@ -25,9 +30,12 @@ package struct Digest: Sendable {
             fallbackTitle: options.fallbackTitle,
             fallbackBody: options.fallbackBody
         )
-        source = ContentHash.text(
-            [options.fetch.method.rawValue, options.fetch.url, options.fetch.body ?? ""].joined(separator: "\n")
-        )
+        let parts =
+            switch options.content {
+            case .request(let fetch): [fetch.method.rawValue, fetch.url, fetch.body ?? ""]
+            case .fetcher(let name): ["fetcher", name, options.name.rawValue]
+            }
+        source = ContentHash.text(parts.joined(separator: "\n"))
     }
 
     package var name: PollName { options.name }
@@ -42,6 +50,7 @@ package struct Digest: Sendable {
             ttl: options.longestAge,
             mode: options.mode,
             onMissing: options.onMissing,
+            onEmpty: options.onEmpty,
             fingerprint: wording.fingerprint
         )
     }

@@ -65,7 +65,7 @@ struct DigestChangeMaker {
     mutating func make(_ decision: DigestDecision, sinks: [String]) {
         changes.dropped += decision.dropped
         for arming in decision.scheduled + decision.armed { arm(arming) }
-        for skip in decision.skipped { end(skip.occurrence, .skippedStale, skip.code) }
+        for skip in decision.skipped { end(skip.occurrence, skip.status, skip.code) }
         for firing in decision.fired {
             let wanted = digests[firing.occurrence.digest]?.digest.options.sinks
             let names = sinks.filter { wanted?.contains($0) ?? true }
@@ -91,8 +91,9 @@ struct DigestChangeMaker {
         }
     }
 
-    /// Adds the event that a callback is told of an ending.
+    /// Adds the event that a callback is told of an ending. That there was nothing to show is no error.
     mutating func tell(_ ending: DigestChanges.Ending, _ account: DID, _ writer: CallbackWriter) {
+        guard ending.status != .skipped else { return }
         let event = writer.draft(
             ending.status == .shown ? .delivery : .error,
             account: account,

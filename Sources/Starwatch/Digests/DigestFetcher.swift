@@ -3,13 +3,13 @@ package import StarwatchStore
 package import StarwatchTransport
 
 /// How the fetch of a digest ended; the label of ``DigestMetrics/prefetches``.
-package enum DigestPrefetchOutcome: String, Sendable, CaseIterable {
+package enum DigestPrefetchOutcome: String, Sendable, CaseIterable, Codable {
     case fetched
     case notModified = "not_modified"
     case timeout
-    /// No connection, or one that ended.
+    /// No connection, or one that ended; a fetcher of the host's that threw.
     case unreachable
-    /// An answer of another status than 200 or 304.
+    /// An answer of another status than 200 or 304, or the latter without content to confirm.
     case refused
     /// An answer that is not a JSON object, or is too long.
     case malformed
@@ -21,33 +21,73 @@ package enum DigestPrefetchOutcome: String, Sendable, CaseIterable {
 
 /// Makes the one request of an occurrence. Never tries again.
 package struct DigestFetcher: Sendable {
-    /// Of the whole request (R-SCH-13).
+    /// Of the whole request (R-SCH-13), unless its options say less.
     package static let timeout = Duration.seconds(12)
     /// Far more than a notification can show.
     static let largestBytes = 262_144
 
-    private let http: any HTTPTransport
+    package typealias End = (outcome: DigestPrefetchOutcome, result: PrefetchResult)
 
-    package init(http: any HTTPTransport) { self.http = http }
+    private let http: any HTTPTransport
+    private let time: any TimeSource
+
+    package init(http: any HTTPTransport, time: any TimeSource) {
+        self.http = http
+        self.time = time
+    }
 
     /// - Parameter stored: What there is; its ETag is sent along.
     package func fetch(
         _ digest: Digest,
+        for fetch: DigestService.Pass.Fetch,
         stored: StoredContent?
-    ) async -> (outcome: DigestPrefetchOutcome, result: PrefetchResult) {
-        guard var headers = RequestHeaders.of(digest.options.fetch, token: digest.token) else {
-            return (.noToken, .failed)
+    ) async -> End {
+        switch (digest.options.content, digest.fetcher) {
+        case (.request(let request), _): return await send(request, of: digest, stored: stored)
+        case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
+        // Made without the host's fetchers, as for a look at the database only.
+        case (.fetcher, nil): return (.unreachable, .failed)
         }
+    }
+
+    private func ask(
+        _ fetcher: any ContentFetcher,
+        of digest: Digest,
+        for fetch: DigestService.Pass.Fetch,
+        stored: StoredContent?
+    ) async -> End {
+        let request = ContentRequest(
+            digest: digest.name,
+            fireAt: fetch.occurrence?.fireAt,
+            account: fetch.account,
+            etag: stored?.etag
+        )
+        let late: End = (.timeout, .failed)
+        let end = await HostCall.run(within: Self.timeout, on: time, late: late) { () -> End in
+            do {
+                switch try await fetcher.content(for: request) {
+                case .content(let text, let etag):
+                    return Self.received(Array(text.utf8), etag: Self.usable(etag), of: digest)
+                case .notModified: return stored == nil ? (.refused, .failed) : (.notModified, .notModified)
+                }
+            } catch {
+                return (.unreachable, .failed)
+            }
+        }
+        return end ?? (.cancelled, .failed)
+    }
+
+    private func send(_ fetch: FetchOptions, of digest: Digest, stored: StoredContent?) async -> End {
+        guard var headers = RequestHeaders.of(fetch, token: digest.token) else { return (.noToken, .failed) }
         headers.append(("Accept", "application/json"))
         if let etag = stored?.etag { headers.append(("If-None-Match", etag)) }
-        let fetch = digest.options.fetch
         let exchange = await http.exchange(
             HTTPRequest(
                 method: fetch.method == .get ? .get : .post,
                 url: fetch.url,
                 headers: headers,
                 body: fetch.method == .post ? Array((fetch.body ?? "").utf8) : nil,
-                timeout: Self.timeout,
+                timeout: min(fetch.timeout ?? Self.timeout, Self.timeout),
                 maxResponseBytes: Self.largestBytes
             )
         )
@@ -56,20 +96,27 @@ package struct DigestFetcher: Sendable {
         case .failure(.cancelled): return (.cancelled, .failed)
         case .failure(.tooLarge), .failure(.malformed): return (.malformed, .failed)
         case .failure: return (.unreachable, .failed)
-        case .success(let response) where response.status == 200:
-            guard DigestContent(json: response.body) != nil else { return (.malformed, .failed) }
-            return (
-                .fetched,
-                .fetched(payload: String(decoding: response.body, as: UTF8.self), etag: Self.etag(response.headers))
-            )
+        case .success(let response)
+        where response.status == 200 || response.status == 204 && digest.options.onEmpty == .skip:
+            return Self.received(response.body, etag: Self.usable(response.headers["etag"]), of: digest)
         case .success(let response) where response.status == 304 && stored != nil: return (.notModified, .notModified)
         case .success: return (.refused, .failed)
         }
     }
 
-    /// The answer's ETag, when it can be sent back as it is.
-    private static func etag(_ headers: HTTPHeaders) -> String? {
-        headers["etag"].flatMap { text in
+    private static func received(_ body: [UInt8], etag: String?, of digest: Digest) -> End {
+        guard body.count <= largestBytes else { return (.malformed, .failed) }
+        if DigestContent(json: body) != nil {
+            return (.fetched, .fetched(payload: String(decoding: body, as: UTF8.self), etag: etag))
+        }
+        // Only where somebody wants to know of it is nothing an answer.
+        guard digest.options.onEmpty == .skip, DigestContent.isNothing(body) else { return (.malformed, .failed) }
+        return (.fetched, .fetched(payload: "{}", etag: etag))
+    }
+
+    /// An ETag, when it can be sent back as it is.
+    private static func usable(_ etag: String?) -> String? {
+        etag.flatMap { text in
             !text.isEmpty && text.utf8.count <= 256 && text.utf8.allSatisfy { (33...126).contains($0) } ? text : nil
         }
     }

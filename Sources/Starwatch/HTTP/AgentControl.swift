@@ -35,6 +35,10 @@ package protocol AgentControl: NotificationControl {
     func archivedStars() async throws(ControlError) -> [ArchivedStarsReport]
     /// The configured digests, with what comes and what came.
     func digests() async throws(ControlError) -> [DigestReport]
+    /// Fetches a digest's content, whatever its times.
+    func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport
+    /// Shows what there is of a digest, whatever its times.
+    func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport
     func reload() async throws(ControlError)
     /// What the sink of kind `feed` keeps, the newest first.
     func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry]

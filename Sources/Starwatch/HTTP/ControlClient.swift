@@ -89,6 +89,16 @@ package struct ControlClient: Sendable {
         try await call(.GET, "/api/v1/digests", as: DigestListing.self).digests
     }
 
+    /// Waits for the fetch, which takes 12 s at most.
+    package func fetchDigest(_ name: String) async throws(ControlClientError) -> DigestFetchReport {
+        try await call(.POST, "/api/v1/digests/\(Self.escape(name))/fetch")
+    }
+
+    /// Waits for one try at every sink.
+    package func showDigest(_ name: String) async throws(ControlClientError) -> DigestShowReport {
+        try await call(.POST, "/api/v1/digests/\(Self.escape(name))/show")
+    }
+
     package func reload() async throws(ControlClientError) {
         _ = try await call(.POST, "/api/v1/reload", as: ReloadAnswer.self)
     }

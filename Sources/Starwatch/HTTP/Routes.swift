@@ -76,6 +76,8 @@ struct ControlRoutes: Sendable {
             Route("/api/v1/stars", stars),
             Route("/api/v1/stars/archived", archivedStars),
             Route("/api/v1/digests", digests),
+            Route("/api/v1/digests/{name}/fetch") { fetchDigest($0[0]) },
+            Route("/api/v1/digests/{name}/show") { showDigest($0[0]) },
             Route("/api/v1/reload", reload),
             Route("/api/v1/polls/{name}/run") { run($0[0]) },
         ] + feed + notifications
@@ -204,6 +206,14 @@ struct ControlRoutes: Sendable {
 
     private var digests: Handlers {
         ["GET": { _ throws(ControlError) in .json(DigestListing(digests: try await agent.digests())) }]
+    }
+
+    private func fetchDigest(_ name: String) -> Handlers {
+        ["POST": { _ throws(ControlError) in .json(try await agent.fetchDigest(name)) }]
+    }
+
+    private func showDigest(_ name: String) -> Handlers {
+        ["POST": { _ throws(ControlError) in .json(try await agent.showDigest(name)) }]
     }
 
     private var reload: Handlers {

@@ -71,18 +71,11 @@ struct HostSinkAdapter: NotificationSink {
     var name: String { sink.name }
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        // Not a task group: that would wait for a sink that does not heed cancellation.
-        let (answers, answer) = AsyncStream.makeStream(of: SinkResult.self)
-        let work = Task { answer.yield(await hand(over: notification)) }
-        let limit = Task { [time, timeout = min(sink.timeout, Self.longest)] in
-            if (try? await time.sleep(for: timeout)) != nil { answer.yield(.timeout) }
+        let limit = min(sink.timeout, Self.longest)
+        let result = await HostCall.run(within: limit, on: time, late: SinkResult.timeout) {
+            await hand(over: notification)
         }
-        defer {
-            work.cancel()
-            limit.cancel()
-        }
-        for await result in answers { return result }
-        return .unavailable("The agent is stopping.", retryAfter: nil)
+        return result ?? .unavailable("The agent is stopping.", retryAfter: nil)
     }
 
     private func hand(over notification: OutgoingNotification) async -> SinkResult {

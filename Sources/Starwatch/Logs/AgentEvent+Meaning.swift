@@ -22,6 +22,7 @@ extension AgentEvent {
         case .clockSkewed: "The local clock is off by more than `clock.max_skew`. Mend the machine's time service."
         case .configRefused: "A reload found an error; the old configuration stays. Mend the file, send SIGHUP again."
         case .configReloaded: "The configuration was loaded again; the agent goes on with it."
+        case .digestEmpty: "A digest was not shown, because its content is empty and `on_empty` is `skip`."
         case .digestFetchFailed: "A digest's content could not be fetched. It comes all the same, as `on_missing` says."
         case .digestFired: "A digest's time has come; its text goes to the sinks."
         case .digestNotShown: "A digest was not shown. See its `reason`, and the runbook DigestNotShown."

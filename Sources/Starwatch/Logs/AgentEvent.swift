@@ -20,6 +20,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case clockSkewed = "clock.skewed"
     case configRefused = "config.refused"
     case configReloaded = "config.reloaded"
+    case digestEmpty = "digest.empty"
     case digestFetchFailed = "digest.fetch_failed"
     case digestFired = "digest.fired"
     case digestNotShown = "digest.not_shown"
@@ -56,7 +57,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     package var level: Logger.Level {
         switch self {
         case .apiFailure, .pollSkippedAgain, .pollUnchanged: .debug
-        case .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollChanged, .retentionCleaned:
+        case .digestEmpty, .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollChanged,
+            .retentionCleaned:
             .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
             .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
@@ -91,7 +93,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .digestFetchFailed: [.runID, .digest, .outcome, .error]
         case .digestFired: [.runID, .digest, .sizeMilliseconds]
         case .digestNotShown: [.digest, .reason]
-        case .digestShown: [.digest]
+        case .digestEmpty, .digestShown: [.digest]
         case .digestVariable: [.digest, .path]
         case .httpListening: [.address]
         case .identityChanged: [.rowCount]

@@ -83,6 +83,8 @@ package enum ControlOperation: String, MetricLabel {
     case notificationsList = "notifications_list"
     case notificationsFollow = "notifications_follow"
     case digestsList = "digests_list"
+    case digestsFetch = "digests_fetch"
+    case digestsShow = "digests_show"
     case notificationsSent = "notifications_sent"
     case notificationsShow = "notifications_show"
     case notificationsAct = "notifications_act"

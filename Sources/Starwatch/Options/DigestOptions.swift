@@ -9,7 +9,7 @@ public struct DigestOptions: Sendable, Hashable {
     /// An IANA zone. `nil`, the default: the machine's, also when it changes.
     public var timezone: String?
     /// Where its content comes from.
-    public var fetch: FetchOptions
+    public var content: ContentSource
     /// How long before its time it is fetched, 15 s to 1 h. By default 5 min.
     public var lead: Duration = .seconds(300)
     /// How old content may be at the time it is shown, at most 14 days. `nil`, the default: as old as what was fetched
@@ -27,12 +27,21 @@ public struct DigestOptions: Sendable, Hashable {
     public var mode = DigestMode.prearmed
     /// By default `cached`.
     public var onMissing = DigestFallback.cached
+    /// By default `show`.
+    public var onEmpty = EmptyContent.show
     /// The names of the sinks it goes to. `nil`, the default: all.
     public var sinks: [String]?
 
+    /// - Parameter fetch: The request for its content.
     public init(name: PollName, fetch: FetchOptions) {
         self.name = name
-        self.fetch = fetch
+        content = .request(fetch)
+    }
+
+    /// - Parameter fetcher: The name of the host program's ``ContentFetcher``.
+    public init(name: PollName, fetcher: String) {
+        self.name = name
+        content = .fetcher(fetcher)
     }
 
     /// ``ttl``, or what stands for it: the longest time between two occurrences, and how long before one it is fetched.
@@ -44,6 +53,24 @@ public struct DigestOptions: Sendable, Hashable {
         guard let first = minutes.first else { return .zero }
         let gaps = zip(minutes, minutes.dropFirst() + [first + 24 * 60]).map { $1 - $0 }
         return .seconds(((gaps.max() ?? 0) + 60) * 60)
+    }
+}
+
+/// Where a digest's content comes from.
+public enum ContentSource: Sendable, Hashable {
+    /// A request to a server.
+    case request(FetchOptions)
+    /// The ``ContentFetcher`` of that name, of the host program.
+    case fetcher(String)
+
+    /// `nil` for a fetcher.
+    public var fetch: FetchOptions? {
+        if case .request(let fetch) = self { fetch } else { nil }
+    }
+
+    /// `nil` for a request.
+    public var fetcherName: String? {
+        if case .fetcher(let name) = self { name } else { nil }
     }
 }
 
@@ -65,6 +92,8 @@ public struct FetchOptions: Sendable, Hashable {
     public var body: String?
     /// A file of mode 0600 that holds a bearer token. `nil`, the default: none.
     public var tokenFile: String?
+    /// Of the whole request. `nil`, the default, and at most: 12 s for content, 8 s for a callback (C-080).
+    public var timeout: Duration?
 
     public init(url: String) { self.url = url }
 }
@@ -73,7 +102,7 @@ public struct FetchOptions: Sendable, Hashable {
 public struct CallbackOptions: Sendable, Hashable {
     /// Told of every digest that was shown.
     public var ackDelivery: FetchOptions?
-    /// Told of every digest that was not shown, and of every fetch that failed.
+    /// Told of every digest that was not shown, but for empty ones, and of every fetch that failed.
     public var reportError: FetchOptions?
     /// Told that the agent runs, and of a changed configuration of the digests.
     public var heartbeat: FetchOptions?

@@ -18,6 +18,7 @@ struct HelpPage: Sendable {
         <div class="help"><h1>Help</h1>
         \(section("reasons", "Reasons", reasons))
         \(section("skips", "Why a poll is skipped", skips))
+        \(section("digests", "Why a digest is not shown", digests))
         \(section("refresh", "Refresh now", refresh))
         \(section("settings", "Settings", settings))
         \(section("status", "Status as JSON", fields))
@@ -97,6 +98,27 @@ struct HelpPage: Sendable {
         case .circuitOpen: "The server did not answer lately and is left alone for a while."
         case .noToken: "There is no key or token to sign in with; see <code>auth</code> in the configuration."
         case .overlap: "The run before it was still under way."
+        }
+    }
+
+    private var digests: HTML {
+        let rows = SlotCode.allCases.map { ($0.rawValue, Self.meaning($0)) }
+        return """
+            <p>The page shows the last result’s reason, <code>starwatch digests</code> those of the last day.</p>
+            \(table("Digests", "Word", rows))
+            """
+    }
+
+    private static func meaning(_ code: SlotCode) -> HTML {
+        switch code {
+        case .stale: "Its content was older than <code>ttl</code> allows: the fetches fail, as the log says."
+        case .empty: "There is no news: its content is empty, and <code>on_empty</code> is <code>skip</code>."
+        case .noContent: "There was no content, and <code>on_missing</code> has nothing in its place; see the log."
+        case .missed: "The agent did not run at its time, nor in the 10 minutes after it."
+        case .undelivered: "No sink could be reached until its content was too old."
+        case .rejected: "The sinks refused it."
+        case .noSink: "Every sink that it is for is off: correct it, then send SIGHUP."
+        case .fetchFailed: "The fetch before it failed; it may be shown all the same. Callbacks are told."
         }
     }
 

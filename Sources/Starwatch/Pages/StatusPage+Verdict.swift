@@ -45,7 +45,7 @@ extension StatusPage {
                 "<p>Nobody is signed in, so nothing is polled. <code>starwatch identity set DID</code> signs in.</p>"
             return Verdict(title: "Signed out", tone: .calm, body: body)
         }
-        if status.polls.isEmpty {
+        if status.polls.isEmpty && status.digests.isEmpty {
             let body: HTML =
                 "<p>The configuration has no polls, so nothing is asked of the server. <a href=\"help#settings\">How to add one</a></p>"
             return Verdict(title: "Nothing to do", tone: .calm, body: body)

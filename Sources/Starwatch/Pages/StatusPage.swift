@@ -31,6 +31,7 @@ struct StatusPage: Sendable {
         \(verdict.html)
         \(staleBanner)
         \(pollSection)
+        \(digestSection)
         <div class="grid wide">\(outboxCard)<div class="stack">\(sinksCard)\(serverCard)</div></div>
         <div class="grid">\(clockCard)\(agentCard)</div>
         """

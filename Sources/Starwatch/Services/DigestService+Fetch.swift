@@ -6,21 +6,25 @@ import StarwatchTransport
 
 extension DigestService {
     /// Makes one fetch that a pass has announced, and stores what came of it. Its failure is final.
-    package func fetch(_ fetch: Pass.Fetch) async {
-        guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return }
+    ///
+    /// - Returns: How it ended; `nil` when the database failed.
+    @discardableResult
+    package func fetch(_ fetch: Pass.Fetch) async -> DigestPrefetchOutcome? {
+        guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return nil }
         let runID = RandomID.runID()
-        await work.run { await self.fetch(fetch, digest, runID) }
+        let outcome = await work.run { await self.fetch(fetch, digest, runID) }
         wake.raise()
+        return outcome
     }
 
-    private func fetch(_ fetch: Pass.Fetch, _ digest: Digest, _ runID: String) async {
+    private func fetch(_ fetch: Pass.Fetch, _ digest: Digest, _ runID: String) async -> DigestPrefetchOutcome? {
         do throws(StoreError) {
             let stored = try await store.digestContent(source: digest.source, account: fetch.account)
-            let (outcome, result) = await fetcher.fetch(digest, stored: stored)
+            let (outcome, result) = await fetcher.fetch(digest, for: fetch, stored: stored)
             metrics.digests.prefetches[outcome].increment()
             let now = time.now
             var events: [EventDraft] = []
-            if let reason = outcome.failure {
+            if let reason = outcome.failure(of: digest.options.content) {
                 logger.log(
                     .digestFetchFailed,
                     [
@@ -41,7 +45,7 @@ extension DigestService {
                     events.append(event)
                 }
             }
-            guard outcome != .cancelled else { return }
+            guard outcome != .cancelled else { return outcome }
             let dropped = try await store.finishPrefetch(
                 result,
                 slot: fetch.occurrence?.slot ?? digest.name.rawValue,
@@ -52,22 +56,29 @@ extension DigestService {
                 now: now,
                 events: events
             )
-            guard let dropped, !events.isEmpty else { return }
-            metrics.digests.noteQueued(events, dropped: dropped, logger)
-            hasEvents.raise()
+            guard let dropped else { return .cancelled }
+            if !events.isEmpty {
+                metrics.digests.noteQueued(events, dropped: dropped, logger)
+                hasEvents.raise()
+            }
+            return outcome
         } catch {
             logger.log(.digestStoreFailed, [.error: "\(error.description)"])
+            return nil
         }
     }
 }
 
 extension DigestPrefetchOutcome {
     /// What went wrong, in one sentence; `nil` when nothing did, or when it was given up.
-    fileprivate var failure: String? {
-        switch self {
+    func failure(of content: ContentSource) -> String? {
+        let isFetcher = content.fetch == nil
+        return switch self {
         case .fetched, .notModified, .cancelled: nil
-        case .timeout: "The content did not come within 12 s."
+        case .timeout: "The content did not come in time."
+        case .unreachable where isFetcher: "The program's fetcher of the content failed."
         case .unreachable: "The server of the content cannot be reached."
+        case .refused where isFetcher: "The program's fetcher confirmed content that there is not."
         case .refused: "The server of the content refused the request."
         case .malformed: "The content is not a JSON object, or longer than 256 KiB."
         case .noToken: "The digest's token_file cannot be read."

@@ -37,22 +37,22 @@ package final class DigestService: Service {
     static let topUp = Duration.seconds(3600)
 
     let digests: [Digest]
-    private let sinks: [SinkSlot]
+    let sinks: [SinkSlot]
     let store: Store
-    private let identity: IdentityContext
-    private let server: String
-    private let locale: String
+    let identity: IdentityContext
+    let server: String
+    let locale: String
     let fetcher: DigestFetcher
     let writer: CallbackWriter
-    private let clock: ServerClock
+    let clock: ServerClock
     let time: any TimeSource
     let metrics: AgentMetrics
-    private let hasStored: Signal
+    let hasStored: Signal
     let hasEvents: Signal
     /// Raised when there may be something to do before the time is up.
     package let wake: Signal
     let logger: Logger
-    private let turn = ConcurrencyLimit(1)
+    let turn = ConcurrencyLimit(1)
     let work = AbortableWork()
     private let said = Mutex<Set<String>>([])
     private let warmed = Mutex<(generation: Int, sources: Set<String>)>((0, []))
@@ -134,6 +134,9 @@ package final class DigestService: Service {
                 plans: plans,
                 rows: state.rows.map(\.row),
                 contents: contents.mapValues(\.validatedAt),
+                empty: Set(
+                    digests.filter { $0.options.onEmpty == .skip && contents[$0.name]?.isEmpty == true }.map(\.name)
+                ),
                 armedThrough: state.armedThrough,
                 now: now
             )
@@ -233,10 +236,12 @@ package final class DigestService: Service {
         }
         for ending in changes.ended {
             metrics.digests.deliveries[ending.status].increment()
-            if ending.status == .shown {
+            switch ending.status {
+            case .shown:
                 pass.shown += 1
                 logger.log(.digestShown, [.digest: "\(ending.occurrence.digest)"])
-            } else {
+            case .skipped: logger.log(.digestEmpty, [.digest: "\(ending.occurrence.digest)"])
+            case .scheduled, .skippedStale, .error:
                 pass.missing += 1
                 logger.log(
                     .digestNotShown,
@@ -244,12 +249,22 @@ package final class DigestService: Service {
                 )
             }
         }
-        for (digest, variable) in maker.unknown
-        where said.withLock({ $0.insert("\(digest) \(variable)").inserted }) {
-            logger.log(.digestVariable, [.digest: "\(digest)", .path: "\(variable)"])
-        }
+        noteUnknown(maker)
         metrics.digests.noteQueued(changes.events, dropped: dropped, logger)
         if pass.fired > 0 { hasStored.raise() }
         if !changes.events.isEmpty { hasEvents.raise() }
     }
+
+    /// Says, once, which names of a template the content does not have.
+    func noteUnknown(_ maker: DigestChangeMaker) {
+        for (digest, variable) in maker.unknown
+        where said.withLock({ $0.insert("\(digest) \(variable)").inserted }) {
+            logger.log(.digestVariable, [.digest: "\(digest)", .path: "\(variable)"])
+        }
+    }
+}
+
+extension StoredContent {
+    /// Whether nothing is in it (``DigestContent/isEmpty``).
+    var isEmpty: Bool { DigestContent(json: Array(payload.utf8))?.isEmpty ?? false }
 }

@@ -54,6 +54,30 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         }
     }
 
+    /// One digest.
+    public struct Digest: Sendable, Codable, Hashable {
+        /// When it comes next; `nil` when signed out.
+        public var nextRun: String?
+        /// An IANA name: the zone of its times.
+        public var timezone: String
+        /// When it last came or should have, in the last two days; `nil` if it did not, or when signed out.
+        public var lastRun: String?
+        /// What became of it then; `nil` as above.
+        public var lastStatus: SlotStatus?
+        /// Why it was not shown then; `nil` when it was.
+        public var lastErrorCode: SlotCode?
+
+        enum CodingKeys: String, CodingKey {
+            case nextRun = "next_run"
+            case timezone
+            case lastRun = "last_run"
+            case lastStatus = "last_status"
+            case lastErrorCode = "last_error_code"
+        }
+
+        public init(timezone: String) { self.timezone = timezone }
+    }
+
     /// The outbox.
     public struct Outbox: Sendable, Codable, Hashable {
         /// Rows that wait to be delivered.
@@ -137,6 +161,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var identity: String?
     /// By the poll's name. Empty while the database cannot be read.
     public var polls: [String: Poll] = [:]
+    /// By the digest's name; those of the configuration. Empty while the database cannot be read.
+    public var digests: [String: Digest] = [:]
     /// Zeros while the database cannot be read.
     public var outbox = Outbox()
     public var clock = Clock()
@@ -145,7 +171,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     enum CodingKeys: String, CodingKey {
         case status, reasons, version
         case startedAt = "started_at"
-        case now, identity, polls, outbox, clock, server
+        case now, identity, polls, digests, outbox, clock, server
     }
 
     public init(version: String, startedAt: Timestamp, now: Timestamp) {

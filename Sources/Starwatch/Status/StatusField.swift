@@ -1,6 +1,6 @@
 /// A field of ``AgentStatus`` as JSON. The list is what users may rely on; a test holds the encoding to it.
 struct StatusField: Sendable {
-    /// `NAME` stands for a poll's or sink's name.
+    /// `NAME` stands for a poll's, digest's or sink's name.
     var path: String
     var meaning: String
 
@@ -24,6 +24,14 @@ struct StatusField: Sendable {
         .init(path: "polls.NAME.watermark_time", meaning: "The server's time up to which everything is finished."),
         .init(path: "polls.NAME.fetch_cursor_time", meaning: "The server's time up to which everything is fetched."),
         .init(path: "polls.NAME.skip_reason", meaning: "Why the latest run was skipped; absent if it was not."),
+        .init(path: "digests.NAME.next_run", meaning: "When the digest comes next."),
+        .init(path: "digests.NAME.timezone", meaning: "The zone of its times."),
+        .init(path: "digests.NAME.last_run", meaning: "When it last came or should have, in the last two days."),
+        .init(
+            path: "digests.NAME.last_status",
+            meaning: "What became of it then: scheduled, shown, skipped, skipped_stale or error."
+        ),
+        .init(path: "digests.NAME.last_error_code", meaning: "Why it was not shown then; absent if it was."),
         .init(path: "outbox.pending", meaning: "Changes that wait to be delivered."),
         .init(path: "outbox.claimed", meaning: "Changes that are being delivered."),
         .init(path: "outbox.delivered", meaning: "Delivered changes that are not yet acknowledged."),

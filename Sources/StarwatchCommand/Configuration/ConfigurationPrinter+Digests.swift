@@ -16,11 +16,14 @@ extension ConfigurationPrinter {
             value("fallback_body", digest.fallbackBody)
             value("mode", digest.mode.rawValue)
             value("on_missing", digest.onMissing.rawValue)
+            value("on_empty", digest.onEmpty.rawValue)
             if let sinks = digest.sinks { value("sinks", list: sinks) } else { value("sinks", nil) }
+            // A file has no other: fetchers are of programs that link the library.
+            guard let fetch = digest.content.fetch else { continue }
             open("digests.\(digest.name).fetch", "    fetch:", indent: "      ")
-            value("method", digest.fetch.method.rawValue)
-            writeRequest(digest.fetch, section: "digests.\(digest.name).fetch", indent: "      ")
-            value("body", digest.fetch.body.map { _ in "<secret>" })
+            value("method", fetch.method.rawValue)
+            writeRequest(fetch, section: "digests.\(digest.name).fetch", indent: "      ")
+            value("body", fetch.body.map { _ in "<secret>" })
         }
     }
 
@@ -46,6 +49,7 @@ extension ConfigurationPrinter {
     private mutating func writeRequest(_ fetch: FetchOptions, section: String, indent: String) {
         value("url", Self.redacted(url: fetch.url))
         value("token_file", fetch.tokenFile)
+        if let timeout = fetch.timeout { value("timeout", timeout) } else { value("timeout", nil) }
         guard !fetch.headers.isEmpty else { return value("headers", raw: "{}") }
         open("\(section).headers", "\(indent)headers:", indent: indent + "  ")
         for name in fetch.headers.keys.sorted() { value(name, "<secret>") }

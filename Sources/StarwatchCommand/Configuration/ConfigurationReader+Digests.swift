@@ -27,7 +27,7 @@ extension ConfigurationReader {
     private mutating func readDigest(_ name: PollName, _ section: SettingsSection) {
         section.allow([
             "times", "timezone", "fetch", "lead", "ttl", "title", "body", "fallback_title", "fallback_body", "mode",
-            "on_missing", "sinks",
+            "on_missing", "on_empty", "sinks",
         ])
         var digest = DigestOptions(name: name, fetch: readFetch(section.section("fetch"), postsAlways: false))
         digest.times = readTimes(section)
@@ -40,6 +40,7 @@ extension ConfigurationReader {
         section.text("fallback_body", &digest.fallbackBody)
         section.choice("mode", &digest.mode)
         section.choice("on_missing", &digest.onMissing)
+        section.choice("on_empty", &digest.onEmpty)
         if section.has("sinks"), let sinks = section.list("sinks") {
             let known = options.delivery.sinks.map(\.name)
             for sink in sinks where !known.contains(sink) {
@@ -96,7 +97,7 @@ extension ConfigurationReader {
     private func readFetch(_ section: SettingsSection, postsAlways: Bool) -> FetchOptions {
         var fetch = FetchOptions(url: "")
         guard !section.isMisplaced else { return fetch }
-        var known = ["url", "headers", "token_file"]
+        var known = ["url", "headers", "token_file", "timeout"]
         if !postsAlways { known += ["method", "body"] }
         if section.path.hasSuffix(".heartbeat") { known.append("interval") }
         section.allow(known)
@@ -121,6 +122,12 @@ extension ConfigurationReader {
             fetch.headers[entry.key] = value
         }
         secretFile(section, "token_file", &fetch.tokenFile)
+        section.optionalDuration(
+            "timeout",
+            &fetch.timeout,
+            atLeast: .seconds(1),
+            atMost: postsAlways ? .seconds(8) : .seconds(12)
+        )
         return fetch
     }
 }

@@ -129,18 +129,20 @@ enum DefaultConfiguration {
         #     headers: {}                # no credentials
         #     body: null                 # of POST: JSON
         #     token_file: null           # sent as a bearer token
-        #   lead: 5m                     # fetched so long before; one try of 12s
+        #     timeout: null              # of the one try, 1s to 12s; null: 12s
+        #   lead: 5m                     # fetched so long before
         #   ttl: null                    # how old content may be at the time; null: as that of the time before
         #   title: TimeSafari            # {{name}} is a field of the content
         #   body: Your daily update is ready
         #   mode: prearmed               # prearmed | chained (armed only after the fetch)
         #   on_missing: cached           # cached (else nothing) | fallback (cached, else the fallback) | skip
+        #   on_empty: show               # show | skip (nothing comes when the content has nothing in it)
         #   fallback_title: TimeSafari
         #   fallback_body: Open the app for your daily update
         #   sinks: null                  # names; null: all
 
         callbacks:                       # told of digests by POST; what to fetch is the digests' fetch
-          ack_delivery: null             # of each that was shown: url, headers, token_file
+          ack_delivery: null             # of each that was shown: url, headers, token_file, timeout (1s to 8s)
           report_error: null             # of each that was not, and of failed fetches; the same keys
           heartbeat: null                # that the agent runs; the same keys, and interval: 1h
 

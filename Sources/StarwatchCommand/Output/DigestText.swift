@@ -20,4 +20,15 @@ enum DigestText {
         }
         return TextTable.pairs(contents) + "\n\n" + TextTable(columns: columns, rows: rows).text
     }
+
+    /// `daily: fetched, content of 2026-01-01T06:55:00.412Z`.
+    static func line(_ report: DigestFetchReport) -> String {
+        "\(report.digest): \(report.outcome.rawValue), content of \(report.contentAt ?? "never")"
+    }
+
+    /// `daily: delivered as ntf_…, content of 2026-01-01T06:55:00.412Z`.
+    static func line(_ report: DigestShowReport) -> String {
+        "\(report.digest): \(report.state) as \(report.notificationID), "
+            + (report.contentAt.map { "content of \($0)" } ?? report.text)
+    }
 }

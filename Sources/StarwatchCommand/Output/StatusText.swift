@@ -8,10 +8,11 @@ enum StatusText {
         return [
             TextTable.pairs(head(status, now)),
             polls(status, now).text,
+            status.digests.isEmpty ? nil : digests(status, now).text,
             TextTable.pairs(outbox(status.outbox, now)),
             sinks(status.outbox).text,
             TextTable.pairs(surroundings(status, now)),
-        ].map { $0 + "\n" }.joined(separator: "\n")
+        ].compactMap { $0 }.map { $0 + "\n" }.joined(separator: "\n")
     }
 
     private static func head(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
@@ -36,6 +37,19 @@ enum StatusText {
                     RelativeTime.text(poll.lastSuccess, now: now, never: "never"), poll.lastOutcome ?? "-",
                     RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
                     poll.skipReason?.rawValue ?? "-",
+                ]
+            }
+        )
+    }
+
+    private static func digests(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
+        TextTable(
+            columns: [.init("DIGEST"), .init("LAST"), .init("RESULT"), .init("WHY"), .init("NEXT"), .init("ZONE")],
+            rows: status.digests.sorted { $0.key < $1.key }.map { name, digest in
+                [
+                    name, RelativeTime.text(digest.lastRun, now: now, never: "never"),
+                    digest.lastStatus?.rawValue ?? "-", digest.lastErrorCode?.rawValue ?? "-",
+                    RelativeTime.text(digest.nextRun, now: now), digest.timezone,
                 ]
             }
         )

@@ -16,4 +16,6 @@ protocol AgentOperations: NotificationOperations {
     func changeStars(_ change: StarsChange) async throws(CommandError) -> [String]
     func archivedStars() async throws(CommandError) -> [ArchivedStarsReport]
     func digests() async throws(CommandError) -> [DigestReport]
+    func fetchDigest(_ name: String) async throws(CommandError) -> DigestFetchReport
+    func showDigest(_ name: String) async throws(CommandError) -> DigestShowReport
 }

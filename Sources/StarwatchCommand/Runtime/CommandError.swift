@@ -16,6 +16,8 @@ enum CommandError: Error, Sendable {
     case degraded
     /// A poll cycle failed; its report has been printed.
     case pollFailed
+    /// A digest's content could not be fetched; the report has been printed.
+    case fetchFailed
 
     var exitCode: CommandExitCode {
         switch self {
@@ -24,7 +26,7 @@ enum CommandError: Error, Sendable {
         case .control(let error): error.kind == .invalid ? .usage : .failed
         case .client(.unreachable): .unreachable
         case .client: .failed
-        case .degraded, .pollFailed: .failed
+        case .degraded, .pollFailed, .fetchFailed: .failed
         }
     }
 
@@ -41,7 +43,7 @@ enum CommandError: Error, Sendable {
         case .agent(let error): ["starwatch: \(error.message)"]
         case .control(let error): ["starwatch: \(error.message)"]
         case .client(let error): ["starwatch: \(error.description)"]
-        case .degraded, .pollFailed: []
+        case .degraded, .pollFailed, .fetchFailed: []
         }
     }
 }

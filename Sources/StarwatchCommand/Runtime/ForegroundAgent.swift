@@ -67,6 +67,14 @@ struct ForegroundAgent: AgentOperations {
         try await ask { agent throws(ControlError) in try await agent.digests() }
     }
 
+    func fetchDigest(_ name: String) async throws(CommandError) -> DigestFetchReport {
+        try await ask { agent throws(ControlError) in try await agent.fetchDigest(name) }
+    }
+
+    func showDigest(_ name: String) async throws(CommandError) -> DigestShowReport {
+        try await ask { agent throws(ControlError) in try await agent.showDigest(name) }
+    }
+
     func ask<Answer>(
         _ question: (Agent) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {

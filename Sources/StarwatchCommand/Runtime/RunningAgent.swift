@@ -63,6 +63,14 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.digests() }
     }
 
+    func fetchDigest(_ name: String) async throws(CommandError) -> DigestFetchReport {
+        try await ask { client throws(ControlClientError) in try await client.fetchDigest(name) }
+    }
+
+    func showDigest(_ name: String) async throws(CommandError) -> DigestShowReport {
+        try await ask { client throws(ControlClientError) in try await client.showDigest(name) }
+    }
+
     func ask<Answer>(
         _ question: (ControlClient) async throws(ControlClientError) -> Answer
     ) async throws(CommandError) -> Answer {

@@ -10,6 +10,8 @@ public struct DigestDecision: Sendable, Hashable {
     public struct Skip: Sendable, Hashable {
         public let occurrence: DigestOccurrence
         public let code: SlotCode
+
+        public var status: SlotStatus { code == .empty ? .skipped : .skippedStale }
     }
 
     /// Armed occurrences that are not wanted any more: other times, another zone, another clock.
@@ -38,11 +40,13 @@ public struct DigestDecision: Sendable, Hashable {
     /// - Parameters:
     ///   - rows: What is stored: all that is open, and what has ended since the day before.
     ///   - contents: Since when the content of each digest that has any is known to hold.
+    ///   - empty: The digests whose content has nothing in it.
     ///   - armedThrough: Up to when each digest was armed before; what is missing before that was not wanted then.
     public static func decide(
         plans: [DigestPlan],
         rows: [DigestRow],
         contents: [PollName: Timestamp],
+        empty: Set<PollName> = [],
         armedThrough: [PollName: Timestamp],
         now: Timestamp
     ) -> DigestDecision {
@@ -52,10 +56,11 @@ public struct DigestDecision: Sendable, Hashable {
         for plan in plans {
             for time in plan.times {
                 let slot = DigestOccurrence.slot(plan.name, time)
+                let content = contents[plan.name].map { Content(at: $0, isEmpty: empty.contains(plan.name)) }
                 let start = beginning(of: slot, rows, armedThrough: armedThrough[plan.name], now)
                 for occurrence in plan.occurrences(of: time, after: start, through: now + horizon) {
                     wanted.insert(occurrence)
-                    decision.add(occurrence, stored[occurrence], plan, contents[plan.name], now)
+                    decision.add(occurrence, stored[occurrence], plan, content, now)
                 }
             }
         }
@@ -67,6 +72,35 @@ public struct DigestDecision: Sendable, Hashable {
             }
         }
         return decision
+    }
+
+    /// What is shown of a digest when somebody asks for it, whatever its times: content that is young enough and says of
+    /// when it is, else the fixed text.
+    ///
+    /// - Parameters:
+    ///   - contentAt: As of ``decide(plans:rows:contents:empty:armedThrough:now:)``; `nil`: there is none.
+    ///   - time: Now, and no time at which something was asked for before.
+    public static func show(
+        _ plan: DigestPlan,
+        contentAt: Timestamp?,
+        isEmpty: Bool,
+        at time: Timestamp
+    ) -> DigestDecision {
+        var decision = DigestDecision()
+        let occurrence = DigestOccurrence(askedFor: plan.name, at: time)
+        let young = contentAt.flatMap { time - $0 <= plan.ttl ? $0 : nil }
+        if young != nil, isEmpty, plan.onEmpty == .skip {
+            decision.skipped = [Skip(occurrence: occurrence, code: .empty)]
+        } else {
+            decision.fired = [Arming(occurrence: occurrence, text: young.map { .cached($0) } ?? .fallback)]
+        }
+        return decision
+    }
+
+    /// What is known of a digest's content.
+    private struct Content {
+        let at: Timestamp
+        let isEmpty: Bool
     }
 
     /// A digest goes on where it was armed up to; one that is new begins now.
@@ -85,13 +119,13 @@ public struct DigestDecision: Sendable, Hashable {
         _ occurrence: DigestOccurrence,
         _ row: DigestRow?,
         _ plan: DigestPlan,
-        _ contentAt: Timestamp?,
+        _ content: Content?,
         _ now: Timestamp
     ) {
         let fireAt = occurrence.fireAt
         if let row, !row.isOpen {
             // By a clock that was ahead and has been set back; it did not come, and its time is still to come.
-            guard row.status == .skippedStale, !row.isFired, fireAt > now else { return }
+            guard [.skippedStale, .skipped].contains(row.status), !row.isFired, fireAt > now else { return }
             dropped.append(occurrence)
             wake(at: now)
             return
@@ -99,14 +133,13 @@ public struct DigestDecision: Sendable, Hashable {
         if now - fireAt > Self.grace {
             skipped.append(Skip(occurrence: occurrence, code: .missed))
         } else if fireAt <= now {
-            if let text = Self.text(of: occurrence, row, plan, contentAt, isDue: true) {
+            if let text = Self.text(of: occurrence, row, plan, content, isDue: true) {
                 fired.append(Arming(occurrence: occurrence, text: text))
             } else {
-                let isStale = contentAt != nil && plan.onMissing != .skip
-                skipped.append(Skip(occurrence: occurrence, code: isStale ? .stale : .noContent))
+                skipped.append(Skip(occurrence: occurrence, code: Self.reason(occurrence, row, plan, content)))
             }
         } else {
-            let text = Self.text(of: occurrence, row, plan, contentAt, isDue: false)
+            let text = Self.text(of: occurrence, row, plan, content, isDue: false)
             let arming = text.map { DigestRow.Arming(text: $0, fingerprint: plan.fingerprint) }
             if row == nil {
                 scheduled.append(Arming(occurrence: occurrence, text: text))
@@ -126,18 +159,43 @@ public struct DigestDecision: Sendable, Hashable {
         of occurrence: DigestOccurrence,
         _ row: DigestRow?,
         _ plan: DigestPlan,
-        _ contentAt: Timestamp?,
+        _ content: Content?,
         isDue: Bool
     ) -> DigestText? {
         let prefetch = row?.prefetch ?? .none
-        // Of the time it is shown, not of the time it is armed (C-155).
-        let young = contentAt.flatMap { occurrence.fireAt - $0 <= plan.ttl ? $0 : nil }
-        if prefetch == .succeeded, let young { return .fresh(young) }
+        let fresh = young(content, occurrence, plan)
+        let young = isNothing(content, plan) ? nil : fresh
+        if prefetch == .succeeded, fresh != nil { return young.map { .fresh($0) } }
         if plan.mode == .chained, prefetch == .none || prefetch == .started, !isDue { return nil }
         return switch plan.onMissing {
         case .skip: nil
         case .cached: young.map { .cached($0) }
         case .fallback: young.map { .cached($0) } ?? .fallback
         }
+    }
+
+    /// Why an occurrence that is due has no text.
+    private static func reason(
+        _ occurrence: DigestOccurrence,
+        _ row: DigestRow?,
+        _ plan: DigestPlan,
+        _ content: Content?
+    ) -> SlotCode {
+        let isYoung = young(content, occurrence, plan) != nil
+        if row?.prefetch == .succeeded, isYoung, isNothing(content, plan) { return .empty }
+        return content != nil && !isYoung && plan.onMissing != .skip ? .stale : .noContent
+    }
+
+    /// Of the time it is shown, not of the time it is armed (C-155).
+    private static func young(
+        _ content: Content?,
+        _ occurrence: DigestOccurrence,
+        _ plan: DigestPlan
+    ) -> Timestamp? {
+        content.flatMap { occurrence.fireAt - $0.at <= plan.ttl ? $0.at : nil }
+    }
+
+    private static func isNothing(_ content: Content?, _ plan: DigestPlan) -> Bool {
+        plan.onEmpty == .skip && content?.isEmpty == true
     }
 }

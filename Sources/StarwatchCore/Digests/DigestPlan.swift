@@ -16,6 +16,14 @@ public enum DigestFallback: String, Sendable, CaseIterable {
     case skip
 }
 
+/// What becomes of content that has nothing in it (``DigestContent/isEmpty``).
+public enum EmptyContent: String, Sendable, CaseIterable {
+    /// It is shown as any other.
+    case show
+    /// It is as if there were none, and if it was fetched for the occurrence, nothing comes.
+    case skip
+}
+
 /// What decides when a digest comes and what of.
 public struct DigestPlan: Sendable {
     public var name: PollName
@@ -27,6 +35,7 @@ public struct DigestPlan: Sendable {
     public var ttl: Duration
     public var mode: DigestMode
     public var onMissing: DigestFallback
+    public var onEmpty: EmptyContent
     /// Stands for all that the texts are made of beside the content: another one means that they must be made again.
     public var fingerprint: Int64
 
@@ -38,6 +47,7 @@ public struct DigestPlan: Sendable {
         ttl: Duration,
         mode: DigestMode,
         onMissing: DigestFallback,
+        onEmpty: EmptyContent = .show,
         fingerprint: Int64 = 0
     ) {
         self.name = name
@@ -47,6 +57,7 @@ public struct DigestPlan: Sendable {
         self.ttl = ttl
         self.mode = mode
         self.onMissing = onMissing
+        self.onEmpty = onEmpty
         self.fingerprint = fingerprint
     }
 
@@ -83,6 +94,14 @@ public struct DigestOccurrence: Sendable, Hashable {
     init(digest: PollName, time: DayTime, fireAt: Timestamp) {
         self.init(digest: digest, slot: Self.slot(digest, time), fireAt: fireAt)
     }
+
+    /// One that somebody asked for, outside the digest's times. Its slot is `NAME/now`.
+    public init(askedFor digest: PollName, at time: Timestamp) {
+        self.init(digest: digest, slot: "\(digest)/now", fireAt: time)
+    }
+
+    /// Whether it is one of the digest's times, and not asked for.
+    public var isPlanned: Bool { slot != "\(digest)/now" }
 
     static func slot(_ digest: PollName, _ time: DayTime) -> String { "\(digest)/\(time.slot)" }
 }

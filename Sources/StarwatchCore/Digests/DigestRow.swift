@@ -1,14 +1,18 @@
 /// How the delivery of a slot stands.
-public enum SlotStatus: String, Sendable, CaseIterable {
+public enum SlotStatus: String, Sendable, CaseIterable, Codable {
     case scheduled, shown
+    /// Nothing was to be shown: its content is empty, and ``EmptyContent/skip`` says that none comes then.
+    case skipped
     case skippedStale = "skipped_stale"
     case error
 }
 
 /// Why a slot was not shown, or not with new content; stored and reported as the error code.
-public enum SlotCode: String, Sendable, CaseIterable {
+public enum SlotCode: String, Sendable, CaseIterable, Codable {
     /// Its content was older than its time to live allows.
     case stale
+    /// What was fetched for it has nothing in it.
+    case empty
     /// There was nothing to show.
     case noContent = "no_content"
     /// The agent did not run at its time, nor shortly after.

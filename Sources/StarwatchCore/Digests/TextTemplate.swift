@@ -56,6 +56,15 @@ public struct DigestContent: Sendable, Hashable {
         case list([Value])
         case object([String: Value])
 
+        /// A blank text, and a list or an object in which everything is empty. A number and a truth value are something.
+        var isEmpty: Bool {
+            switch self {
+            case .text(let text): text.allSatisfy(\.isWhitespace)
+            case .list(let values): values.allSatisfy(\.isEmpty)
+            case .object(let fields): fields.values.allSatisfy(\.isEmpty)
+            }
+        }
+
         init(from decoder: any Decoder) throws {
             if let object = try? decoder.container(keyedBy: AnyKey.self) {
                 var fields: [String: Value] = [:]
@@ -99,6 +108,15 @@ public struct DigestContent: Sendable, Hashable {
             return nil
         }
         self.root = root
+    }
+
+    /// Whether nothing is in it: it has no field, or all of them are `null`, blank, or empty themselves.
+    public var isEmpty: Bool { root.isEmpty }
+
+    /// Whether bytes that are no content say that there is none: they are blank, or an empty list, text or `null`.
+    public static func isNothing(_ bytes: [UInt8]) -> Bool {
+        if bytes.allSatisfy({ [9, 10, 13, 32].contains($0) }) { return true }
+        return (try? JSONDecoder().decode(Value.self, from: Data(bytes)))?.isEmpty ?? false
     }
 
     /// The text of the field at a path; `nil` when there is none, or it is an object or a list.

@@ -1,22 +1,39 @@
 extension Schema {
     /// Digests: what is armed, what was fetched and for which request, and what callbacks are still to be told.
+    ///
+    /// The table of occurrences is made anew, because a check of its status cannot be changed.
     static let digests = """
         ALTER TABLE notif_contents ADD COLUMN source TEXT NOT NULL DEFAULT '';
         ALTER TABLE notif_contents ADD COLUMN validated_at INTEGER;
         CREATE INDEX notif_idx_contents_slot_time ON notif_contents (slot_id, fetched_at DESC);
         CREATE INDEX notif_idx_contents_source ON notif_contents (account, source, fetched_at DESC);
 
-        ALTER TABLE notif_deliveries ADD COLUMN digest TEXT;
-        ALTER TABLE notif_deliveries ADD COLUMN token TEXT;
-        ALTER TABLE notif_deliveries ADD COLUMN prefetch TEXT NOT NULL DEFAULT 'none'
-            CHECK (prefetch IN ('none', 'started', 'succeeded', 'failed'));
-        ALTER TABLE notif_deliveries ADD COLUMN text_kind TEXT CHECK (text_kind IN ('fresh', 'cached', 'fallback'));
-        ALTER TABLE notif_deliveries ADD COLUMN content_at INTEGER;
-        ALTER TABLE notif_deliveries ADD COLUMN fingerprint INTEGER;
-        ALTER TABLE notif_deliveries ADD COLUMN title TEXT;
-        ALTER TABLE notif_deliveries ADD COLUMN body TEXT;
-        ALTER TABLE notif_deliveries ADD COLUMN payload BLOB;
-        ALTER TABLE notif_deliveries ADD COLUMN fired_at INTEGER;
+        ALTER TABLE notif_deliveries RENAME TO notif_deliveries_1;
+        CREATE TABLE notif_deliveries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account TEXT NOT NULL,
+            slot_id TEXT NOT NULL,
+            fire_at INTEGER NOT NULL,
+            delivered_at INTEGER,
+            status TEXT NOT NULL CHECK (status IN ('scheduled', 'shown', 'skipped', 'skipped_stale', 'error')),
+            error_code TEXT,
+            error_message TEXT,
+            digest TEXT,
+            token TEXT,
+            prefetch TEXT NOT NULL DEFAULT 'none' CHECK (prefetch IN ('none', 'started', 'succeeded', 'failed')),
+            text_kind TEXT CHECK (text_kind IN ('fresh', 'cached', 'fallback')),
+            content_at INTEGER,
+            fingerprint INTEGER,
+            title TEXT,
+            body TEXT,
+            payload BLOB,
+            fired_at INTEGER,
+            UNIQUE (account, slot_id, fire_at)
+        ) STRICT;
+        INSERT INTO notif_deliveries
+            (id, account, slot_id, fire_at, delivered_at, status, error_code, error_message)
+        SELECT id, account, slot_id, fire_at, delivered_at, status, error_code, error_message FROM notif_deliveries_1;
+        DROP TABLE notif_deliveries_1;
         CREATE INDEX notif_idx_deliveries_open ON notif_deliveries (account) WHERE status = 'scheduled';
 
         CREATE TABLE notif_config (

@@ -43,12 +43,14 @@ import Testing
         )
     }
 
-    /// Code in the article is the example's, line by line; only how far it is indented differs.
+    /// Code in the article is the example's or a test's, line by line; only how far it is indented differs.
     @Test func theArticlesCodeIsTheExamples() throws {
         let root = Repository.root
         let folder = root.appending(path: "Examples/ReleaseWatcher")
-        let sources = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "swift" }.map { try lines(String(contentsOf: $0, encoding: .utf8)) }
+        let test = root.appending(path: "Tests/StarwatchTests/Host/ContentFetcherTests.swift")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) + [test]
+        let sources = try files.filter { $0.pathExtension == "swift" }
+            .map { try lines(String(contentsOf: $0, encoding: .utf8)) }
         let article = try String(
             contentsOf: root.appending(path: "Sources/Starwatch/Starwatch.docc/HostApps.md"),
             encoding: .utf8
@@ -60,7 +62,7 @@ import Testing
         for snippet in snippets {
             #expect(
                 sources.contains { $0.contains(snippet) },
-                "not in the example:\n\(snippet.joined(separator: "\n"))"
+                "not in the example or the test:\n\(snippet.joined(separator: "\n"))"
             )
         }
     }

@@ -73,3 +73,11 @@ extension Bench {
 
     var contentRequests: [RecordedRequest] { mock.requests(to: .content) }
 }
+
+extension DigestOptions {
+    /// The request for the content of one that has one.
+    var fetch: FetchOptions {
+        get { content.fetch! }
+        set { content = .request(newValue) }
+    }
+}

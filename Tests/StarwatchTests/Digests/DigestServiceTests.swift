@@ -335,10 +335,10 @@ import Testing
             let pass = await bench.digests.pass()
             let fetch = try #require(pass.fetches.first)
             let service = bench.digests
-            async let underWay: Void = service.fetch(fetch)
+            async let underWay = service.fetch(fetch)
             try await bench.mock.waitForRequests(2, to: .content)
             _ = try await bench.agent.setIdentity(World.other)
-            await underWay
+            #expect(await underWay == .cancelled)
             #expect(bench.count(.cancelled) == 1)
             #expect(try await bench.stored().isEmpty)
             let source = bench.digests.digests[0].source

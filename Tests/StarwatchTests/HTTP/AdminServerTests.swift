@@ -95,11 +95,13 @@ struct AdminServerTests {
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
         status.outbox.sinks = ["phone": "disabled"]
+        status.digests = status.digests.filter { $0.key == "weekly" }
         let reply = try await withAdmin(FakeAgent { [status] in $0.status = status }) {
             try await $0.get("/api/v1/status")
         }
         let golden = """
-            clock.last_sync clock.skew_seconds clock.uncertainty_seconds identity now outbox.backpressure \
+            clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
+            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone identity now outbox.backpressure \
             outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.ledger_imbalance outbox.oldest_due \
             outbox.oldest_pending outbox.pending outbox.sinks.NAME polls.NAME.fetch_cursor_time polls.NAME.kind \
             polls.NAME.last_attempt polls.NAME.last_outcome polls.NAME.last_success polls.NAME.next_run \
@@ -109,6 +111,7 @@ struct AdminServerTests {
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {
             $0.replacing("polls.starred_projects.", with: "polls.NAME.").replacing("sinks.phone", with: "sinks.NAME")
+                .replacing("digests.weekly.", with: "digests.NAME.")
         }
         #expect(paths.sorted() == golden)
         #expect(StatusField.all.map(\.path).sorted() == golden)

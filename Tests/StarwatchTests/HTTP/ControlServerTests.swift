@@ -67,6 +67,8 @@ struct ControlServerTests {
             #expect(try await client.stars() == ["p/1", "p 2"])
             #expect(try await client.archivedStars().map(\.planIDs) == [["p/1"]])
             #expect(try await client.digests().isEmpty)
+            #expect(try await client.fetchDigest("daily").isFresh)
+            #expect(try await client.showDigest("a/b").notificationID == "ntf_1")
             try await client.reload()
         }
         #expect(
@@ -75,7 +77,7 @@ struct ControlServerTests {
                 "retry [1, 2, 3]",
                 "discard [4]", "retry all of a poll", "discard all of every poll",
                 "set identity", "identity", "set identity", "stars add", "stars",
-                "archived stars", "digests", "reload",
+                "archived stars", "digests", "fetch digest daily", "show digest a/b", "reload",
             ]
         )
     }

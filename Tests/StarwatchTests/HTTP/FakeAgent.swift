@@ -146,6 +146,16 @@ final class FakeAgent: AgentControl {
         return []
     }
 
+    func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport {
+        try note("fetch digest \(name)")
+        return DigestFetchReport(digest: name, outcome: .notModified, contentAt: "2026-01-01T12:00:00.000Z")
+    }
+
+    func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport {
+        try note("show digest \(name)")
+        return DigestShowReport(digest: name, notificationID: "ntf_1", text: "fallback", state: "delivered")
+    }
+
     func reload() async throws(ControlError) { try note("reload") }
 
     func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry] {

@@ -27,6 +27,7 @@ struct OpenAPITests {
             "StarsArchive": StarsArchive.self, "ReloadAnswer": ReloadAnswer.self,
             "Notification": NotificationMessage.self,
             "DigestReport": DigestReport.self, "DigestListing": DigestListing.self,
+            "DigestFetchReport": DigestFetchReport.self, "DigestShowReport": DigestShowReport.self,
             "FeedEntry": FeedEntry.self, "FeedListing": FeedListing.self,
             "SentNotification": NotificationEntry.self, "SentListing": NotificationListing.self,
             "ActionReport": ActionReport.self, "Shortlink": ShortlinkReport.self,

@@ -234,9 +234,17 @@ import Testing
                 options.reportError = FetchOptions(url: mock.url + "/callback")
                 options.ackDelivery = options.reportError
             },
-            digest: { digest, _ in digest.body = "{{typo}}" }
+            digest: { digest, _ in digest.body = "{{typo}}" },
+            options: { options in
+                var quiet = options.digests[0]
+                quiet.name = PollName("quiet")!
+                quiet.fetch.url += "?quiet"
+                quiet.onEmpty = .skip
+                options.digests.append(quiet)
+            }
         ) { bench in
-            bench.mock.script(.status(200, body: "{}"), .status(500), at: .content)
+            let nothing = MockFault.status(200, body: "{}")
+            bench.mock.script(nothing, nothing, .status(500), nothing, at: .content)
             bench.mock.script(.status(503), .status(400), at: .callback)
             await bench.settle()
             bench.move(to: "12:55")

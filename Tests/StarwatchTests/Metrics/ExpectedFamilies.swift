@@ -175,7 +175,7 @@ enum ExpectedFamilies {
         family(
             "starwatch_digest_deliveries_total",
             "counter",
-            ("status", ["scheduled", "shown", "skipped_stale", "error"])
+            ("status", ["scheduled", "shown", "skipped", "skipped_stale", "error"])
         ),
         family("starwatch_digest_lateness_seconds", "histogram"),
         family(

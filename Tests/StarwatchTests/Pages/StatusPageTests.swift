@@ -52,7 +52,44 @@ import Testing
         status.clock.skewSeconds = -37.5
         status.server.circuit = "half_open"
         status.server.throttledUntil = "2026-01-01T12:00:45.000Z"
+        status.digests = digests
         return status
+    }
+
+    private static var digests: [String: AgentStatus.Digest] {
+        var daily = AgentStatus.Digest(timezone: "Europe/Zurich")
+        daily.nextRun = "2026-01-02T07:00:00.000Z"
+        daily.lastRun = "2026-01-01T07:00:00.000Z"
+        daily.lastStatus = .shown
+        var weekly = daily
+        weekly.lastStatus = .error
+        weekly.lastErrorCode = .noSink
+        return ["daily": daily, "weekly": weekly]
+    }
+
+    @Test(arguments: SlotCode.allCases)
+    func everyReasonOfADigestHasHelp(code: SlotCode) {
+        #expect(HelpPage().html(nonce: "n").text.contains("<th scope=\"row\"><code>\(code.rawValue)</code></th>"))
+    }
+
+    @Test func digestsSayWhenTheyComeAndHowTheyFared() {
+        var status = Self.healthy
+        #expect(!page(status).contains("Digests"))
+        status.digests = Self.digests
+        status.digests["idle"] = AgentStatus.Digest(timezone: "UTC")
+        status.digests["quiet"] = status.digests["daily"]
+        status.digests["quiet"]?.lastStatus = .skipped
+        let page = page(status)
+        #expect(page.contains("<caption id=\"digests\">Digests</caption>"))
+        #expect(page.contains(">in 19 h <small>2026-01-02 07:00:00 UTC</small></time>"))
+        #expect(page.contains(">5 h ago <small>07:00:00 UTC</small></time>"))
+        #expect(page.contains("<div>Europe/Zurich</div>"))
+        #expect(page.contains("<span class=\"pill good\">Shown</span>"))
+        #expect(page.contains("<span class=\"pill bad\">Not shown</span><small>no sink</small>"))
+        #expect(page.contains("<span class=\"pill\">No news</span>"))
+        #expect(page.contains("<span class=\"none\">not yet</span>"))
+        status.polls = [:]
+        #expect(!self.page(status).contains("Nothing to do"))
     }
 
     private func page(_ status: AgentStatus, canControl: Bool = false) -> String {
@@ -219,6 +256,11 @@ import Testing
         poll.watermarkTime = hostile
         poll.fetchCursorTime = hostile
         status.polls[hostile] = poll
+        var digest = AgentStatus.Digest(timezone: hostile)
+        digest.nextRun = hostile
+        digest.lastRun = hostile
+        digest.lastStatus = .error
+        status.digests[hostile] = digest
         status.outbox.oldestPending = hostile
         status.outbox.oldestDue = hostile
         status.outbox.sinks = [hostile: hostile]

@@ -1,0 +1,61 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+/// How long content and callbacks may take.
+@Suite struct DigestLimitTests {
+    /// Keeps the limits of the requests that it is asked for, and refuses them.
+    private final class Limits: HTTPTransport {
+        let seen = Mutex<[Duration]>([])
+
+        func exchange(_ request: HTTPRequest) async -> HTTPExchange {
+            seen.withLock { $0.append(request.timeout) }
+            let now = StarwatchTransport.ClockReading(wall: ManualClock.start, monotonic: .zero)
+            return HTTPExchange(
+                result: .failure(.timeout),
+                measurements: HTTPMeasurements(sentAt: now, receivedAt: now)
+            )
+        }
+
+        func shutdown() {}
+    }
+
+    private static let arguments: [(Duration?, Duration, Duration)] = [
+        (nil, .seconds(12), .seconds(8)), (.seconds(3), .seconds(3), .seconds(3)),
+        (.seconds(60), .seconds(12), .seconds(8)),
+    ]
+
+    @Test(arguments: arguments)
+    func aRequestTakesNoLongerThanItsOptionsSayAndNeverMore(
+        option: Duration?,
+        content: Duration,
+        callback: Duration
+    ) async throws {
+        let http = Limits()
+        let clock = ManualClock()
+        var fetch = FetchOptions(url: "https://example.org")
+        fetch.timeout = option
+        let digest = Digest(
+            DigestOptions(name: DigestBench.name, fetch: fetch),
+            token: nil,
+            zone: { FixedZone.utc }
+        )
+        let end = await DigestFetcher(http: http, time: clock).fetch(
+            digest,
+            for: .init(digest: digest.name, occurrence: nil, account: Bench.did, generation: 1),
+            stored: nil
+        )
+        #expect(end.outcome == .timeout)
+        let receiver = CallbackReceiver(kinds: [.heartbeat], options: fetch, token: nil, http: http)
+        try await DigestBench.run { (bench: Bench) async throws in
+            _ = try await bench.agent.store.enqueue([EventDraft(kind: .heartbeat, payload: "{}")], now: clock.now)
+            let event = try #require(try await bench.agent.store.dueEvents([.heartbeat], now: clock.now).first)
+            #expect(await receiver.tell(event, time: clock) == .timeout)
+        }
+        #expect(http.seen.withLock { $0 } == [content, callback])
+    }
+}
