@@ -130,6 +130,18 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(abs(histogram.sum - 14.21) < 1e-9)
     }
 
+    @Test func neitherManyObservationsNorLargeOnesAreLost() {
+        let histogram = Histogram(bounds: [1, 20_000])
+        // More than a cell can count, and more than it can sum.
+        for _ in 0..<1_100_000 { histogram.observe(0) }
+        for _ in 0..<1800 { histogram.observe(10_000.000001) }
+        for value in [17_179.869183, 17_179.869184, 1e9] { histogram.observe(value) }
+        #expect(histogram.counts == [1_100_000, 1802, 1])
+        #expect(abs(histogram.sum - 1_018_034_359.740167) < 1e-5)
+        // Reading takes nothing away.
+        #expect(histogram.counts == [1_100_000, 1802, 1])
+    }
+
     @Test func concurrentUseLosesNothing() async {
         let registry = MetricRegistry()
         let counter = registry.counter(.counter("t_total", "T.", carriesExemplars: true))

@@ -102,26 +102,26 @@ final class HistogramSeries: MetricSeries {
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
         let exemplars = format == .openMetrics ? histogram.exemplars?.all : nil
-        // The sum is read first: a scrape may see an observation in the buckets only, never in the sum only.
-        let sum = histogram.sum
-        var cumulative: UInt64 = 0
-        for (index, prefix) in bucketPrefixes.enumerated() {
-            cumulative += histogram.count(at: index)
-            guard let prefix else { continue }
-            page.append(contentsOf: prefix.bytes)
-            guard let entry = exemplars?[index] else {
-                page.append(lastInteger: cumulative)
-                continue
+        histogram.read { counts, sum in
+            var cumulative: UInt64 = 0
+            for (index, prefix) in bucketPrefixes.enumerated() {
+                cumulative += counts[index]
+                guard let prefix else { continue }
+                page.append(contentsOf: prefix.bytes)
+                guard let entry = exemplars?[index] else {
+                    page.append(lastInteger: cumulative)
+                    continue
+                }
+                page.append(integer: cumulative)
+                page.append(exemplar: entry)
+                page.append(UInt8(ascii: "\n"))
             }
-            page.append(integer: cumulative)
-            page.append(exemplar: entry)
+            page.append(contentsOf: sumPrefix.bytes)
+            page.append(value: sum)
             page.append(UInt8(ascii: "\n"))
+            page.append(contentsOf: countPrefix.bytes)
+            page.append(lastInteger: cumulative)
         }
-        page.append(contentsOf: sumPrefix.bytes)
-        page.append(value: sum)
-        page.append(UInt8(ascii: "\n"))
-        page.append(contentsOf: countPrefix.bytes)
-        page.append(lastInteger: cumulative)
     }
 }
 

@@ -1,15 +1,39 @@
 import Synchronization
 
-/// Observations counted by size. Observing takes no lock and allocates nothing, unless an exemplar is kept.
+/// Observations counted by size. Observing allocates nothing, unless an exemplar is kept, and takes a lock only for a
+/// value of more than 17,179 and once in half a million of others.
+///
+/// The sum is exact to half a millionth for each observation.
 package final class Histogram: Sendable {
     /// The upper bounds of the buckets, ascending; that of the last bucket, +Inf, is left out.
     package let bounds: [Double]
-    // Plain memory: counting references to the buckets took longer than counting. Bounds are written once, in init.
+    // Plain memory: counting references to the cells took longer than counting. Bounds are written once, in init.
     private nonisolated(unsafe) let limits: UnsafeMutablePointer<Double>
-    private nonisolated(unsafe) let buckets: UnsafeMutablePointer<Atomic<UInt64>>
+    private nonisolated(unsafe) let cells: UnsafeMutablePointer<Atomic<UInt64>>
     private let limitCount: Int
-    private let sumBits = Atomic<UInt64>(Double(0).bitPattern)
+    private let totals: Mutex<Totals>
     let exemplars: ExemplarSlots?
+
+    /// What was in the cells when they were last emptied, and what never fitted into one.
+    private struct Totals {
+        var counts: [UInt64]
+        var millionths: UInt64 = 0
+        var others = 0.0
+
+        var sum: Double { Double(millionths) / Cell.perUnit + others }
+    }
+
+    /// A bucket's observations and their sum in one number, so that counting them is one atomic instruction.
+    private enum Cell {
+        static let perUnit = 1e6
+        static let sumBits: UInt64 = 44
+        static let one: UInt64 = 1 << sumBits
+        static let sumMask = one - 1
+        /// What is larger goes to the totals: half of a sum has room for 512 of the others.
+        static let largest = Double(1 << 34) / perUnit
+        /// Either number is half full.
+        static let isHalfFull: UInt64 = 1 << 63 | 1 << (sumBits - 1)
+    }
 
     init(bounds: [Double], carriesExemplars: Bool = false) {
         precondition(
@@ -20,16 +44,17 @@ package final class Histogram: Sendable {
         self.bounds = bounds
         limitCount = bounds.count
         limits = .allocate(capacity: bounds.count)
-        buckets = .allocate(capacity: bounds.count + 1)
+        cells = .allocate(capacity: bounds.count + 1)
         for (index, bound) in bounds.enumerated() { (limits + index).initialize(to: bound) }
-        for index in 0...bounds.count { (buckets + index).initialize(to: Atomic(0)) }
+        for index in 0...bounds.count { (cells + index).initialize(to: Atomic(0)) }
+        totals = Mutex(Totals(counts: Array(repeating: 0, count: bounds.count + 1)))
         exemplars = carriesExemplars ? ExemplarSlots(count: bounds.count + 1) : nil
     }
 
     deinit {
         limits.deallocate()
-        buckets.deinitialize(count: limitCount + 1)
-        buckets.deallocate()
+        cells.deinitialize(count: limitCount + 1)
+        cells.deallocate()
     }
 
     /// Counts one observation.
@@ -52,9 +77,24 @@ package final class Histogram: Sendable {
         let value = max(value, 0)
         var index = 0
         while index < limitCount, value > limits[index] { index += 1 }
-        buckets[index].wrappingAdd(1, ordering: .relaxed)
-        sumBits.addDouble(value)
+        guard value < Cell.largest else {
+            totals.withLock { totals in
+                totals.counts[index] += 1
+                totals.others += value
+            }
+            return index
+        }
+        let cell = Cell.one | UInt64(truncatingIfNeeded: Int64(value * Cell.perUnit + 0.5))
+        if cells[index].wrappingAdd(cell, ordering: .relaxed).oldValue & Cell.isHalfFull != 0 {
+            totals.withLock { empty(index, into: &$0) }
+        }
         return index
+    }
+
+    private func empty(_ index: Int, into totals: inout Totals) {
+        let cell = cells[index].exchange(0, ordering: .relaxed)
+        totals.counts[index] += cell >> Cell.sumBits
+        totals.millionths += cell & Cell.sumMask
     }
 
     /// Counts one observation of a duration, in seconds.
@@ -63,16 +103,26 @@ package final class Histogram: Sendable {
         observe(Double(seconds) + Double(attoseconds) / 1e18, exemplar: exemplar)
     }
 
-    /// Observations per bucket, not cumulative; the last is +Inf.
-    package var counts: [UInt64] { (0...limitCount).map { count(at: $0) } }
+    /// Reads everything at one moment: observations per bucket, not cumulative, the last being +Inf, and their sum.
+    ///
+    /// Nothing is observed in `body`.
+    func read<Result>(_ body: (_ counts: [UInt64], _ sum: Double) throws -> Result) rethrows -> Result {
+        try totals.withLock { totals in
+            for index in 0...limitCount { empty(index, into: &totals) }
+            return try body(totals.counts, totals.sum)
+        }
+    }
 
-    package var sum: Double { Double(bitPattern: sumBits.load(ordering: .relaxed)) }
+    /// Observations per bucket, not cumulative; the last is +Inf.
+    package var counts: [UInt64] { read { counts, _ in counts } }
+
+    package var sum: Double { read { _, sum in sum } }
 
     /// - Parameter counts: One for each bucket.
     func add(counts: [UInt64], sum: Double) {
-        for (index, count) in counts.enumerated() { buckets[index].wrappingAdd(count, ordering: .relaxed) }
-        sumBits.addDouble(sum)
+        totals.withLock { totals in
+            for (index, count) in counts.enumerated() { totals.counts[index] += count }
+            totals.others += sum
+        }
     }
-
-    func count(at index: Int) -> UInt64 { buckets[index].load(ordering: .relaxed) }
 }
