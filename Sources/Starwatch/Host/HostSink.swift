@@ -35,7 +35,8 @@ public struct HostSinkRefusal: Error, Sendable, Hashable {
 /// A sink whose notifications are an `AsyncSequence`.
 ///
 /// A notification counts as delivered when it is in the sequence: a program that ends before it has read it does not
-/// see it again, and one that does not keep up loses the oldest of more than 1,000. One that must not lose any is a ``HostSink`` itself.
+/// see it again, and one that does not keep up loses the oldest of more than 1,000. One that must not lose any is a
+/// ``HostSink`` itself.
 public final class NotificationFeed: HostSink {
     public let name: String
     /// For one reader. Ends with ``finish()``.
