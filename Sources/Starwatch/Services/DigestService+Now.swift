@@ -67,15 +67,7 @@ extension DigestService {
         maker.locale = locale
         maker.make(decision, sinks: names)
         guard let id = maker.changes.armed.first?.token else { return .noSink }
-        let stored = try await store.apply(
-            maker.changes,
-            of: did,
-            generation: active.generation,
-            server: server,
-            now: clock.now
-        )
-        guard stored != nil else {
-            identity.invalidate()
+        guard try await apply(maker.changes, of: did, generation: active.generation) != nil else {
             return .otherIdentity
         }
         noteUnknown(maker)

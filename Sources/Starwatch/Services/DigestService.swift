@@ -148,16 +148,7 @@ package final class DigestService: Service {
             maker.extend(by: Self.topUp)
             for ending in maker.changes.ended { maker.tell(ending, did, writer) }
             if !maker.changes.isEmpty {
-                let stored = try await store.apply(
-                    maker.changes,
-                    of: did,
-                    generation: active.generation,
-                    server: server,
-                    now: clock.now
-                )
-                guard let dropped = stored else {
-                    // The identity is another one by now; what is known of it is read again.
-                    identity.invalidate()
+                guard let dropped = try await apply(maker.changes, of: did, generation: active.generation) else {
                     pass.next = now
                     return pass
                 }
@@ -253,6 +244,20 @@ package final class DigestService: Service {
         metrics.digests.noteQueued(changes.events, dropped: dropped, logger)
         if pass.fired > 0 { hasStored.raise() }
         if !changes.events.isEmpty { hasEvents.raise() }
+    }
+
+    /// Stores changes; how many events were dropped, or `nil` when the identity is another one by now.
+    func apply(_ changes: DigestChanges, of account: DID, generation: Int) async throws(StoreError) -> Int? {
+        let dropped = try await store.apply(
+            changes,
+            of: account,
+            generation: generation,
+            server: server,
+            now: clock.now
+        )
+        // What is known of the identity is read again.
+        if dropped == nil { identity.invalidate() }
+        return dropped
     }
 
     /// Says, once, which names of a template the content does not have.
