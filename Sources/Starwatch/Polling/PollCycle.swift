@@ -229,7 +229,6 @@ package final class PollCycle: Sendable {
                 do { plan = try walk.receive(page, askedAt: askedAt) } catch { throw .page(error) }
                 let counts = try await commit(
                     page,
-                    body: response.body,
                     plan: plan,
                     stream: stream,
                     state: state,
@@ -305,7 +304,6 @@ package final class PollCycle: Sendable {
     /// - Parameter isWalkStored: Whether an interrupted walk is stored, of an earlier cycle or a page before.
     private func commit(
         _ page: Page,
-        body: [UInt8],
         plan: PageWalk.Plan,
         stream: StreamKey,
         state: PollState,
@@ -329,7 +327,7 @@ package final class PollCycle: Sendable {
             now: clock.now
         )
         commit.rejectedCount = page.rejected
-        if poll.kind == .starredProjects { commit.details = PlanDetailsDecoder.decode(body) }
+        commit.details = page.details
         commit.cursor = isBootstrap ? .unchanged : plan.cursor
         commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
         commit.interrupted = plan.interrupted

@@ -2,6 +2,8 @@
 public struct Page: Sendable, Hashable {
     /// The changes, in the dialect's order.
     public let changes: [Change]
+    /// What the changed plans are like, as far as the page says it; offers have no entry.
+    public let details: [JWTID: PlanDetails]
     /// Whether the server has more in this direction.
     public let hasMore: Bool
     /// The server's cursor for the next ascending page; `nil` in the descending dialect and at the end.

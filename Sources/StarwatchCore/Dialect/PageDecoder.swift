@@ -78,7 +78,7 @@ public enum PageDecoder {
         guard wire.issues.isEmpty, let items = wire.data else {
             throw PageRejection(violation: .schema, issues: wire.issues)
         }
-        var (changes, issues, rejected) = try changes(
+        var (changes, details, issues, rejected) = try changes(
             of: items,
             dialect: dialect,
             quarantine: quarantine,
@@ -94,6 +94,7 @@ public enum PageDecoder {
         if hasMore && items.isEmpty { throw PageRejection(violation: .hitLimit, issues: []) }
         var page = Page(
             changes: changes,
+            details: details,
             hasMore: hasMore,
             nextAfter: nextAfter,
             fetched: items.count,
@@ -125,9 +126,10 @@ public enum PageDecoder {
         dialect: Dialect,
         quarantine: Bool,
         latest: Timestamp?
-    ) throws(PageRejection) -> ([Change], [ValidationIssue], Int) {
+    ) throws(PageRejection) -> ([Change], [JWTID: PlanDetails], [ValidationIssue], Int) {
         var changes: [Change] = []
         changes.reserveCapacity(items.count)
+        var details: [JWTID: PlanDetails] = [:]
         var refused: [ValidationIssue] = []
         var rejected = 0
         for (index, item) in items.enumerated() {
@@ -138,6 +140,7 @@ public enum PageDecoder {
                 let isInTime = id.map { id in latest.map { id.timestamp <= $0 } ?? true } ?? false
                 if let id, id.kind == dialect.idKind, isInTime, handle.utf8.count <= handleLimitBytes {
                     changes.append(Change(id: id, plan: handle, name: item.name.flatMap(shortened)))
+                    details[id] = item.details
                     continue
                 }
                 let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
@@ -149,7 +152,7 @@ public enum PageDecoder {
             refused.append(contentsOf: issues)
             rejected += 1
         }
-        return (changes, refused, rejected)
+        return (changes, details, refused, rejected)
     }
 
     /// Sorts the changes if they are out of order; whether they were (R-VAL-11).

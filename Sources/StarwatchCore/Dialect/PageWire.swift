@@ -73,6 +73,8 @@ struct ItemWire: Decodable {
     var id: String?
     var handle: String?
     var name: String?
+    /// `nil` for offers.
+    var details: PlanDetails?
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
@@ -82,7 +84,7 @@ struct ItemWire: Decodable {
         }
         if fields.container.contains(.planSummary) {
             if let plan: CanonicalPlanWire = fields.read(.planSummary, required: true) {
-                (id, handle, name) = (plan.id, plan.handle, plan.name)
+                (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
                 fields.adopt(plan.issues)
             }
             if fields.strict, let claim: PreviousClaimWire = fields.read(.previousClaim) {
@@ -93,7 +95,7 @@ struct ItemWire: Decodable {
             handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
             name = fields.read(.planName) ?? fields.read(.objectDescription)
         } else if let plan: PlanWire = fields.read(.plan, required: true) {
-            (id, handle, name) = (plan.id, plan.handle, plan.name)
+            (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
             fields.adopt(plan.issues)
         }
         issues = fields.issues

@@ -2,17 +2,14 @@ import FoundationEssentials
 
 /// A plan as the endorser dialect sends it: anything but its identifiers may be null.
 struct PlanWire: Decodable {
-    enum CodingKeys: String, CodingKey {
-        case jwtId, handleId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url
-    }
-
     var id: String?
     var handle: String?
+    var details = PlanDetails()
     var name: String?
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
+        guard var fields = FieldReader(decoder, keys: PlanKey.self) else {
             issues = FieldReading.notAnObject(decoder)
             return
         }
@@ -20,14 +17,15 @@ struct PlanWire: Decodable {
         handle = fields.read(.handleId, required: true)
         if handle == "" { fields.note(.handleId, .invalid) }
         name = fields.read(.name)
+        details = fields.details(name: name)
         if fields.strict {
-            for key in [CodingKeys.description, .issuerDid, .agentDid, .url] { _ = fields.read(key, String.self) }
-            for key in [CodingKeys.startTime, .endTime] {
+            for key in [PlanKey.description, .issuerDid, .agentDid, .url] { _ = fields.read(key, String.self) }
+            for key in [PlanKey.startTime, .endTime] {
                 if let time = fields.read(key, String.self), Timestamp(iso8601: time) == nil {
                     fields.note(key, .invalid)
                 }
             }
-            for key in [CodingKeys.locLat, .locLon] { _ = fields.read(key, Double.self) }
+            for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
         }
         issues = fields.issues
     }
@@ -35,17 +33,14 @@ struct PlanWire: Decodable {
 
 /// A plan as the canonical dialect promises it (R-VAL-02). All of the promise is checked only when strict.
 struct CanonicalPlanWire: Decodable {
-    enum CodingKeys: String, CodingKey {
-        case jwtId, handleId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, version
-    }
-
     var id: String?
     var handle: String?
+    var details = PlanDetails()
     var name: String?
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
+        guard var fields = FieldReader(decoder, keys: PlanKey.self) else {
             issues = FieldReading.notAnObject(decoder)
             return
         }
@@ -53,25 +48,52 @@ struct CanonicalPlanWire: Decodable {
         handle = fields.read(.handleId, required: true)
         if handle == "" { fields.note(.handleId, .invalid) }
         name = fields.read(.name, required: fields.strict)
+        details = fields.details(name: name)
         if fields.strict { Self.checkRest(&fields, name: name) }
         issues = fields.issues
     }
 
-    private static func checkRest(_ fields: inout FieldReader<CodingKeys>, name: String?) {
+    private static func checkRest(_ fields: inout FieldReader<PlanKey>, name: String?) {
         if name == "" { fields.note(.name, .invalid) }
-        for key in [CodingKeys.description, .version] { _ = fields.read(key, String.self, required: true) }
-        for key in [CodingKeys.issuerDid, .agentDid] {
+        for key in [PlanKey.description, .version] { _ = fields.read(key, String.self, required: true) }
+        for key in [PlanKey.issuerDid, .agentDid] {
             if let did = fields.read(key, String.self, required: true), !did.hasPrefix("did:") {
                 fields.note(key, .invalid)
             }
         }
-        for key in [CodingKeys.startTime, .endTime] {
+        for key in [PlanKey.startTime, .endTime] {
             if let time = fields.read(key, String.self, required: true), Timestamp(iso8601: time) == nil {
                 fields.note(key, .invalid)
             }
         }
-        for key in [CodingKeys.locLat, .locLon] { _ = fields.read(key, Double.self) }
+        for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
         if let url = fields.read(.url, String.self), URL(string: url)?.scheme == nil { fields.note(.url, .invalid) }
+    }
+}
+
+/// The keys of a plan in both dialects.
+enum PlanKey: String, CodingKey {
+    case jwtId, handleId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, image
+    case version
+}
+
+extension FieldReader<PlanKey> {
+    /// What the plan is like, as far as it can be read: an odd field is no reason to refuse the change.
+    fileprivate func details(name: String?) -> PlanDetails {
+        func value<Value: Decodable>(_ key: PlanKey) -> Value? {
+            (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
+        }
+        var details = PlanDetails()
+        details[.name] = name
+        details[.description] = value(.description)
+        details[.startTime] = value(.startTime)
+        details[.endTime] = value(.endTime)
+        details[.url] = value(.url)
+        details[.image] = value(.image)
+        if let north: Double = value(.locLat), let east: Double = value(.locLon) {
+            details[.location] = "\(north),\(east)"
+        }
+        return details
     }
 }
 

@@ -2,25 +2,27 @@ import StarwatchCore
 import Testing
 
 @Suite struct PlanDetailsTests {
-    private static let id = "01KDV8Y8000000000000000000"
-
-    @Test func whatTheServerGivesIsReadInBothDialects() throws {
+    @Test(arguments: Dialect.allCases)
+    func whatTheServerGivesIsReadInBothDialects(dialect: Dialect) throws {
+        let id = dialect == .canonical ? "1794687476_UJcNFe_8ca6c574" : "01KDV8Y8000000000000000000"
+        let claim = try #require(JWTID(id))
         let plan = #"""
-            {"jwtId": "\#(Self.id)", "handleId": "h", "name": "Garden", "description": "Plants", "image": null,
-             "startTime": "2026-01-01T00:00:00Z", "endTime": null, "locLat": 40.5, "locLon": -111.25, "url": "",
+            {"jwtId": "\#(id)", "handleId": "h", "name": "Garden", "description": "Plants", "image": null,
+             "startTime": "2026-01-01T00:00:00Z", "endTime": 7, "locLat": 40.5, "locLon": -111.25, "url": "",
              "issuerDid": "did:ethr:0xA"}
             """#
-        for key in ["plan", "planSummary"] {
-            let page = #"{"data": [{"\#(key)": \#(plan)}, {"\#(key)": 7}, 8], "hitLimit": false}"#
-            let id = try #require(JWTID(Self.id))
-            let details = try #require(PlanDetailsDecoder.decode(Array(page.utf8))[id])
-            #expect(details[.name] == "Garden")
-            #expect(details[.description] == "Plants")
-            #expect(details[.location] == "40.5,-111.25")
-            #expect(details[.startTime] == "2026-01-01T00:00:00Z")
-            #expect(details[.endTime] == nil && details[.image] == nil && details[.url] == nil)
-        }
-        #expect(PlanDetailsDecoder.decode(Array("nothing".utf8)).isEmpty)
+        let text = #"""
+            {"data": [{"\#(dialect == .canonical ? "planSummary" : "plan")": \#(plan)}, {"plan": 7}, 8],
+             "hitLimit": false, "pagination": {"hasMore": false}}
+            """#
+        let page = try PageDecoder.decode(Array(text.utf8), dialect: dialect, validation: .lenient, quarantine: true)
+        #expect(page.details.count == 1)
+        let details = try #require(page.details[claim])
+        #expect(details[.name] == "Garden")
+        #expect(details[.description] == "Plants")
+        #expect(details[.location] == "40.5,-111.25")
+        #expect(details[.startTime] == "2026-01-01T00:00:00Z")
+        #expect(details[.endTime] == nil && details[.image] == nil && details[.url] == nil)
     }
 
     @Test func onlyWhatDiffersIsAChange() {

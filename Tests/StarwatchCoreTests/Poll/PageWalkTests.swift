@@ -25,6 +25,7 @@ import Testing
     private func page(_ changes: [Change], more: Bool, next: JWTID?) -> Page {
         Page(
             changes: changes,
+            details: [:],
             hasMore: more,
             nextAfter: next,
             fetched: changes.count,
