@@ -104,7 +104,7 @@ extension Store {
                     deliveredAt: nil,
                     acknowledgedAt: nil,
                     finishedAt: nil,
-                    changedFields: try row.changedFields(7)
+                    changedFields: found.count < NotificationMessage.listedChanges ? try row.changedFields(7) : nil
                 )
             )
         }

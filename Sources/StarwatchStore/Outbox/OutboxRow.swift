@@ -18,7 +18,8 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let acknowledgedAt: Timestamp?
     /// When it reached an end, or became a tombstone; `nil` while it is under way.
     package let finishedAt: Timestamp?
-    /// What differs from what was seen of the plan before; `nil` when nothing was, and in lists.
+    /// What differs from what was seen of the plan before; `nil` when nothing was, in lists, and
+    /// behind the ``NotificationMessage/listedChanges`` that a notification lists.
     package var changedFields: [String: FieldChange]?
 }
 
