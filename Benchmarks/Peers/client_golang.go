@@ -3,8 +3,9 @@
 //	client_golang count               a counter's increment, a histogram's observation
 //	client_golang render SERIES       gathering and encoding a page of integer counters
 //	client_golang serve URL           metrics as on the page at that URL, on a free port, whose URL it prints
-//	client_golang fetch N URL...      median and 95th percentile of N answers of each, in turns; with gzip
-//	                                  if GZIP is set
+//	client_golang fetch N URL...      median and 95th percentile of N answers of each, in turns of 50, so
+//	                                  that what one does after its answer (collecting garbage, say) is not
+//	                                  in the next one's time; with gzip if GZIP is set
 package main
 
 import (
@@ -100,20 +101,26 @@ func fetch(n int, urls []string) {
 	if os.Getenv("GZIP") != "" {
 		encoding = "gzip"
 	}
-	for i := -20; i < n; i++ {
+	one := func(which int, url string) float64 {
+		start := time.Now()
+		request, _ := http.NewRequest("GET", url, nil)
+		request.Header.Set("Accept", "text/plain;version=0.0.4")
+		request.Header.Set("Accept-Encoding", encoding)
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			panic(err)
+		}
+		sizes[which], _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+		return float64(time.Since(start).Microseconds())
+	}
+	for first := 0; first < n; first += 50 {
 		for which, url := range urls {
-			start := time.Now()
-			request, _ := http.NewRequest("GET", url, nil)
-			request.Header.Set("Accept", "text/plain;version=0.0.4")
-			request.Header.Set("Accept-Encoding", encoding)
-			answer, err := http.DefaultClient.Do(request)
-			if err != nil {
-				panic(err)
+			for i := 0; i < 5; i++ {
+				one(which, url)
 			}
-			sizes[which], _ = io.Copy(io.Discard, answer.Body)
-			answer.Body.Close()
-			if i >= 0 {
-				figures[which] = append(figures[which], float64(time.Since(start).Microseconds()))
+			for i := first; i < first+50 && i < n; i++ {
+				figures[which] = append(figures[which], one(which, url))
 			}
 		}
 	}
