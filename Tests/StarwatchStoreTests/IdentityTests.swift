@@ -42,6 +42,45 @@ import Testing
         #expect(!after.bootstrapped)
     }
 
+    @Test func whatWasCancelledWithAnIdentityIsAnnouncedWhenItIsBack() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        _ = try #require(try await world.claim(store, limit: 1))
+        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now + .seconds(60))
+        world.now = world.now + .seconds(60)
+        let full = try #require(try await world.commit(store, world.changes(1...3), room: 2))
+        #expect(full.refetched == 2 && full.inserted == 0 && full.outOfRoom)
+        #expect(full.fetchCursor == world.id(2))
+        let rest = try #require(try await world.commit(store, world.changes(3...3)))
+        #expect(rest.refetched == 1)
+        #expect(try await store.outboxCounts()[.pending] == 3)
+        #expect(try await store.ledger(world.stream).cancelled == 0)
+        #expect(try await store.snapshot([world.stream]).ages.oldestPending == world.now)
+        try await world.expectBalanced(store)
+        #expect(try await world.claim(store, id: "ntf_2")?.rowCount == 3)
+    }
+
+    @Test func whatWasDiscardedStaysDiscardedWhenItsIdentityIsBack() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        let claimed = try #require(try await world.claim(store))
+        _ = try await store.recordDelivery(
+            claimed.tickets[0],
+            .rejected(nextAttemptAt: world.now),
+            now: world.now,
+            maxRetries: 0
+        )
+        let dead = try await store.deadRows(poll: nil, isActiveOnly: true)
+        #expect(try await store.discard(dead, now: world.now) == 1)
+        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let counts = try #require(try await world.commit(store, world.changes(1...1)))
+        #expect(counts.refetched == 0 && counts.duplicates == 1)
+        #expect(try await store.outboxCounts()[.pending] == 0)
+        try await world.expectBalanced(store)
+    }
+
     @Test func sameIdentityIsNoChange() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))

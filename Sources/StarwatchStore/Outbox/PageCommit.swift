@@ -90,8 +90,10 @@ package struct PageCommitCounts: Sendable, Hashable {
     package internal(set) var inserted = 0
     /// Items known already.
     package internal(set) var duplicates = 0
-    /// Evicted tombstones that are pending again; counted among the duplicates too.
+    /// Evicted tombstones and cancelled rows that are pending again; counted among the duplicates too.
     package internal(set) var refetched = 0
+    /// The cancelled ones among them.
+    package internal(set) var reopened = 0
     /// Tombstones given up, see ``PageCommit/CompletedWalk``.
     package internal(set) var superseded = 0
     /// The last item handled; `nil` if there was none.

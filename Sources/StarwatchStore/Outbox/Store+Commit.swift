@@ -34,9 +34,10 @@ extension Store {
                 note(.suppressed, delta.suppressed)
             }
             note(.refetched, counts.refetched)
+            delta.cancelled -= counts.reopened
             if let completed = page.completed, !counts.outOfRoom {
                 counts.superseded = try supersede(completed, id, db, page.now)
-                delta.cancelled = counts.superseded
+                delta.cancelled += counts.superseded
                 note(.cancelled, counts.superseded)
             }
             try db.add(delta, to: id)
@@ -84,24 +85,29 @@ extension Store {
                 }
             }
             let known = try db.row(
-                "SELECT state FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+                "SELECT state, notification_id IS NULL FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
                 [id, change.id.rawValue]
             )
             let isTombstone = known?[0] == OutboxState.evicted.rawValue
-            if known == nil || (isTombstone && announced && room <= 0) {
+            // Cancelled with an identity that is back, before any notification had it. What an operator discarded had one.
+            let isCancelled = known?[0] == OutboxState.cancelled.rawValue && known?[1] == true
+            let returns = announced && (isTombstone || isCancelled)
+            if known == nil || (returns && room <= 0) {
                 counts.outOfRoom = true
                 counts.handled -= 1
                 return
             }
-            if isTombstone, announced {
+            if returns {
                 try db.run(
                     """
-                    UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?
-                    WHERE stream_id = ? AND jwt_id = ? AND state = 'evicted'
+                    UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, run_id = ?,
+                        created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+                    WHERE stream_id = ? AND jwt_id = ?
                     """,
-                    [change.name, id, change.id.rawValue]
+                    [change.name, page.runID, page.now.milliseconds, id, change.id.rawValue]
                 )
                 counts.refetched += 1
+                counts.reopened += isCancelled ? 1 : 0
                 room -= 1
             }
             counts.duplicates += 1
