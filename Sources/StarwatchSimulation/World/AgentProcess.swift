@@ -68,7 +68,7 @@ final class AgentProcess: Sendable {
             if faults.strikes(.diskBusy, 0.0005) { throw .busy }
             if faults.strikes(.diskError, 0.0005) { throw .io(detail: "simulated") }
         case .committing:
-            if faults.strikes(.crashInTransaction, 0.001) {
+            if faults.strikes(.crashInTransaction, 0.0005) {
                 die()
                 throw gone
             }
@@ -76,7 +76,7 @@ final class AgentProcess: Sendable {
         case .ended:
             trace.note("s \(operation.rawValue)")
             if operation == .server || operation == .finishCycle { meter.stored() }
-            if faults.strikes(.crashInTransaction, 0.001) {
+            if faults.strikes(.crashInTransaction, 0.0005) {
                 die()
                 throw gone
             }

@@ -17,8 +17,8 @@ extension Simulation {
             server.publish(chance.number(1...3), of: [SimulatedServer.offerPlan])
         }
         let event = faults.first(of: [
-            (.crash, 0.05), (.restart, 0.02), (.reload, 0.03), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
-            (.identity, 0.02), (.signOut, 0.01), (.stars, 0.06), (.pressure, 0.02), (.manualPoll, 0.05),
+            (.crash, 0.03), (.restart, 0.01), (.reload, 0.015), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
+            (.identity, 0.02), (.signOut, 0.01), (.stars, 0.06), (.pressure, 0.01), (.manualPoll, 0.05),
             (.operatorEdit, 0.05),
         ])
         guard let event, let agent = state.value.agent else {

@@ -181,16 +181,18 @@ package final class Simulation: Sendable {
         let round = max(settings.interval, .seconds(30))
         var missing: (lost: [String], open: Int) = ([], 0)
         var unreached: String?
-        // A small outbox before a long group interval takes in a backlog a few rows at a time.
-        var (least, patience) = (Int.max, 240)
+        // A small outbox before a long group interval takes in a backlog a few rows at a time, and what nobody misses
+        // may come first.
+        var (least, most, patience) = (Int.max, 0, 240)
         while patience > 0 {
             patience -= 1
             try? await clock.sleep(for: round)
             guard let agent = state.value.agent else { return }
             do {
                 missing = try await auditor.missing(in: agent)
-                if missing.lost.count + missing.open < least {
-                    (least, patience) = (missing.lost.count + missing.open, 240)
+                let accepted = receivers.reduce(0) { $0 + $1.acceptedCount }
+                if missing.lost.count + missing.open < least || accepted > most {
+                    (least, most, patience) = (missing.lost.count + missing.open, accepted, 240)
                 }
                 guard missing.lost.isEmpty, missing.open == 0 else { continue }
                 try await auditor.audit(agent)
