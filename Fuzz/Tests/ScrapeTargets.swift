@@ -35,7 +35,12 @@ extension FuzzTarget {
                 (descriptor("t_a", .gauge, help), GaugeSeries(name: "t_a", labels: labels, gauge: gauge)),
                 (
                     descriptor("t_b", .histogram, help),
-                    HistogramSeries(name: "t_b", labels: labels, histogram: histogram)
+                    HistogramSeries(
+                        name: "t_b",
+                        labels: labels,
+                        histogram: histogram,
+                        buckets: BucketLabels(histogram.bounds)
+                    )
                 ),
             ]
             for (descriptor, series) in families {

@@ -80,13 +80,9 @@ final class HistogramSeries: MetricSeries {
     private let countPrefix: LineStart
     private let histogram: Histogram
 
-    /// - Parameter bounds: Those to show, some of the histogram's; `nil` for all.
-    init(name: String, labels: [(name: String, value: String)], histogram: Histogram, bounds: [Double]? = nil) {
-        let shown = Set((bounds ?? histogram.bounds) + [.infinity])
-        bucketPrefixes = (histogram.bounds + [.infinity]).map { bound in
-            guard shown.contains(bound) else { return nil }
-            return LineStart(name + "_bucket", labels + [("le", CanonicalFloat.text(bound))])
-        }
+    init(name: String, labels: [(name: String, value: String)], histogram: Histogram, buckets: BucketLabels) {
+        let bucketName = name + "_bucket"
+        bucketPrefixes = buckets.texts.map { text in text.map { LineStart(bucketName, labels + [("le", $0)]) } }
         sumPrefix = LineStart(name + "_sum", labels)
         countPrefix = LineStart(name + "_count", labels)
         self.histogram = histogram
@@ -122,6 +118,20 @@ final class HistogramSeries: MetricSeries {
             page.append(contentsOf: countPrefix.bytes)
             page.append(lastInteger: cumulative)
         }
+    }
+}
+
+/// The `le` labels of a histogram's buckets: made once for all of a family's series.
+struct BucketLabels {
+    /// `nil` for a bucket that is not shown.
+    let texts: [String?]
+
+    /// - Parameter shown: Those to show, some of the histogram's; `nil` for all.
+    init(_ bounds: [Double], shown: [Double]? = nil) {
+        let shown = shown.map(Set.init)
+        texts =
+            bounds.map { shown?.contains($0) == false ? nil : CanonicalFloat.text($0) }
+            + [CanonicalFloat.text(.infinity)]
     }
 }
 

@@ -100,7 +100,13 @@ package final class MetricsBridge: MetricsFactory, Sendable {
             samples: samples
         ) { labels in
             let histogram = Histogram(bounds: bounds)
-            return (histogram, HistogramSeries(name: name, labels: labels, histogram: histogram))
+            let series = HistogramSeries(
+                name: name,
+                labels: labels,
+                histogram: histogram,
+                buckets: BucketLabels(bounds)
+            )
+            return (histogram, series)
         }
         return histogram ?? Histogram(bounds: bounds)
     }

@@ -27,7 +27,8 @@ extension MetricRegistry {
             "\(descriptor.name) has other bounds."
         )
         let shown = histogram ?? Histogram(bounds: bounds)
-        let series = HistogramSeries(name: descriptor.name, labels: [], histogram: shown, bounds: bounds)
+        let buckets = BucketLabels(shown.bounds, shown: bounds)
+        let series = HistogramSeries(name: descriptor.name, labels: [], histogram: shown, buckets: buckets)
         register(MetricFamily(descriptor: descriptor, bounds: bounds, series: [series]))
     }
 

@@ -12,8 +12,8 @@ package final class MetricRegistry: Sendable {
         var claims: [String: String] = [:]
         var seriesCount = 0
         var collectors: [@Sendable () async -> Void] = []
-        /// Counters and histograms by name and labels, in the order of the page; views are not among them.
-        var counting: [String: any Counting] = [:]
+        /// Counters and histograms; views are not among them.
+        var counting: [(name: String, labels: Labels, handle: any Counting)] = []
     }
 
     private let state = Mutex(State())
@@ -155,10 +155,14 @@ package final class MetricRegistry: Sendable {
     ///
     /// For a configuration that is loaded again: to whoever scrapes, nothing has started anew.
     package func countOn(from other: MetricRegistry) {
-        let theirs = other.state.withLock(\.counting)
-        let ours = state.withLock(\.counting)
-        for (key, handle) in ours {
-            if let other = theirs[key] { handle.add(other) }
+        func key(_ name: String, _ labels: Labels) -> String {
+            labels.reduce(name) { "\($0),\($1.name)=\($1.value)" }
+        }
+        let theirs = Dictionary(
+            uniqueKeysWithValues: other.state.withLock(\.counting).map { (key($0.name, $0.labels), $0.handle) }
+        )
+        for (name, labels, handle) in state.withLock(\.counting) {
+            if let other = theirs[key(name, labels)] { handle.add(other) }
         }
     }
 
@@ -195,8 +199,9 @@ package final class MetricRegistry: Sendable {
         register(MetricFamily(descriptor: descriptor, labels: labels, bounds: bounds, series: made.map(\.series)))
         state.withLock { state in
             for (labels, one) in zip(combinations, made) {
-                let key = labels.reduce(descriptor.name) { "\($0),\($1.name)=\($1.value)" }
-                if let handle = one.handle as? any Counting { state.counting[key] = handle }
+                if let handle = one.handle as? any Counting {
+                    state.counting.append((descriptor.name, labels, handle))
+                }
             }
         }
         return made.map(\.handle)
@@ -213,9 +218,11 @@ package final class MetricRegistry: Sendable {
     }
 
     private static func histogramSeries(_ bounds: [Double]) -> (MetricDescriptor, Labels) -> Made<Histogram> {
-        { descriptor, labels in
+        let buckets = BucketLabels(bounds)
+        return { descriptor, labels in
             let histogram = Histogram(bounds: bounds, carriesExemplars: descriptor.carriesExemplars)
-            return (histogram, HistogramSeries(name: descriptor.name, labels: labels, histogram: histogram))
+            let name = descriptor.name
+            return (histogram, HistogramSeries(name: name, labels: labels, histogram: histogram, buckets: buckets))
         }
     }
 }
