@@ -57,6 +57,19 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func anAcknowledgementThatRetentionEmptiedMakesWayForTheNext() async throws {
+        let store = try await world.open()
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
+        try await world.commit(store, world.changes([1, 2, 3, 5000])) { $0.disposition = .suppress }
+        _ = try await store.advanceWatermark(world.stream, now: world.now)
+        let first = try await store.nextAckBatch(world.stream, limit: 2, now: world.now, newKey: { "first" })
+        #expect(first?.ids == [world.id(1), world.id(2)])
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(31)).outbox == 3)
+        let next = try await store.nextAckBatch(world.stream, limit: 2, now: world.now, newKey: { "next" })
+        #expect(next?.key == "next" && next?.ids == [world.id(5000)])
+    }
+
     @Test func historyLogsSlotsAndArchivesHaveTheirTimes() async throws {
         let store = try await world.open()
         try await store.finishCycle(CycleRecord.make(world, .changed))

@@ -34,14 +34,18 @@ extension Store {
                     [open[2] as String],
                     db
                 )
-                return AckBatch(
-                    id: open[0],
-                    stream: stream,
-                    key: open[1],
-                    ids: ids,
-                    attempts: open[3],
-                    createdAt: open.time(5)
-                )
+                if !ids.isEmpty {
+                    return AckBatch(
+                        id: open[0],
+                        stream: stream,
+                        key: open[1],
+                        ids: ids,
+                        attempts: open[3],
+                        createdAt: open.time(5)
+                    )
+                }
+                // Tried for so long that retention has deleted its rows: nothing is left to say.
+                try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
             let kind = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0)?.kind
             var rowIDs: [Int64] = []
