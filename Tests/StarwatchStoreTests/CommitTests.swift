@@ -193,7 +193,7 @@ import Testing
         try await world.deliverAll(store)
         #expect(try await store.nextAckBatch(world.stream, limit: 2, now: world.now) { "key" } != nil)
         try await world.commit(store, world.changes(4...9))
-        #expect(try await store.evict(.fifo, maxUndelivered: 5, now: world.now) > 0)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 5, now: world.now) > 0)
         #expect(try await store.hasIdentifiers(otherThan: .ulid, server: World.server) == false)
         #expect(try await store.hasIdentifiers(otherThan: .timestamped, server: World.server))
         // Although no dialect was remembered: the cursor is of another kind.
@@ -208,7 +208,7 @@ import Testing
         // Rows of before and an eviction make no cursor.
         let id = JWTID.floor(.timestamped, at: world.now)
         try await world.commit(store, [Change(id: id, plan: "plan", name: nil)])
-        #expect(try await store.evict(.fifo, maxUndelivered: 2, now: world.now) > 0)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) > 0)
         #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor?.kind == .timestamped)
     }
 

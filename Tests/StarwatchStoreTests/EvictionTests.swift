@@ -14,8 +14,8 @@ import Testing
             world.now = world.now + .seconds(1)
             try await world.commit(store, [world.change(n)])
         }
-        #expect(try await store.evict(policy, maxUndelivered: 12, now: world.now) == 0)
-        #expect(try await store.evict(policy, maxUndelivered: 11, now: world.now) == 3)
+        #expect(try await store.evict(policy, server: World.server, maxUndelivered: 12, now: world.now) == 0)
+        #expect(try await store.evict(policy, server: World.server, maxUndelivered: 11, now: world.now) == 3)
         var filter = OutboxFilter()
         filter.states = [.evicted]
         #expect(try await store.outbox(filter).map(\.change.id) == gone.map { world.id($0) })
@@ -23,11 +23,24 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func whatNothingFetchesAgainIsNotEvicted() async throws {
+        let store = try await world.open()
+        let otherServer = StreamKey(account: World.alice, server: "https://former.example", poll: world.stream.poll)
+        let formerPoll = StreamKey(account: World.alice, server: World.server, poll: PollName("former")!)
+        for stream in [otherServer, formerPoll] { try await world.commit(store, world.changes(1...4), stream: stream) }
+        world.now = world.now + .seconds(1)
+        try await world.commit(store, world.changes(11...14))
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 4)
+        var filter = OutboxFilter()
+        filter.states = [.evicted]
+        #expect(try await store.outbox(filter).allSatisfy { $0.stream == world.stream })
+    }
+
     @Test func lowestPriorityGoesFirst() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5)) { $0.priority = 5 }
         try await world.commit(store, world.changes(6...10))
-        _ = try await store.evict(.priority, maxUndelivered: 9, now: world.now)
+        _ = try await store.evict(.priority, server: World.server, maxUndelivered: 9, now: world.now)
         var filter = OutboxFilter()
         filter.states = [.evicted]
         #expect(try await store.outbox(filter).map(\.change.id) == [world.id(6), world.id(7)])
@@ -36,7 +49,7 @@ import Testing
     @Test func tombstoneRewindsTheCursorAndHoldsTheWatermarkUntilItIsFetchedAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
-        #expect(try await store.evict(.fifo, maxUndelivered: 9, now: world.now) == 2)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
         let cursor = try #require(try await store.pollState(world.stream, maxUndelivered: 9).fetchCursor)
         #expect(cursor.precedes(world.id(1)) == true)
         try await world.deliverAll(store)
@@ -64,7 +77,7 @@ import Testing
     @Test func tombstoneThatTheServerNoLongerGivesIsGivenUp() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
-        _ = try await store.evict(.fifo, maxUndelivered: 9, now: world.now)
+        _ = try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
         let walkStart = world.now + .seconds(1)
         let counts = try #require(
             try await world.commit(store, world.changes(2...11)) {
@@ -82,7 +95,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         let walkStart = world.now
-        _ = try await store.evict(.fifo, maxUndelivered: 9, now: world.now)
+        _ = try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
         let counts = try await world.commit(store, []) {
             $0.completed = .init(after: nil, through: world.id(11), startedAt: walkStart)
         }
@@ -104,7 +117,7 @@ import Testing
         _ = try await store.retention(RetentionPolicy(), now: world.now)
         _ = try await store.retry(try await store.outbox(dead).map(\.id), now: world.now)
         try await world.commit(store, world.changes(7...12))
-        #expect(try await store.evict(.fifo, maxUndelivered: 8, now: world.now) == 2)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 8, now: world.now) == 2)
         var evicted = OutboxFilter()
         evicted.states = [.evicted]
         #expect(try await store.outbox(evicted).map(\.change.id) == [world.id(7), world.id(8)])

@@ -82,6 +82,7 @@ private struct RandomRun {
             let policy = EvictionPolicy.allCases.randomElement(using: &random)!
             _ = try await store.evict(
                 policy,
+                server: World.server,
                 maxUndelivered: Int.random(in: 5...Self.cap, using: &random),
                 now: world.now
             )

@@ -35,7 +35,7 @@ import Testing
             let ticket = try #require(notification?.tickets.first)
             _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
         case "acknowledgement": _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        case "eviction": _ = try await store.evict(.fifo, maxUndelivered: 1, now: world.now)
+        case "eviction": _ = try await store.evict(.fifo, server: World.server, maxUndelivered: 1, now: world.now)
         default: _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
         }
         #expect(remembered(store) == nil)

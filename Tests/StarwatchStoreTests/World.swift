@@ -23,6 +23,7 @@ final class World {
 
     func options() -> StoreOptions {
         var options = StoreOptions(path: path)
+        options.polls = [stream.poll]
         options.starredPolls = [stream.poll]
         return options
     }

@@ -13,6 +13,7 @@ extension Agent {
     ) throws(AgentError) -> Store {
         var store = StoreOptions(path: options.storage.path)
         store.owner = options.storage.owner == .agent ? .agent : .host
+        store.polls = Set(options.polls.map(\.name))
         store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
         store.onTransaction = { metrics.transactions[$0].observe($1) }
         store.onError = { metrics.storeErrors[$0].increment() }

@@ -152,6 +152,7 @@ public final class Agent: Sendable {
             feed.attach(store)
             _ = try await store.evict(
                 options.outbox.eviction,
+                server: parts.url.origin,
                 maxUndelivered: options.outbox.maxUndelivered,
                 now: time.now
             )

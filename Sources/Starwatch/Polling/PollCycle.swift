@@ -133,7 +133,12 @@ package final class PollCycle: Sendable {
         if let state = store.rememberedPollState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
         let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
         guard state.openRows > outbox.maxUndelivered else { return state }
-        let evicted = try await store.evict(outbox.eviction, maxUndelivered: outbox.maxUndelivered, now: clock.now)
+        let evicted = try await store.evict(
+            outbox.eviction,
+            server: stream.server,
+            maxUndelivered: outbox.maxUndelivered,
+            now: clock.now
+        )
         note(.outboxEvicted, [.rowCount: .number(evicted)])
         return try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
     }

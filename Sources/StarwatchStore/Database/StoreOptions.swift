@@ -34,6 +34,8 @@ package struct StoreOptions: Sendable {
     package var busyTimeout: Duration = .seconds(5)
     /// The largest size in SQLite pages of 4 KiB; beyond it writes fail with ``StoreError/full``. `nil`: no limit.
     package var maxPages: Int?
+    /// The polls that fetch: only their rows are evicted, because only those come again.
+    package var polls: Set<PollName> = []
     /// The polls of kind `starred_projects`: their watermark is mirrored in `settings`, and unstarring a plan
     /// suppresses their rows.
     package var starredPolls: Set<PollName> = []

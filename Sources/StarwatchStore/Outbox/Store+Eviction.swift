@@ -6,14 +6,17 @@ extension Store {
     ///
     /// A tombstone holds the watermark and rewinds its stream's fetch cursor, so that the server gives the item again.
     /// Claimed rows count but stay; so does what lies below the watermark, a dead row that is tried again: to fetch it
-    /// anew would fetch, and announce, what retention has deleted since.
+    /// anew would fetch, and announce, what retention has deleted since. Rows of another server or of a poll that is
+    /// configured no more stay too, for nothing fetches them again.
     ///
     /// - Parameters:
+    ///   - server: The one that is polled.
     ///   - maxUndelivered: The cap on pending and claimed rows over all streams; nothing happens up to it.
     ///   - share: What to evict down to, as a share of the cap.
     /// - Returns: How many rows were evicted.
     package func evict(
         _ policy: EvictionPolicy,
+        server: String,
         maxUndelivered: Int,
         downTo share: Double = 0.9,
         now: Timestamp
@@ -34,9 +37,10 @@ extension Store {
                 SELECT o.stream_id, o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 WHERE o.state = 'pending' AND (w.watermark IS NULL OR o.jwt_id > w.watermark)
+                    AND s.server = ? AND instr(?, ',' || s.poll || ',') > 0
                 ORDER BY \(order) LIMIT ?
                 """,
-                [excess]
+                [server, "," + options.polls.map(\.rawValue).sorted().joined(separator: ",") + ",", excess]
             )
             while let row = try rows.next() { victims[row[0], default: []].append(row[1]) }
             var total = 0
