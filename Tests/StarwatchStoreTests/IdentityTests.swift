@@ -61,6 +61,48 @@ import Testing
         #expect(try await world.claim(store, id: "ntf_2")?.rowCount == 3)
     }
 
+    @Test func whatOneSinkTookIsNotAnnouncedAgain() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        let claimed = try #require(try await world.claim(store, sinks: ["fast", "slow"]))
+        _ = try await store.recordDelivery(claimed.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let counts = try #require(try await world.commit(store, world.changes(1...1)))
+        #expect(counts.reopened == 0 && counts.duplicates == 1)
+    }
+
+    @Test func whatBootstrappingPassesOverOnTheReturnStaysCancelled() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let state = try await store.pollState(world.stream, maxUndelivered: 10)
+        try await world.commit(store, [world.change(2)]) { $0.disposition = .bootstrap }
+        #expect(
+            try await store.finishBootstrap(
+                world.stream,
+                generation: state.generation,
+                top: world.id(2),
+                now: world.now
+            )
+        )
+        #expect(try await store.pollState(world.stream, maxUndelivered: 10).known == [world.id(1), world.id(2)])
+        let counts = try #require(try await world.commit(store, world.changes(2...3)))
+        #expect(counts.reopened == 0 && counts.inserted == 1)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aPollThatLooksBackGetsWhatIsStillToBeAnnounced() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let counts = try #require(try await world.commit(store, [world.change(1), world.change(3)]))
+        #expect(counts.reopened == 2)
+        #expect(try await store.pollState(world.stream, maxUndelivered: 10).known == [world.id(1), world.id(3)])
+    }
+
     @Test func whatWasDiscardedStaysDiscardedWhenItsIdentityIsBack() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))

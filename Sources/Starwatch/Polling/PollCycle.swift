@@ -246,7 +246,7 @@ package final class PollCycle: Sendable {
                 guard let counts else { continue }
                 if !isBootstrap { isWalkStored = plan.walk != nil }
                 // What bootstrapping stores is not news.
-                result.new += isBootstrap ? 0 : counts.inserted
+                result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
                 room -= counts.inserted + counts.refetched
                 if let moved = counts.fetchCursor, moved != cursor {
                     cursor = moved

@@ -113,8 +113,11 @@ extension Store {
         try db.withdrawFeatureNotices(of: account)
         for id in try db.streamIDs(of: account) {
             let rows = try db.changed(
+                // What a sink has keeps its notification: it is not announced again, should the identity come back.
                 """
-                UPDATE notification_outbox SET state = 'cancelled', finished_at = ?, notification_id = NULL
+                UPDATE notification_outbox AS o SET state = 'cancelled', finished_at = ?, notification_id =
+                    (SELECT d.notification_id FROM deliveries d
+                        WHERE d.notification_id = o.notification_id AND d.state = 'ok' LIMIT 1)
                 WHERE state IN ('pending', 'claimed', 'evicted') AND stream_id = ? AND \(Schema.isOpen)
                 """,
                 [now.milliseconds, id]

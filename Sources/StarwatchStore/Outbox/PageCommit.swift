@@ -92,7 +92,7 @@ package struct PageCommitCounts: Sendable, Hashable {
     package internal(set) var duplicates = 0
     /// Evicted tombstones and cancelled rows that are pending again; counted among the duplicates too.
     package internal(set) var refetched = 0
-    /// The cancelled ones among them.
+    /// The cancelled ones among them: news again, because their identity is back.
     package internal(set) var reopened = 0
     /// Tombstones given up, see ``PageCommit/CompletedWalk``.
     package internal(set) var superseded = 0

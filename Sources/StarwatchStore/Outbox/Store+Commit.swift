@@ -85,12 +85,13 @@ extension Store {
                 }
             }
             let known = try db.row(
-                "SELECT state, notification_id IS NULL FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+                """
+                SELECT state, \(Schema.isOpenAgain) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
+                """,
                 [id, change.id.rawValue]
             )
             let isTombstone = known?[0] == OutboxState.evicted.rawValue
-            // Cancelled with an identity that is back, before any notification had it. What an operator discarded had one.
-            let isCancelled = known?[0] == OutboxState.cancelled.rawValue && known?[1] == true
+            let isCancelled = known?[1] == true
             let returns = announced && (isTombstone || isCancelled)
             if known == nil || (returns && room <= 0) {
                 counts.outOfRoom = true
@@ -107,8 +108,11 @@ extension Store {
                     [change.name, page.runID, page.now.milliseconds, id, change.id.rawValue]
                 )
                 counts.refetched += 1
-                counts.reopened += isCancelled ? 1 : 0
                 room -= 1
+                if isCancelled {
+                    counts.reopened += 1
+                    if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
+                }
             }
             counts.duplicates += 1
             counts.lastHandled = change.id

@@ -201,7 +201,10 @@ extension Database {
         // No dialect looks back further.
         let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
         let rows = try rows(
-            "SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id >= ? ORDER BY jwt_id DESC LIMIT 200",
+            """
+            SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id >= ? AND NOT (\(Schema.isOpenAgain))
+            ORDER BY jwt_id DESC LIMIT 200
+            """,
             [stream, oldest.rawValue]
         )
         var known: Set<JWTID> = []

@@ -10,6 +10,15 @@ extension Schema {
     static let isOpen =
         "(state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted')"
 
+    /// The condition of rows of `notification_outbox` that were cancelled with an identity which is back: the server
+    /// gives them anew, and no sink has them. What an operator discarded or a sink took has its notification still; what
+    /// bootstrapping passed over on the return is not above the watermark.
+    static let isOpenAgain = """
+        (state = 'cancelled' AND notification_id IS NULL AND jwt_id > coalesce((SELECT w.watermark
+            FROM streams s JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
+            WHERE s.id = notification_outbox.stream_id), ''))
+        """
+
     private static let identity = """
         CREATE TABLE settings (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
