@@ -45,8 +45,10 @@ final class Receiver: Sendable {
 
     /// Reacts to a request that has reached it.
     func receive(_ request: HTTPRequest) -> Reaction {
-        if state.value.isGone { return gone() }
         let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
+        // An agent that sends it again has not heard, or died before it could store what it heard.
+        if state.value.contents[id] != nil { state.value.unheard.insert(id) }
+        if state.value.isGone { return gone() }
         let kinds: [(FaultKind, Double)] = [
             (.sinkRefused, 0.03), (.sinkRejected, 0.03), (.sinkAnswerLost, 0.03), (.sinkTimeout, 0.02),
             (.sinkBusy, 0.02), (.sinkGone, 0.004),
