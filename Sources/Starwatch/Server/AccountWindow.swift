@@ -4,6 +4,9 @@ import StarwatchCore
 struct AccountWindow: Sendable {
     private var requests: SlidingWindow
     private var acknowledgements: SlidingWindow
+    /// Until when a place is kept for an acknowledgement that has to wait. Polls that are due more often than the limit
+    /// allows would take every place that becomes free, and what was delivered would never be done with.
+    private var keptUntil: Timestamp?
     private var spent: (requests: StoredWindow, acknowledgements: StoredWindow)
 
     /// - Parameter windows: What is stored of former runs. What a clock that was ahead has stored counts as spent now.
@@ -25,15 +28,26 @@ struct AccountWindow: Sendable {
 
     /// Counts a request if it may go; until when it may not.
     mutating func admit(acknowledging identifiers: Int, now: Timestamp) -> Timestamp? {
+        if let keptUntil, identifiers == 0, now <= keptUntil {
+            guard requests.limit > 1 else { return keptUntil + .milliseconds(1) }
+            if let until = requests.wait(for: 2, at: now) { return until }
+        }
         // Before anything is spent: what waits for one limit must not use up the other.
-        let waits = [requests.wait(for: 1, at: now), acknowledgements.wait(for: identifiers, at: now)]
-        if let until = waits.compactMap({ $0 }).max() { return until }
+        let wait = requests.wait(for: 1, at: now)
+        if let until = [wait, acknowledgements.wait(for: identifiers, at: now)].compactMap({ $0 }).max() {
+            if wait != nil, identifiers > 0 { keptUntil = until + Self.timeToTakeIt }
+            return until
+        }
+        if identifiers > 0 { keptUntil = nil }
         _ = requests.admit(at: now)
         _ = acknowledgements.admit(identifiers, at: now)
         spent.requests.spend(1, at: now)
         if identifiers > 0 { spent.acknowledgements.spend(identifiers, at: now) }
         return nil
     }
+
+    /// How long a place is kept for what may have been given up.
+    private static let timeToTakeIt = Duration.seconds(5)
 
     /// The form in which the store keeps it.
     var stored: [UInt8] { StoredWindow.bytes(requests: spent.requests, acknowledgements: spent.acknowledgements) }
@@ -44,6 +58,7 @@ struct AccountWindow: Sendable {
     mutating func shift(by jump: Duration) {
         requests.shift(by: jump)
         acknowledgements.shift(by: jump)
+        keptUntil = keptUntil.map { $0 + jump }
         spent.requests.shift(by: jump)
         spent.acknowledgements.shift(by: jump)
     }

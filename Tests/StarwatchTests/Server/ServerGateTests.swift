@@ -187,6 +187,50 @@ import Testing
         await store.close()
     }
 
+    @Test(arguments: [1, 3])
+    func pollsLeaveAPlaceToAnAcknowledgementThatWaits(limit: Int) async throws {
+        let gate = makeGate(requests: limit)
+        let start = ManualClock.start
+        for index in 0..<limit {
+            #expect(await gate.admit(account: World.key, now: start + .seconds(20 * index)) == .go)
+        }
+        guard
+            case .wait(let until, .client) = await gate.admit(
+                account: World.key,
+                acknowledging: 1,
+                now: start + .seconds(45)
+            )
+        else {
+            Issue.record("one request more than the limit")
+            return
+        }
+        // The poll asks first when there is a place.
+        guard case .wait(let later, .client) = await gate.admit(account: World.key, now: until) else {
+            Issue.record("the poll took the acknowledgement's place")
+            return
+        }
+        #expect(later > until)
+        #expect(await gate.admit(account: World.key, acknowledging: 1, now: until + .milliseconds(1)) == .go)
+        #expect(await gate.admit(account: World.key, now: until + .seconds(61)) == .go)
+        await store.close()
+    }
+
+    @Test func aPlaceIsNotKeptForAnAcknowledgementThatWasGivenUp() async throws {
+        let gate = makeGate(requests: 1)
+        let start = ManualClock.start
+        #expect(await gate.admit(account: World.key, now: start) == .go)
+        guard
+            case .wait(let until, .client) = await gate.admit(account: World.key, acknowledging: 1, now: start),
+            case .wait(let later, .client) = await gate.admit(account: World.key, now: until)
+        else {
+            Issue.record("nobody had to wait")
+            return
+        }
+        #expect(later - until < .seconds(6))
+        #expect(await gate.admit(account: World.key, now: later) == .go)
+        await store.close()
+    }
+
     @Test func aRequestThatHasToWaitSpendsNoIdentifiers() async throws {
         let gate = makeGate(requests: 1, acknowledgements: 100)
         let start = ManualClock.start
