@@ -78,6 +78,13 @@ import Testing
         }
     }
 
+    @Test func theObjectiveAndTheMostThatIsToleratedAreBoundsOfLateness() {
+        for name in ["starwatch_schedule_delay_seconds", "starwatch_digest_lateness_seconds"] {
+            let bounds = Set(page.series(of: name).compactMap { $0.labels["le"].flatMap(Double.init) })
+            #expect(bounds.isSuperset(of: [7200, 14_400]), "\(name)")
+        }
+    }
+
     @Test func theContractSetHasItsOwnBounds() {
         func bounds(_ name: String) -> [Double] {
             page.series(of: name).compactMap { $0.labels["le"] }.filter { $0 != "+Inf" }.compactMap(Double.init)
