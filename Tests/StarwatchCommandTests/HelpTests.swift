@@ -29,7 +29,10 @@ import Testing
         ("check", "USAGE: starwatch check [--config <file>]"),
         ("config print", "USAGE: starwatch config print [--config <file>]"),
         ("config default", "USAGE: starwatch config default"),
-        ("poll", "USAGE: starwatch poll <name> [--config <file>] [--socket <path>] [--json]"),
+        (
+            "poll",
+            "USAGE: starwatch poll <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--json]"
+        ),
         ("next-runs", "USAGE: starwatch next-runs <name> [--count <count>] [--config <file>] [--json]"),
         ("status", "USAGE: starwatch status [--config <file>] [--socket <path>] [--json]"),
         (

@@ -6,12 +6,17 @@ import StarwatchTransport
 
 extension Agent: AgentControl {
     /// Runs one cycle with delivery and acknowledgement, whatever the schedule says.
-    package func runPoll(_ name: String) async throws(ControlError) -> PollReport {
+    package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
         try await counted(.pollRun) { () async throws(ControlError) in
             guard let poll = polls.first(where: { $0.name.rawValue == name }) else {
                 throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
             }
             let runID = RandomID.runID()
+            if let unlessWithin, try await hasSucceeded(poll, within: unlessWithin) {
+                var report = PollReport(poll: name, outcome: "skipped", runID: runID)
+                report.reason = "recent"
+                return report
+            }
             let result = await pollService.pass(poll, runID: runID)
             var report = PollReport(
                 poll: name,
@@ -27,6 +32,21 @@ extension Agent: AgentControl {
             report.acknowledged = acknowledgement.acknowledged
             report.watermarkMoved = acknowledgement.watermarkMoved
             return report
+        }
+    }
+
+    /// Whether the poll had a success of the active identity so lately; one of the future, under a clock that was ahead,
+    /// does not count.
+    private func hasSucceeded(_ poll: Poll, within time: Duration) async throws(ControlError) -> Bool {
+        do throws(StoreError) {
+            guard let did = try await store.activeIdentity().did else { return false }
+            let stream = StreamKey(account: did, server: caller.gate.server, poll: poll.name)
+            let state = try await store.pollState(stream, maxUndelivered: options.outbox.maxUndelivered)
+            guard let success = state.lastSuccess else { return false }
+            let age = clock.now - success
+            return age >= .zero && age < time
+        } catch {
+            throw ControlError(error)
         }
     }
 

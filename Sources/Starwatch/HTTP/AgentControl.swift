@@ -13,7 +13,10 @@ package protocol AgentControl: NotificationControl {
     // State-changing: on the control socket only.
 
     /// Runs one cycle with delivery and acknowledgement.
-    func runPoll(_ name: String) async throws(ControlError) -> PollReport
+    /// One cycle, with delivery and acknowledgement.
+    ///
+    /// - Parameter unlessWithin: Skipped as `recent` if the poll had a success so lately; `nil` for a cycle in any case.
+    func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport
     /// The newest rows first.
     func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry]
     /// A row and what every sink said about it.
@@ -44,6 +47,13 @@ package protocol AgentControl: NotificationControl {
     func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry]
     /// What comes to the feed from now on, or after `sequence`.
     func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader
+}
+
+extension AgentControl {
+    /// One cycle in any case.
+    package func runPoll(_ name: String) async throws(ControlError) -> PollReport {
+        try await runPoll(name, unlessWithin: nil)
+    }
 }
 
 /// What a scrape asked for.

@@ -22,8 +22,14 @@ package struct ControlClient: Sendable {
     }
 
     /// Runs one cycle with delivery and acknowledgement, and waits for it.
-    package func runPoll(_ name: String) async throws(ControlClientError) -> PollReport {
-        try await call(.POST, "/api/v1/polls/\(Self.escape(name))/run")
+    ///
+    /// - Parameter unlessWithin: Skipped as `recent` if the poll had a success so lately; whole seconds.
+    package func runPoll(
+        _ name: String,
+        unlessWithin: Duration? = nil
+    ) async throws(ControlClientError) -> PollReport {
+        let query = unlessWithin.map { "?unless_within=\($0.components.seconds)" } ?? ""
+        return try await call(.POST, "/api/v1/polls/\(Self.escape(name))/run" + query)
     }
 
     /// The newest rows first.

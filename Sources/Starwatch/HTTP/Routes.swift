@@ -91,10 +91,18 @@ struct ControlRoutes: Sendable {
         ]
     }
 
+    /// A year, in seconds.
+    private static let longestWithin: Int64 = 31_536_000
+
     private func run(_ name: String) -> Handlers {
         [
             "POST": { call throws(ControlError) in
-                let report = try await agent.runPoll(name)
+                let parameters = try Parameters(call, allowing: ["unless_within"])
+                let seconds = try parameters.number("unless_within")
+                if let seconds, !(1...Self.longestWithin).contains(seconds) {
+                    throw ControlError(.invalid, "unless_within must be from 1 to \(Self.longestWithin) seconds.")
+                }
+                let report = try await agent.runPoll(name, unlessWithin: seconds.map { .seconds($0) })
                 guard call.headers["accept"]?.contains("text/html") == true else { return .json(report) }
                 // A person pressed the status page's button, and wants to see the page.
                 var answer = Answer.json(report, status: 303)

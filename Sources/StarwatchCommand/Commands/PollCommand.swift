@@ -1,5 +1,6 @@
 import ArgumentParser
 import Starwatch
+import StarwatchCore
 
 struct PollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,13 +15,30 @@ struct PollCommand: AsyncParsableCommand {
     @Argument(help: "The poll's name.")
     var name: String
 
+    @Option(
+        name: .customLong("unless-within"),
+        help: ArgumentHelp("Do nothing if the poll had a success within this time, such as 1h.", valueName: "time")
+    )
+    var unlessWithin: String?
+
     @OptionGroup var arguments: AgentArguments
     @OptionGroup var format: FormatArguments
 
     func run() async throws {
-        let name = name
-        let report = try await arguments.access.perform { agent throws(CommandError) in try await agent.runPoll(name) }
+        let (name, within) = (name, try recent())
+        let report = try await arguments.access.perform { agent throws(CommandError) in
+            try await agent.runPoll(name, unlessWithin: within)
+        }
         try format.print(report, PollReportText.line)
         if report.outcome == "failed" { throw CommandError.pollFailed }
+    }
+
+    private func recent() throws -> Duration? {
+        guard let unlessWithin else { return nil }
+        let possible = Duration.seconds(1)...Duration.seconds(365 * 86_400)
+        guard let time = try? DurationText.parse(unlessWithin), possible.contains(time) else {
+            throw ValidationError("--unless-within must be a time from 1s to 8760h, such as 1h.")
+        }
+        return time
     }
 }

@@ -3,7 +3,7 @@ import StarwatchCore
 
 /// What commands ask of an agent, whether it runs elsewhere or is opened here.
 protocol AgentOperations: NotificationOperations {
-    func runPoll(_ name: String) async throws(CommandError) -> PollReport
+    func runPoll(_ name: String, unlessWithin: Duration?) async throws(CommandError) -> PollReport
     func outboxList(_ query: OutboxQuery) async throws(CommandError) -> [OutboxEntry]
     func outboxShow(_ id: Int64) async throws(CommandError) -> OutboxEntry
     func outboxRetry(_ ids: [Int64]) async throws(CommandError) -> Int

@@ -15,8 +15,8 @@ struct ForegroundAgent: AgentOperations {
 
     func close() async { await agent.close() }
 
-    func runPoll(_ name: String) async throws(CommandError) -> PollReport {
-        try await ask { agent throws(ControlError) in try await agent.runPoll(name) }
+    func runPoll(_ name: String, unlessWithin: Duration?) async throws(CommandError) -> PollReport {
+        try await ask { agent throws(ControlError) in try await agent.runPoll(name, unlessWithin: unlessWithin) }
     }
 
     func outboxList(_ query: OutboxQuery) async throws(CommandError) -> [OutboxEntry] {

@@ -11,8 +11,10 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.status() }
     }
 
-    func runPoll(_ name: String) async throws(CommandError) -> PollReport {
-        try await ask { client throws(ControlClientError) in try await client.runPoll(name) }
+    func runPoll(_ name: String, unlessWithin: Duration?) async throws(CommandError) -> PollReport {
+        try await ask { client throws(ControlClientError) in
+            try await client.runPoll(name, unlessWithin: unlessWithin)
+        }
     }
 
     func outboxList(_ query: OutboxQuery) async throws(CommandError) -> [OutboxEntry] {

@@ -24,6 +24,20 @@ import Testing
         }
     }
 
+    @Test func aPollByHandIsSkippedShortlyAfterASuccess() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            #expect(try await agent.runPoll(World.starred, unlessWithin: .seconds(3600)).outcome == "unchanged")
+            world.mock.publish(count: 1)
+            let skipped = try await agent.runPoll(World.starred, unlessWithin: .seconds(3600))
+            #expect(skipped.outcome == "skipped" && skipped.reason == "recent")
+            world.clock.advance(by: .seconds(3600))
+            #expect(try await agent.runPoll(World.starred, unlessWithin: .seconds(3600)).outcome == "changed")
+            world.mock.publish(count: 1)
+            #expect(try await agent.runPoll(World.starred).outcome == "changed")
+        }
+    }
+
     @Test func aPollThatDoesNotExistIsNotFound() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent()

@@ -47,6 +47,10 @@ struct ControlServerTests {
             #expect(report.poll == "starred_projects")
             #expect(report.fetched == 3)
             #expect(report.watermarkMoved)
+            _ = try await client.runPoll("starred_projects", unlessWithin: .seconds(3600))
+            await #expect(throws: ControlClientError.self) {
+                try await client.runPoll("starred_projects", unlessWithin: .zero)
+            }
             var query = OutboxQuery()
             #expect(try await client.outboxList(query) == [FakeAgent.entry(1), FakeAgent.entry(2)])
             query.state = "dead"
@@ -73,7 +77,8 @@ struct ControlServerTests {
         }
         #expect(
             agent.now.calls == [
-                "run starred_projects", "list all", "list dead of a poll before 17 limit 3", "show 7",
+                "run starred_projects", "run starred_projects unless within 3600.0 seconds",
+                "list all", "list dead of a poll before 17 limit 3", "show 7",
                 "retry [1, 2, 3]",
                 "discard [4]", "retry all of a poll", "discard all of every poll",
                 "set identity", "identity", "set identity", "stars add", "stars",

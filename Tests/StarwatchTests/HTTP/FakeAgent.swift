@@ -54,8 +54,8 @@ final class FakeAgent: AgentControl {
     func notReady() async -> [String] { now.notReady }
     func isHealthy() async -> Bool { now.isHealthy }
 
-    func runPoll(_ name: String) async throws(ControlError) -> PollReport {
-        try note("run \(name)")
+    func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
+        try note("run \(name)" + (unlessWithin.map { " unless within \($0)" } ?? ""))
         pollBegan.continuation.yield()
         if now.pollHangs { for await _ in AsyncStream<Void>.makeStream().stream {} }
         var report = PollReport(poll: name, outcome: "changed", runID: "run-1")
