@@ -38,6 +38,20 @@ import Testing
         }
     }
 
+    @Test func whatIsAnnouncedAfterAllIsNewToItsPoll() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 3)
+            #expect(await agent.pollService.pass(agent.starred, runID: "run").new == 3)
+            let stars = try await agent.stars()
+            let did = try #require(try await agent.store.activeIdentity().did)
+            _ = try await agent.setIdentity(nil)
+            _ = try await agent.setIdentity(did)
+            _ = try await agent.changeStars(StarsChange(operation: .set, planIDs: stars))
+            #expect(await agent.pollService.pass(agent.starred, runID: "run").new == 3)
+        }
+    }
+
     @Test func aPollThatDoesNotExistIsNotFound() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent()
