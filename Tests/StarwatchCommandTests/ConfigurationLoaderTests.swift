@@ -64,6 +64,8 @@ import Testing
         #expect(options.polls[1].kind == .offersToMyProjects)
         #expect(options.polls[1].timing == .every(.seconds(5)))
         #expect(options.polls[1].staleAfter == .seconds(60))
+        #expect(options.polls[1].groupInterval == .seconds(60) && options.polls[1].maxGroupSize == 2)
+        #expect(options.polls[0].groupInterval == nil && options.polls[0].maxGroupSize == nil)
         #expect(options.outbox.maxUndelivered == 10)
         #expect(options.outbox.backpressureThreshold == 0.5)
         #expect(options.outbox.eviction == .priority)
@@ -91,6 +93,7 @@ import Testing
         #expect(options.limits.requestsPerMinute == 60)
         #expect(options.limits.acknowledgementsPerMinute == 500)
         #expect(options.limits.maxConcurrentPolls == 2)
+        #expect(options.limits.cycle == .seconds(180))
         #expect(options.limits.shutdown == .seconds(5))
         #expect(options.clock.source == .ntp)
         #expect(options.clock.ntpServer == "ntp.example.org:1123")
@@ -220,7 +223,7 @@ import Testing
             bootstrap: beginning
             validation: strict
             quarantine_invalid: true
-          mine: {kind: offers_to_my_projects, every: 5s, stale_after: 1m}
+          mine: {kind: offers_to_my_projects, every: 5s, stale_after: 1m, group_interval: 1m, max_group_size: 2}
         outbox:
           max_undelivered: 10
           backpressure_threshold: 0.5
@@ -240,7 +243,7 @@ import Testing
             - {name: phone, kind: ntfy, url: https://ntfy.sh, topic: my-topic, token_file: ntfy.token}
             - {name: script, kind: command, argv: [/bin/notify, -q]}
         acknowledge: {mode: local, batch_size: 50}
-        limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2, shutdown: 5s}
+        limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2, cycle: 3m, shutdown: 5s}
         clock: {source: ntp, ntp_server: "ntp.example.org:1123", check_interval: 1m, max_skew: 10s}
         http: {listen: "[::1]:0"}
         control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}

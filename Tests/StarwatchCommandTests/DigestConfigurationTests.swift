@@ -30,6 +30,7 @@ import Testing
               body: '{"kind": "body-secret"}'
               token_file: daily.token
               timeout: 5s
+            window: 10m
             lead: 2m
             ttl: 6h
             title: "Hello {{name}}"
@@ -41,6 +42,7 @@ import Testing
             on_empty: skip
             sinks: [desk]
           short: {times: ["00:00"], fetch: {url: https://example.org}}
+          found: {times: ["09:00"], poll: starred_projects}
         callbacks:
           ack_delivery: {url: https://example.org/ack-secret, token_file: daily.token}
           heartbeat: {url: https://example.org/beat, interval: 15m, timeout: 8s, headers: {X-A: b}}
@@ -59,7 +61,8 @@ import Testing
         #expect(daily.onMissing == .fallback && daily.sinks == ["desk"])
         var short = DigestOptions(name: PollName("short")!, fetch: FetchOptions(url: "https://example.org"))
         short.times = [DayTime("00:00")!]
-        #expect(options.digests.last == short)
+        #expect(options.digests[1] == short)
+        #expect(options.digests[2].content == .poll(PollName("starred_projects")!) && daily.window == .seconds(600))
         #expect(options.callbacks.heartbeatInterval == .seconds(900) && options.callbacks.reportError == nil)
         #expect(options.callbacks.ackDelivery?.method == .post)
     }
@@ -108,6 +111,9 @@ import Testing
         ("digests: {daily: {}}", "digests.daily.fetch", "needs a url"),
         ("digests: {starred_projects: {}}", "digests.starred_projects", "the name of a poll"),
         (digest("tims: 3"), "digests.daily.tims", "did you mean \"times\"?"),
+        (digest("window: 2h"), "digests.daily.window", "at most 1h"),
+        (digest("poll: starred_projects"), "digests.daily.poll", "stands beside fetch"),
+        ("digests: {daily: {poll: starred_project}}", "digests.daily.poll", "did you mean \"starred_projects\"?"),
         (digest("timezone: Europe/Zurch"), "digests.daily.timezone", "Europe/Zurich"),
         (digest("lead: 14s"), "digests.daily.lead", "at least 15s"),
         (digest("lead: 2h"), "digests.daily.lead", "at most 1h"),

@@ -22,6 +22,38 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func aRemovedAccountIsDeletedAfterThirtyDaysUnlessItComesBack() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...4))
+        #expect(try await store.removeAccount(World.alice, now: world.now) == .active)
+        #expect(try await store.removeAccount(World.bob, now: world.now) == .unknown)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        try await store.setNotificationPreferences(
+            #"{"starredProjects": false}"#,
+            of: World.alice,
+            server: World.server,
+            now: world.now
+        )
+        #expect(try await store.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
+        let later = world.now + .days(1)
+        #expect(try await store.removeAccount(World.alice, now: later) == .removed(at: world.now))
+
+        // Coming back takes the mark away.
+        _ = try await store.setIdentity(World.alice, server: World.server, now: later)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: later)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
+        #expect(try await store.removeAccount(World.alice, now: later) == .removed(at: later))
+        #expect(try await store.retention(RetentionPolicy(), now: later + .days(30)).settings == 0)
+        #expect(try await store.retention(RetentionPolicy(), now: later + .seconds(1) + .days(30)).settings == 1)
+        var filter = OutboxFilter()
+        filter.account = World.alice
+        #expect(try await store.outbox(filter).isEmpty)
+        #expect(try await store.notificationPreferences(of: World.alice) == "{}")
+        #expect(try await store.removeAccount(World.alice, now: later) == .unknown)
+        #expect(try await store.activeIdentity().did == World.bob)
+        #expect(try await store.integrityCheck().isEmpty)
+    }
+
     @Test func returningIdentityStartsAfresh() async throws {
         let store = try await world.open()
         let state = try await store.pollState(world.stream, maxUndelivered: 10)

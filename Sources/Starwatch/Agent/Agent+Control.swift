@@ -83,6 +83,21 @@ extension Agent: AgentControl {
         }
     }
 
+    package func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport {
+        try await counted(.identityRemove) { () async throws(ControlError) in
+            let removal: AccountRemoval
+            do throws(StoreError) { removal = try await store.removeAccount(did, now: clock.now) } catch {
+                throw ControlError(error)
+            }
+            switch removal {
+            case .removed(let time):
+                return IdentityRemovalReport(keptUntil: (time + RetentionPolicy().removed).iso8601)
+            case .active: throw ControlError(.conflict, "That identity is signed in; sign out or change it first.")
+            case .unknown: throw ControlError(.notFound, "Nothing is stored of that identity.")
+            }
+        }
+    }
+
     /// Gives up what is under way for a former identity, and returns when nothing of it runs any more.
     private func giveUpWork() async {
         pollManager.abort()

@@ -92,6 +92,8 @@ struct DigestParts {
         hasEvents: Signal,
         wake: Signal,
         account: DID?,
+        instance: String,
+        polls: PollContent,
         logger: Logger
     ) async throws(AgentError) {
         let writer = CallbackWriter(options: options.callbacks, pseudonym: pseudonym)
@@ -114,13 +116,13 @@ struct DigestParts {
             made.digests.isEmpty
             ? nil
             : DigestService(
-                digests: made.digests,
+                digests: made.digests.map { $0.placed(for: instance) },
                 sinks: sinks,
                 store: store,
                 identity: identity,
                 server: made.url.origin,
                 locale: options.delivery.locale,
-                fetcher: DigestFetcher(http: made.http, time: time),
+                fetcher: DigestFetcher(http: made.http, time: time, polls: polls),
                 writer: writer,
                 clock: clock,
                 time: time,
@@ -156,6 +158,8 @@ enum DigestConfiguration {
         let host: String?
         let method: String?
         let fetcher: String?
+        let poll: String?
+        let window_seconds: Double
         let lead_seconds: Double
         let ttl_seconds: Double
         let mode: String
@@ -174,6 +178,8 @@ enum DigestConfiguration {
                 host: digest.content.fetch.flatMap { URLComponents(string: $0.url)?.host },
                 method: digest.content.fetch?.method.rawValue,
                 fetcher: digest.content.fetcherName,
+                poll: digest.content.pollName?.rawValue,
+                window_seconds: digest.window.inSeconds,
                 lead_seconds: digest.lead.inSeconds,
                 ttl_seconds: digest.longestAge.inSeconds,
                 mode: digest.mode.rawValue,

@@ -253,6 +253,7 @@ public final class Agent: Sendable {
             identity: identity,
             outbox: options.outbox,
             maxConcurrent: options.limits.maxConcurrentPolls,
+            longestCycle: options.limits.cycle,
             hasStored: hasStored,
             hasDelivered: hasDelivered,
             hasCycled: hasEvents,
@@ -302,6 +303,16 @@ public final class Agent: Sendable {
             hasEvents: hasEvents,
             wake: wakesDigests,
             account: account,
+            instance: installation.instanceID,
+            polls: PollContent(
+                polls: polls,
+                service: pollService,
+                store: store,
+                server: parts.url.origin,
+                clock: clock,
+                time: time,
+                names: options.delivery.projectNames
+            ),
             logger: logger
         )
         acknowledger = AcknowledgeService(

@@ -51,6 +51,11 @@ extension Factories {
                     throw AgentError(.configuration, "\(path) names a fetcher that the program does not have.")
                 }
                 digests.append(Digest(digest, token: nil, fetcher: fetcher, zone: zone))
+            case .poll(let name):
+                guard options.polls.contains(where: { $0.name == name }) else {
+                    throw AgentError(.configuration, "\(path).poll must name one of polls.")
+                }
+                digests.append(Digest(digest, token: nil, zone: zone))
             }
         }
         return digests

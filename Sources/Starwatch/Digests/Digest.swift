@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchStore
 package import StarwatchTransport
 
 /// A digest as it is run: its options, and what follows from them.
@@ -13,6 +14,8 @@ package struct Digest: Sendable {
     /// What fetches its content in place of a request; `nil`: nothing.
     let fetcher: (any ContentFetcher)?
     private let zone: @Sendable () -> any TimeZoneRules
+    /// How long after its times it comes.
+    private var delay = Duration.zero
 
     package init(
         _ options: DigestOptions,
@@ -34,11 +37,26 @@ package struct Digest: Sendable {
             switch options.content {
             case .request(let fetch): [fetch.method.rawValue, fetch.url, fetch.body ?? ""]
             case .fetcher(let name): ["fetcher", name, options.name.rawValue]
+            // What is of the time before depends on the digest's own times.
+            case .poll(let name): ["poll", name.rawValue, options.name.rawValue]
             }
         source = ContentHash.text(parts.joined(separator: "\n"))
     }
 
     package var name: PollName { options.name }
+
+    /// The same digest at its moment within ``DigestOptions/window``.
+    func placed(for instance: String) -> Digest {
+        var copy = self
+        copy.delay = Splay.delay(instance: instance, poll: name, within: options.window)
+        return copy
+    }
+
+    /// From when on changes belong to the occurrence at `fireAt`: since the one before it was prepared.
+    func beginning(of fireAt: Timestamp) -> Timestamp {
+        let before = plan.occurrences(after: fireAt - .days(2), through: fireAt - .milliseconds(1)).map(\.fireAt).max()
+        return (before ?? fireAt - .days(1)) - options.lead
+    }
 
     /// What decides, in the zone as it is now.
     package var plan: DigestPlan {
@@ -46,6 +64,7 @@ package struct Digest: Sendable {
             name: options.name,
             times: options.times,
             zone: zone(),
+            delay: delay,
             lead: options.lead,
             ttl: options.longestAge,
             mode: options.mode,

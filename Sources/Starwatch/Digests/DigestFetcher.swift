@@ -30,10 +30,13 @@ package struct DigestFetcher: Sendable {
 
     private let http: any HTTPTransport
     private let time: any TimeSource
+    private let polls: PollContent?
 
-    package init(http: any HTTPTransport, time: any TimeSource) {
+    /// - Parameter polls: What digests of polls are made of; `nil`: there are none.
+    package init(http: any HTTPTransport, time: any TimeSource, polls: PollContent? = nil) {
         self.http = http
         self.time = time
+        self.polls = polls
     }
 
     /// - Parameter stored: What there is; its ETag is sent along.
@@ -45,8 +48,23 @@ package struct DigestFetcher: Sendable {
         switch (digest.options.content, digest.fetcher) {
         case (.request(let request), _): return await send(request, of: digest, stored: stored)
         case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
+        case (.poll(let poll), _): return await find(poll, of: digest, for: fetch)
         // Made without the host's fetchers, as for a look at the database only.
         case (.fetcher, nil): return (.unreachable, .failed)
+        }
+    }
+
+    private func find(_ poll: PollName, of digest: Digest, for fetch: DigestService.Pass.Fetch) async -> End {
+        let since = digest.beginning(of: fetch.occurrence?.fireAt ?? time.now)
+        let found = await HostCall.run(within: Self.timeout, on: time, late: PollContent.Found.failure(.timeout)) {
+            await polls?.find(poll, of: fetch.account, since: since) ?? .failure(.unreachable)
+        }
+        switch found {
+        case .changes(let changes):
+            let payload = changes.isEmpty && digest.options.onEmpty == .skip ? "{}" : changes.json
+            return (.fetched, .fetched(payload: payload, etag: nil))
+        case .failure(let outcome): return (outcome, .failed)
+        case nil: return (.cancelled, .failed)
         }
     }
 

@@ -32,6 +32,8 @@ package protocol AgentControl: NotificationControl {
     func identity() async throws(ControlError) -> IdentityReport
     /// `nil` signs out.
     func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport
+    /// Deletes an account that is not active, after 30 days in which it can come back.
+    func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport
     func stars() async throws(ControlError) -> [String]
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String]
     /// What the active identity had starred before it was changed, newest first.

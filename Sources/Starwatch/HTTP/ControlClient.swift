@@ -77,6 +77,10 @@ package struct ControlClient: Sendable {
         try await call(.PUT, "/api/v1/identity", IdentityChange(did: did?.rawValue))
     }
 
+    package func removeIdentity(_ did: DID) async throws(ControlClientError) -> IdentityRemovalReport {
+        try await call(.POST, "/api/v1/identity/remove", IdentityRemoval(did: did.rawValue))
+    }
+
     package func stars() async throws(ControlClientError) -> [String] {
         try await call(.GET, "/api/v1/stars", as: StarsListing.self).planIDs
     }

@@ -54,6 +54,20 @@ struct IdentityChange: Sendable, Codable, RequestBody {
     enum CodingKeys: String, CodingKey { case did }
 }
 
+struct IdentityRemoval: Sendable, Codable, RequestBody {
+    static let fields: Set = ["did"]
+
+    var did: String
+}
+
+/// That an account is to be deleted.
+package struct IdentityRemovalReport: Sendable, Codable, Hashable {
+    /// Until when it comes back by signing in; then all that is stored of it goes.
+    package var keptUntil: String
+
+    enum CodingKeys: String, CodingKey { case keptUntil = "kept_until" }
+}
+
 extension StarsChange: RequestBody {
     static let fields: Set = ["operation", "plan_ids"]
 }

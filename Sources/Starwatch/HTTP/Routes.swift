@@ -73,6 +73,7 @@ struct ControlRoutes: Sendable {
             Route("/api/v1/outbox/discard", outboxDiscard),
             Route("/api/v1/outbox/{id}") { outboxRow($0[0]) },
             Route("/api/v1/identity", identity),
+            Route("/api/v1/identity/remove", removeIdentity),
             Route("/api/v1/stars", stars),
             Route("/api/v1/stars/archived", archivedStars),
             Route("/api/v1/digests", digests),
@@ -193,6 +194,17 @@ struct ControlRoutes: Sendable {
                 }
                 return .json(try await agent.setIdentity(did))
             },
+        ]
+    }
+
+    private var removeIdentity: Handlers {
+        [
+            "POST": { call throws(ControlError) in
+                guard let did = DID(try call.decoded(IdentityRemoval.self, form: "{\"did\": \"did:…\"}").did) else {
+                    throw ControlError(.invalid, "That is not a DID; it has the form did:method:id.")
+                }
+                return .json(try await agent.removeIdentity(did))
+            }
         ]
     }
 

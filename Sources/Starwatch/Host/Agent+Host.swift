@@ -25,6 +25,13 @@ extension Agent {
         do throws(ControlError) { _ = try await setIdentity(did) } catch { throw AgentError(.failed, error.message) }
     }
 
+    /// Deletes what is stored of an identity that is not active, 30 days from now; making it active before keeps it.
+    ///
+    /// - Throws: ``AgentError`` of kind `failed`, also for the active identity and one of which nothing is stored.
+    public func removeAccount(_ did: DID) async throws(AgentError) {
+        do throws(ControlError) { _ = try await removeIdentity(did) } catch { throw AgentError(.failed, error.message) }
+    }
+
     /// Stars these plans of the active identity, and no others. The next page of a cycle under way asks for them.
     ///
     /// - Returns: The starred plans now.

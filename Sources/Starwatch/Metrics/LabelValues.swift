@@ -78,6 +78,7 @@ package enum ControlOperation: String, MetricLabel {
     case outboxDiscard = "outbox_discard"
     case identityShow = "identity_show"
     case identitySet = "identity_set"
+    case identityRemove = "identity_remove"
     case starsList = "stars_list"
     case starsChange = "stars_change"
     case notificationsList = "notifications_list"

@@ -154,6 +154,10 @@ public struct PollOptions: Sendable, Hashable {
     public var validation = Validation.lenient
     /// Refuse invalid items one by one, not the page. By default `false`.
     public var quarantineInvalid = false
+    /// As ``DeliveryOptions/groupInterval``, of this poll. `nil`, the default: that of all.
+    public var groupInterval: Duration?
+    /// As ``DeliveryOptions/maxGroupSize``, of this poll. `nil`, the default: that of all.
+    public var maxGroupSize: Int?
 
     public init(name: PollName, kind: PollKind) {
         self.name = name
@@ -266,6 +270,8 @@ public struct LimitOptions: Sendable, Hashable {
     public var acknowledgementsPerMinute = 1000
     /// Cycles under way at once. By default 3.
     public var maxConcurrentPolls = 3
+    /// How long a cycle may go on asking for pages; what is left then is the next one's. By default 10 min (R-SCH-08).
+    public var cycle = Duration.seconds(600)
     /// How long stopping may take: what is under way after that is given up, which loses nothing. By default 30 s.
     public var shutdown = Duration.seconds(30)
 

@@ -10,6 +10,9 @@ public struct DigestOptions: Sendable, Hashable {
     public var timezone: String?
     /// Where its content comes from.
     public var content: ContentSource
+    /// It comes within this time after each of ``times``, at most 1 h: at a moment that differs from one installation to
+    /// the next, and is the same every day. Zero, the default: at the time (R-SCH-20).
+    public var window: Duration = .zero
     /// How long before its time it is fetched, 15 s to 1 h. By default 5 min.
     public var lead: Duration = .seconds(300)
     /// How old content may be at the time it is shown, at most 14 days. `nil`, the default: as old as what was fetched
@@ -44,6 +47,12 @@ public struct DigestOptions: Sendable, Hashable {
         content = .fetcher(fetcher)
     }
 
+    /// - Parameter poll: The poll whose changes since the time before are the content (R-DUAL-06).
+    public init(name: PollName, poll: PollName) {
+        self.name = name
+        content = .poll(poll)
+    }
+
     /// ``ttl``, or what stands for it: the longest time between two occurrences, and how long before one it is fetched.
     var longestAge: Duration { ttl ?? max(.seconds(86_400), longestGap) + lead + DigestFetcher.timeout }
 
@@ -62,15 +71,23 @@ public enum ContentSource: Sendable, Hashable {
     case request(FetchOptions)
     /// The ``ContentFetcher`` of that name, of the host program.
     case fetcher(String)
+    /// A cycle of the agent's poll of that name, and what it and those before have found since the time before: the
+    /// fields `count`, `projects` and `names`.
+    case poll(PollName)
 
-    /// `nil` for a fetcher.
+    /// `nil` unless it is a request.
     public var fetch: FetchOptions? {
         if case .request(let fetch) = self { fetch } else { nil }
     }
 
-    /// `nil` for a request.
+    /// `nil` unless it is a fetcher.
     public var fetcherName: String? {
         if case .fetcher(let name) = self { name } else { nil }
+    }
+
+    /// `nil` unless it is a poll.
+    public var pollName: PollName? {
+        if case .poll(let name) = self { name } else { nil }
     }
 }
 

@@ -28,6 +28,8 @@ package final class PollCycle: Sendable {
     package let caller: APICaller
     package let identity: IdentityContext
     package let outbox: OutboxOptions
+    /// How long it may go on asking for pages.
+    private let longest: Duration
     package let runID: String
     let logger: Logger
     /// When the schedule fires next, to be stored with the cycle.
@@ -39,6 +41,7 @@ package final class PollCycle: Sendable {
         caller: APICaller,
         identity: IdentityContext,
         outbox: OutboxOptions,
+        longest: Duration = LimitOptions().cycle,
         runID: String,
         logger: Logger,
         nextRun: Timestamp?
@@ -48,6 +51,7 @@ package final class PollCycle: Sendable {
         self.caller = caller
         self.identity = identity
         self.outbox = outbox
+        self.longest = longest
         self.runID = runID
         self.logger = logger
         self.nextRun = nextRun
@@ -201,6 +205,7 @@ package final class PollCycle: Sendable {
         var resume = isBootstrap ? nil : state.walk
         var room = state.room
         var isWalkStored = state.walk != nil
+        let begun = caller.time.monotonic
         while true {
             let chunks = poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: dialect) : []
             var walk = PageWalk(
@@ -231,7 +236,8 @@ package final class PollCycle: Sendable {
                 let page = try await decode(response, dialect: dialect, askedAt: askedAt)
                 result.fetched += page.fetched
                 let plan: PageWalk.Plan
-                do { plan = try walk.receive(page, askedAt: askedAt) } catch { throw .page(error) }
+                let isLate = caller.time.monotonic - begun >= longest
+                do { plan = try walk.receive(page, askedAt: askedAt, isLast: isLate) } catch { throw .page(error) }
                 let counts = try await commit(
                     page,
                     plan: plan,

@@ -14,6 +14,8 @@ package final class AcknowledgeService: Service {
         package var watermarkMoved = false
         /// When a batch is tried again; `nil` when only a delivery can give work.
         package var next: Timestamp?
+        /// Whether there was a batch to send, whatever came of it.
+        var hasTried = false
     }
 
     /// Refusals after which a batch is halved, to find what it is that the server does not take (C-044).
@@ -30,6 +32,7 @@ package final class AcknowledgeService: Service {
     private let logger: Logger
     private let turn = ConcurrencyLimit(1)
     private let work = AbortableWork()
+    private let memory = PassMemory()
 
     package init(
         polls: [Poll],
@@ -69,6 +72,10 @@ package final class AcknowledgeService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
+        let (mark, start) = (store.mark, caller.clock.now)
+        let rest = memory.rest(mark: mark, at: start)
+        if rest.isResting { return Pass(next: rest.next) }
+        memory.forget()
         do throws(StoreError) {
             guard let did = try await identity.current().identity.did else { return pass }
             for poll in polls {
@@ -84,6 +91,7 @@ package final class AcknowledgeService: Service {
                 caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
+            if !pass.hasTried { memory.remember(mark: mark, at: start, next: pass.next) }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = caller.clock.now + .seconds(5)
@@ -116,6 +124,7 @@ package final class AcknowledgeService: Service {
                 if let next = try await store.nextAckAt(stream) { pass.next = min(pass.next ?? next, next) }
                 return
             }
+            pass.hasTried = true
             let isSent = try await Trace.span(.acknowledge) { span throws(StoreError) in
                 let isSent = try await send(batch, poll, dialect: dialect ?? .canonical, &pass)
                 guard let span else { return isSent }

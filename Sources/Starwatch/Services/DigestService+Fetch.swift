@@ -72,9 +72,13 @@ extension DigestService {
 extension DigestPrefetchOutcome {
     /// What went wrong, in one sentence; `nil` when nothing did, or when it was given up.
     func failure(of content: ContentSource) -> String? {
-        let isFetcher = content.fetch == nil
+        let isFetcher = content.fetcherName != nil
+        let isPoll = content.pollName != nil
         return switch self {
         case .fetched, .notModified, .cancelled: nil
+        case .timeout where isPoll: "The poll of the content did not end in time."
+        case .refused where isPoll: "The poll of the content was skipped; see starwatch status."
+        case .unreachable where isPoll: "The poll of the content failed; see starwatch status."
         case .timeout: "The content did not come in time."
         case .unreachable where isFetcher: "The program's fetcher of the content failed."
         case .unreachable: "The server of the content cannot be reached."

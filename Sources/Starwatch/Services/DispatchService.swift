@@ -49,6 +49,7 @@ package final class DispatchService: Service {
     /// The latest time of a pass; a pass before it finds the clock set back.
     private let latest = Mutex<Timestamp?>(nil)
     private let work = AbortableWork()
+    private let memory = PassMemory()
 
     package init(
         polls: [Poll],
@@ -107,6 +108,13 @@ package final class DispatchService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
+        let (mark, start) = (store.mark, clock.now)
+        let rest = memory.rest(mark: mark, at: start)
+        if rest.isResting {
+            latest.withLock { $0 = start }
+            return Pass(next: rest.next)
+        }
+        memory.forget()
         do throws(StoreError) {
             try await settleTimes()
             let current = try await identity.current()
@@ -125,6 +133,8 @@ package final class DispatchService: Service {
             }
             await deliver(open, &pass)
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
+            // Staleness comes with time alone.
+            if open.isEmpty, !options.stalenessNotice { memory.remember(mark: mark, at: start, next: pass.next) }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
@@ -152,13 +162,18 @@ package final class DispatchService: Service {
         let now = clock.now
         guard snapshot.identity.did != nil else { return nil }
         var due = snapshot.nextDeliveryAt
-        for stream in snapshot.streams.values {
+        for (key, stream) in snapshot.streams {
             guard let oldest = stream.oldestPending else { continue }
-            let notified = stream.lastNotifiedAt.map { $0 + options.groupInterval }
+            let notified = stream.lastNotifiedAt.map { $0 + groupInterval(of: key.poll) }
             let since = max(oldest + options.groupWait, notified ?? oldest)
             due = min(due ?? since, since)
         }
         return due.flatMap { $0 <= now ? $0 : nil }
+    }
+
+    /// The least time between two notifications of a poll.
+    private func groupInterval(of poll: PollName) -> Duration {
+        polls.first { $0.name == poll }?.options.groupInterval ?? options.groupInterval
     }
 
     /// Makes the stream's notification, if one may be made now.
@@ -178,7 +193,7 @@ package final class DispatchService: Service {
             oldestWaiting: due.oldestCreatedAt,
             lastNotified: due.lastNotifiedAt,
             groupWait: options.groupWait,
-            groupInterval: options.groupInterval
+            groupInterval: groupInterval(of: stream.poll)
         )
         {
         case .idle: return []
@@ -191,7 +206,8 @@ package final class DispatchService: Service {
         let id = RandomID.notificationID()
         let (kind, name) = (poll?.kind ?? .starredProjects, stream.poll)
         let shortlink = RandomID.shortlink()
-        let (largest, messages, names) = (options.maxGroupSize, messages, options.projectNames)
+        let largest = poll?.options.maxGroupSize ?? options.maxGroupSize
+        let (messages, names) = (messages, options.projectNames)
         let notification = try await store.claim(
             stream,
             now: now,

@@ -14,6 +14,7 @@ package final class PollService: Service {
     private let identity: IdentityContext
     private let outbox: OutboxOptions
     private let limit: ConcurrencyLimit
+    private let longestCycle: Duration
     private let logger: Logger
     /// Raised when a cycle stored something to deliver.
     private let hasStored: Signal
@@ -39,6 +40,7 @@ package final class PollService: Service {
         identity: IdentityContext,
         outbox: OutboxOptions,
         maxConcurrent: Int,
+        longestCycle: Duration = LimitOptions().cycle,
         hasStored: Signal,
         hasDelivered: Signal,
         hasCycled: Signal = Signal(),
@@ -52,6 +54,7 @@ package final class PollService: Service {
         self.identity = identity
         self.outbox = outbox
         self.limit = ConcurrencyLimit(maxConcurrent)
+        self.longestCycle = longestCycle
         self.hasStored = hasStored
         self.hasDelivered = hasDelivered
         self.hasCycled = hasCycled
@@ -82,6 +85,7 @@ package final class PollService: Service {
             caller: caller,
             identity: identity,
             outbox: outbox,
+            longest: longestCycle,
             runID: runID,
             logger: logger,
             nextRun: nextRun
@@ -118,6 +122,14 @@ package final class PollService: Service {
         // What was delivered before the walk was complete is acknowledged already; only the watermark is behind.
         if result.cursorMoved && result.new == 0 { hasDelivered.raise() }
         return result
+    }
+
+    /// Runs one cycle now, or waits for the one under way, which is as good.
+    package func refresh(_ poll: Poll) async -> PollCycle.Result {
+        guard let running = state.withLock({ $0.running[poll.name] }) else {
+            return await pass(poll, runID: RandomID.runID())
+        }
+        return await running.value ?? PollCycle.Result(skip: .overlap)
     }
 
     /// Gives up every cycle under way, because the identity changed, and returns when they have ended.

@@ -6,7 +6,7 @@ struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
         abstract: "Show or change the active identity.",
-        subcommands: [Show.self, Change.self]
+        subcommands: [Show.self, Change.self, Remove.self]
     )
 
     struct Show: AsyncParsableCommand {
@@ -53,6 +53,35 @@ struct IdentityCommand: AsyncParsableCommand {
                 try await agent.setIdentity(did)
             }
             try format.print(report, IdentityText.details)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Delete all that is stored of an identity, after 30 days.",
+            discussion: """
+                The active identity cannot be removed: sign out or change it first. Setting the identity again within \
+                the 30 days keeps it.
+                """
+        )
+
+        @Argument(help: "The DID, such as did:ethr:0x….")
+        var did: String
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func validate() throws {
+            if DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
+        }
+
+        func run() async throws {
+            guard let did = DID(did) else { return }
+            let report = try await arguments.access.perform { agent throws(CommandError) in
+                try await agent.removeIdentity(did)
+            }
+            try format.print(report, IdentityText.removal)
         }
     }
 }

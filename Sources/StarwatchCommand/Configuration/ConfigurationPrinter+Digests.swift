@@ -8,6 +8,7 @@ extension ConfigurationPrinter {
             open("digests.\(digest.name)", "  \(digest.name):", indent: "    ")
             value("times", list: digest.times.map(\.description))
             value("timezone", digest.timezone)
+            value("window", digest.window)
             value("lead", digest.lead)
             if let ttl = digest.ttl { value("ttl", ttl) } else { value("ttl", nil) }
             value("title", digest.title)
@@ -18,7 +19,8 @@ extension ConfigurationPrinter {
             value("on_missing", digest.onMissing.rawValue)
             value("on_empty", digest.onEmpty.rawValue)
             if let sinks = digest.sinks { value("sinks", list: sinks) } else { value("sinks", nil) }
-            // A file has no other: fetchers are of programs that link the library.
+            // A file has no other than these two: fetchers are of programs that link the library.
+            if let poll = digest.content.pollName { value("poll", poll.rawValue) }
             guard let fetch = digest.content.fetch else { continue }
             open("digests.\(digest.name).fetch", "    fetch:", indent: "      ")
             value("method", fetch.method.rawValue)

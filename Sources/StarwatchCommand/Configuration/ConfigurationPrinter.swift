@@ -123,6 +123,7 @@ struct ConfigurationPrinter {
         value("requests_per_minute", options.limits.requestsPerMinute)
         value("acknowledgements_per_minute", options.limits.acknowledgementsPerMinute)
         value("max_concurrent_polls", options.limits.maxConcurrentPolls)
+        value("cycle", options.limits.cycle)
         value("shutdown", options.limits.shutdown)
         begin("clock")
         value("source", options.clock.source.rawValue)
@@ -165,6 +166,12 @@ struct ConfigurationPrinter {
             value("bootstrap", poll.bootstrap.rawValue)
             value("validation", poll.validation.rawValue)
             value("quarantine_invalid", raw: "\(poll.quarantineInvalid)")
+            if let interval = poll.groupInterval {
+                value("group_interval", interval)
+            } else {
+                value("group_interval", nil)
+            }
+            value("max_group_size", raw: poll.maxGroupSize.map { "\($0)" } ?? "null")
         }
     }
 

@@ -26,11 +26,13 @@ extension ConfigurationReader {
 
     private mutating func readDigest(_ name: PollName, _ section: SettingsSection) {
         section.allow([
-            "times", "timezone", "fetch", "lead", "ttl", "title", "body", "fallback_title", "fallback_body", "mode",
+            "times", "timezone", "window", "fetch", "poll", "lead", "ttl", "title", "body", "fallback_title",
+            "fallback_body", "mode",
             "on_missing", "on_empty", "sinks",
         ])
-        var digest = DigestOptions(name: name, fetch: readFetch(section.section("fetch"), postsAlways: false))
+        var digest = readContent(of: name, section)
         digest.times = readTimes(section)
+        section.duration("window", &digest.window, atMost: .seconds(3600))
         section.optionalText("timezone", &digest.timezone, check: ValueRules.timezone)
         section.duration("lead", &digest.lead, atLeast: .seconds(15), atMost: .seconds(3600))
         section.optionalDuration("ttl", &digest.ttl, atLeast: .seconds(60), atMost: .days(14))
@@ -51,6 +53,22 @@ extension ConfigurationReader {
             digest.sinks = sinks
         }
         options.digests.append(digest)
+    }
+
+    /// What a digest shows: what is fetched, or what a poll has found.
+    private func readContent(of name: PollName, _ section: SettingsSection) -> DigestOptions {
+        guard section.has("poll") else {
+            return DigestOptions(name: name, fetch: readFetch(section.section("fetch"), postsAlways: false))
+        }
+        if section.has("fetch") { section.report("stands beside fetch; keep one of the two.", at: "poll") }
+        var text = ""
+        section.text("poll", &text)
+        let known = options.polls.map(\.name)
+        guard let poll = PollName(text), known.contains(poll) else {
+            section.report("names no poll\(Suggestion.tail(for: text, among: known.map(\.rawValue)))", at: "poll")
+            return DigestOptions(name: name, fetch: FetchOptions(url: ""))
+        }
+        return DigestOptions(name: name, poll: poll)
     }
 
     private func readTimes(_ section: SettingsSection) -> [DayTime] {

@@ -29,7 +29,7 @@ extension ConfigurationReader {
     private mutating func readPoll(_ name: PollName, _ section: SettingsSection) {
         section.allow([
             "kind", "schedule", "every", "timezone", "catch_up", "splay", "stale_after", "plan_ids", "bootstrap",
-            "validation", "quarantine_invalid",
+            "validation", "quarantine_invalid", "group_interval", "max_group_size",
         ])
         var kind = PollKind(rawValue: name.rawValue) ?? .starredProjects
         section.choice("kind", &kind)
@@ -54,6 +54,8 @@ extension ConfigurationReader {
         section.choice("bootstrap", &poll.bootstrap)
         section.choice("validation", &poll.validation)
         section.flag("quarantine_invalid", &poll.quarantineInvalid)
+        section.optionalDuration("group_interval", &poll.groupInterval, atLeast: .zero, atMost: .days(7))
+        section.optionalInteger("max_group_size", &poll.maxGroupSize, in: 1...100)
         options.polls.append(poll)
     }
 

@@ -129,10 +129,13 @@ struct ConfigurationReader {
     }
 
     private mutating func readLimits(_ section: SettingsSection) {
-        section.allow(["requests_per_minute", "acknowledgements_per_minute", "max_concurrent_polls", "shutdown"])
+        section.allow([
+            "requests_per_minute", "acknowledgements_per_minute", "max_concurrent_polls", "cycle", "shutdown",
+        ])
         section.integer("requests_per_minute", &options.limits.requestsPerMinute, in: 1...100_000)
         section.integer("acknowledgements_per_minute", &options.limits.acknowledgementsPerMinute, in: 1...1_000_000)
         section.integer("max_concurrent_polls", &options.limits.maxConcurrentPolls, in: 1...16)
+        section.duration("cycle", &options.limits.cycle, atLeast: .seconds(1))
         section.duration("shutdown", &options.limits.shutdown, atLeast: .seconds(1))
     }
 

@@ -46,6 +46,8 @@ enum DefaultConfiguration {
             bootstrap: latest            # the first run announces: latest: nothing | beginning: everything
             validation: lenient          # lenient | strict
             quarantine_invalid: false    # true: refuse invalid items one by one, not the page
+            group_interval: null         # of this poll's notifications, in place of delivery.group_interval
+            max_group_size: null         # and in place of delivery.max_group_size
 
         outbox:
           max_undelivered: 1000          # rows that wait for delivery
@@ -97,6 +99,7 @@ enum DefaultConfiguration {
           requests_per_minute: 100
           acknowledgements_per_minute: 1000
           max_concurrent_polls: 3
+          cycle: 10m                     # how long a cycle may ask for pages; the rest is the next one's
           shutdown: 30s                  # how long stopping may take; what is then under way is done after the start
 
         clock:
@@ -123,6 +126,8 @@ enum DefaultConfiguration {
         # daily:
         #   times: ["08:00", "17:30"]
         #   timezone: null               # an IANA name; null: this machine's zone
+        #   window: 0s                   # it comes within so long after each time; where is this installation's
+        #   poll: null                   # in place of fetch, a poll: {{count}} changes of {{projects}}: {{names}}
         #   fetch:
         #     method: GET                # GET | POST
         #     url: https://example.org/daily.json   # a JSON object

@@ -200,6 +200,18 @@ struct SettingsSection {
         accept(key)
     }
 
+    func optionalInteger(_ key: String, _ target: inout Int?, in range: ClosedRange<Int>) {
+        guard let entry = entry(key) else { return }
+        if entry.value.isNull {
+            target = nil
+            return accept(key)
+        }
+        var value = range.lowerBound
+        let problems = journal.problems.count
+        integer(key, &value, in: range)
+        if journal.problems.count == problems { target = value }
+    }
+
     func fraction(_ key: String, _ target: inout Double) {
         guard let text = scalar(key, "a number between 0 and 1") else { return }
         guard let value = Double(text), entry(key)?.value.isPlain == true, (0...1).contains(value) else {

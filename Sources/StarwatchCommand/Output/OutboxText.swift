@@ -62,4 +62,8 @@ enum IdentityText {
             ("Generation", "\(report.generation)"),
         ])
     }
+
+    static func removal(_ report: IdentityRemovalReport) -> String {
+        "All that is stored of it is deleted after \(report.keptUntil); setting it again before then keeps it."
+    }
 }

@@ -12,6 +12,7 @@ protocol AgentOperations: NotificationOperations {
     func outboxDiscardAll(poll: String?) async throws(CommandError) -> Int
     func identity() async throws(CommandError) -> IdentityReport
     func setIdentity(_ did: DID?) async throws(CommandError) -> IdentityReport
+    func removeIdentity(_ did: DID) async throws(CommandError) -> IdentityRemovalReport
     func stars() async throws(CommandError) -> [String]
     func changeStars(_ change: StarsChange) async throws(CommandError) -> [String]
     func archivedStars() async throws(CommandError) -> [ArchivedStarsReport]

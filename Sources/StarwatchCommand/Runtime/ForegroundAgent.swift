@@ -51,6 +51,10 @@ struct ForegroundAgent: AgentOperations {
         try await ask { agent throws(ControlError) in try await agent.setIdentity(did) }
     }
 
+    func removeIdentity(_ did: DID) async throws(CommandError) -> IdentityRemovalReport {
+        try await ask { agent throws(ControlError) in try await agent.removeIdentity(did) }
+    }
+
     func stars() async throws(CommandError) -> [String] {
         try await ask { agent throws(ControlError) in try await agent.stars() }
     }

@@ -49,6 +49,10 @@ struct RunningAgent: AgentOperations {
         try await ask { client throws(ControlClientError) in try await client.setIdentity(did) }
     }
 
+    func removeIdentity(_ did: DID) async throws(CommandError) -> IdentityRemovalReport {
+        try await ask { client throws(ControlClientError) in try await client.removeIdentity(did) }
+    }
+
     func stars() async throws(CommandError) -> [String] {
         try await ask { client throws(ControlClientError) in try await client.stars() }
     }

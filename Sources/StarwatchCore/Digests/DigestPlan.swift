@@ -29,6 +29,8 @@ public struct DigestPlan: Sendable {
     public var name: PollName
     public var times: [DayTime]
     public var zone: any TimeZoneRules
+    /// How long after each time it comes, from ``Splay``: the same every day.
+    public var delay: Duration
     /// How long before its time an occurrence is fetched.
     public var lead: Duration
     /// How old content may be at the time it is shown.
@@ -43,6 +45,7 @@ public struct DigestPlan: Sendable {
         name: PollName,
         times: [DayTime],
         zone: any TimeZoneRules,
+        delay: Duration = .zero,
         lead: Duration,
         ttl: Duration,
         mode: DigestMode,
@@ -53,6 +56,7 @@ public struct DigestPlan: Sendable {
         self.name = name
         self.times = times
         self.zone = zone
+        self.delay = delay
         self.lead = lead
         self.ttl = ttl
         self.mode = mode
@@ -69,9 +73,9 @@ public struct DigestPlan: Sendable {
     func occurrences(of time: DayTime, after start: Timestamp, through end: Timestamp) -> [DigestOccurrence] {
         guard let schedule = time.schedule(in: zone) else { return [] }
         var found: [DigestOccurrence] = []
-        var last = start
-        while let next = schedule.next(after: last), next <= end {
-            found.append(DigestOccurrence(digest: name, time: time, fireAt: next))
+        var last = start - delay
+        while let next = schedule.next(after: last), next + delay <= end {
+            found.append(DigestOccurrence(digest: name, time: time, fireAt: next + delay))
             last = next
         }
         return found

@@ -92,9 +92,15 @@ public struct PageWalk: Sendable {
 
     /// Takes a page and says what to commit of it.
     ///
-    /// - Parameter askedAt: The server's time when the page was asked for; `nil` when that is not known.
+    /// - Parameters:
+    ///   - askedAt: The server's time when the page was asked for; `nil` when that is not known.
+    ///   - isLast: Whether the walk is to end here if the next cycle would go on from here.
     /// - Throws: ``PageRejection`` when the page does not move the walk, which would loop for ever.
-    public mutating func receive(_ page: Page, askedAt: Timestamp?) throws(PageRejection) -> Plan {
+    public mutating func receive(
+        _ page: Page,
+        askedAt: Timestamp?,
+        isLast: Bool = false
+    ) throws(PageRejection) -> Plan {
         let last = page.changes.last?.id
         if page.hasMore {
             if dialect.isDescending {
@@ -115,7 +121,7 @@ public struct PageWalk: Sendable {
         let more = page.hasMore && !bootstrapHasSeenEnough(last)
         if more {
             if dialect.isDescending { before = last } else { after = page.nextAfter ?? last }
-            if pagesOfChunk >= pageCap && mode == .poll && hasAdvanced { stopped = true }
+            if isLast || pagesOfChunk >= pageCap, mode == .poll, hasAdvanced { stopped = true }
         } else {
             chunk += 1
             pagesOfChunk = 0

@@ -1,5 +1,6 @@
 import GRDB
 import StarwatchCore
+import Synchronization
 
 /// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
 ///
@@ -11,7 +12,7 @@ package actor Store {
     package nonisolated let health = StoreHealth()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    let options: StoreOptions
+    nonisolated let options: StoreOptions
     let database: DatabaseQueue
     private let lock: FileLock
     /// Rows of `streams` are only deleted by retention, which empties this.
@@ -24,6 +25,13 @@ package actor Store {
     nonisolated let pollMemory = PollMemory()
     nonisolated let snapshotMemory = SnapshotMemory()
     nonisolated let unchanged = UnchangedCycles()
+    private nonisolated let changeCount = Atomic<UInt64>(0)
+
+    /// Another one whenever something was written that dispatching or acknowledging goes by; `nil` where others may write
+    /// too. Read it before what is read: a change that is missed then shows.
+    package nonisolated var mark: UInt64? {
+        options.owner == .agent ? changeCount.load(ordering: .acquiring) : nil
+    }
 
     /// Opens the database, creating and migrating it where the agent owns it.
     ///
@@ -117,6 +125,7 @@ package actor Store {
                 if operation.changesPollState {
                     pollMemory.forget()
                     openCounts = nil
+                    changeCount.add(1, ordering: .releasing)
                 }
                 if operation.changesSnapshot { snapshotMemory.forget() }
             }

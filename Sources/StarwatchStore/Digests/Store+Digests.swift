@@ -38,6 +38,26 @@ extension Store {
         }
     }
 
+    /// The changes of a stream that were announced and found after `since`, the latest claim first.
+    ///
+    /// - Parameter since: By the server's clock, as far as it was known.
+    package func changesFound(in stream: StreamKey, since: Timestamp) throws(StoreError) -> [FoundChange] {
+        try direct(.read) { db in
+            var found: [FoundChange] = []
+            let rows = try db.rows(
+                """
+                SELECT o.plan_id, o.name FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                WHERE s.account = ? AND s.server = ? AND s.poll = ? AND o.created_at > ?
+                    AND o.state NOT IN ('cancelled', 'suppressed')
+                ORDER BY o.jwt_id DESC
+                """,
+                [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds]
+            )
+            while let row = try rows.next() { found.append(FoundChange(plan: row[0], name: row[1])) }
+            return found
+        }
+    }
+
     /// Changes what is stored of an account's digests.
     ///
     /// - Parameters:

@@ -78,6 +78,22 @@ extension Store {
         }
     }
 
+    /// Marks an account to be deleted with all that is stored of it, ``RetentionPolicy/removed`` from now (R-IDN-10). One
+    /// that is marked keeps its first date; signing in takes the mark away.
+    package func removeAccount(_ did: DID, now: Timestamp) throws(StoreError) -> AccountRemoval {
+        try write(.identity) { db in
+            if try db.isActive(did) { return .active }
+            let known = try db.integer("SELECT count(*) FROM settings WHERE accountDid = ?", [did.rawValue])
+            guard known == 1 else { return .unknown }
+            try db.run(
+                "INSERT INTO removed_accounts (account, removed_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [did.rawValue, now.milliseconds]
+            )
+            let removedAt = try db.integer("SELECT removed_at FROM removed_accounts WHERE account = ?", [did.rawValue])
+            return .removed(at: Timestamp(milliseconds: Int64(removedAt)))
+        }
+    }
+
     /// The account's `notificationPreferences`, a JSON object; `"{}"` when nothing is stored.
     package func notificationPreferences(of account: DID) throws(StoreError) -> String {
         try direct(.read) { db in
@@ -200,6 +216,7 @@ extension Database {
             "UPDATE active_identity SET activeDid = ?, generation = ?, lastUpdated = ?",
             [did?.rawValue, generation, now.milliseconds]
         )
+        if let did { try run("DELETE FROM removed_accounts WHERE account = ?", [did.rawValue]) }
         return ActiveIdentity(did: did, generation: generation)
     }
 }

@@ -15,6 +15,8 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var watermarks: Duration = .days(365)
     /// Settings after the last activity. Those with preferences stay until the user deletes them (C-201).
     package var settings: Duration = .days(730)
+    /// Accounts after they were removed, with all that is stored of them (R-IDN-10).
+    package var removed: Duration = .days(30)
 
     package init() {}
 }
@@ -148,7 +150,7 @@ extension Store {
         _ counts: inout RetentionCounts
     ) throws(StoreError) {
         let unpolled = (now - policy.watermarks).milliseconds
-        let inactive = (now - policy.settings).milliseconds
+        let inactive = [(now - policy.settings).milliseconds, (now - policy.removed).milliseconds]
         let (watermarks, settings) = try write(.retention) { db in
             let old = "(SELECT id FROM streams WHERE last_attempt < ?1)"
             try db.run(
@@ -166,23 +168,28 @@ extension Store {
                 [unpolled]
             )
             let idle = """
-                (SELECT accountDid FROM settings WHERE updated_at < ?1 AND notificationPreferences = '{}'
-                    AND accountDid IS NOT (SELECT activeDid FROM active_identity)
-                    AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+                (SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+                    accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
+                    OR updated_at < ?1 AND notificationPreferences = '{}'
+                        AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1)))
                 """
             let streams = "(SELECT id FROM streams WHERE account IN \(idle))"
-            try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", [inactive])
-            try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", [inactive])
-            try db.run("DELETE FROM plan_snapshots WHERE account IN \(idle)", [inactive])
+            try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", StatementArguments(inactive))
+            try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", StatementArguments(inactive))
+            try db.run("DELETE FROM plan_snapshots WHERE account IN \(idle)", StatementArguments(inactive))
             try db.run(
                 """
                 DELETE FROM feature_notices WHERE account IN \(idle) OR account NOT IN (SELECT accountDid FROM settings)
                 """,
-                [inactive]
+                StatementArguments(inactive)
             )
-            try db.run("DELETE FROM watermarks WHERE account IN \(idle)", [inactive])
-            try db.run("DELETE FROM streams WHERE account IN \(idle)", [inactive])
-            let settings = try db.changed("DELETE FROM settings WHERE accountDid IN \(idle)", [inactive])
+            try db.run("DELETE FROM watermarks WHERE account IN \(idle)", StatementArguments(inactive))
+            try db.run("DELETE FROM streams WHERE account IN \(idle)", StatementArguments(inactive))
+            let settings = try db.changed(
+                "DELETE FROM settings WHERE accountDid IN \(idle)",
+                StatementArguments(inactive)
+            )
+            try db.run("DELETE FROM removed_accounts WHERE account NOT IN (SELECT accountDid FROM settings)", [])
             return (watermarks, settings)
         }
         if settings > 0 { streamIDs.removeAll() }

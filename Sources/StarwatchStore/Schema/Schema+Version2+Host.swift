@@ -1,5 +1,5 @@
 extension Schema {
-    /// What host applications keep here, and what tells the accounts of an older version of a new feature.
+    /// What host applications keep here, which accounts are to be deleted, and what tells the accounts of an older version of a new feature.
     ///
     /// Of a schedule only data is stored: its code comes back when the host schedules the same name again (C-112).
     static let host = """
@@ -21,6 +21,11 @@ extension Schema {
             key TEXT PRIMARY KEY,
             watermark TEXT NOT NULL,
             updated_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE removed_accounts (
+            account TEXT PRIMARY KEY,
+            removed_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE feature_introductions (

@@ -47,6 +47,19 @@ import Testing
         DigestRow.Arming(text: text, fingerprint: fingerprint)
     }
 
+    @Test func aDelayMovesEveryOccurrenceAndKeepsItsSlot() throws {
+        var plan = plan(["08:00", "23:59"])
+        plan.delay = .seconds(90)
+        let found = plan.occurrences(after: try at("2026-05-01T08:01:29Z"), through: try at("2026-05-02T08:01:30Z"))
+        #expect(
+            found.map(\.fireAt) == [
+                try at("2026-05-01T08:01:30Z"), try at("2026-05-02T08:01:30Z"), try at("2026-05-02T00:00:30Z"),
+            ]
+        )
+        #expect(found.map(\.slot) == ["daily/slot-08-00", "daily/slot-08-00", "daily/slot-23-59"])
+        #expect(try decide(plan, now: "2026-05-01T08:01:00Z").scheduled.map(\.occurrence) == [found[0], found[2]])
+    }
+
     // MARK: - What is armed
 
     @Test func eachSlotIsPlannedForADayAhead() throws {

@@ -96,6 +96,31 @@ import Testing
         #expect(Set(seen) == Set(items) && seen.count == 100)
     }
 
+    @Test(arguments: Dialect.allCases)
+    func aWalkThatIsOutOfTimeEndsWhereTheNextCycleGoesOn(dialect: Dialect) throws {
+        let items = (1...100).map { id($0, dialect) }
+        var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        var pages = 0
+        while let step = walk.next(limit: nil) {
+            let page = answer(step.query, items: items, dialect: dialect, size: 10)
+            pages += 1
+            let plan = try walk.receive(page, askedAt: nil, isLast: pages == 3)
+            #expect(plan.cursor == (dialect.isDescending ? .unchanged : .followItems))
+            #expect((plan.walk != nil) == dialect.isDescending)
+        }
+        #expect(pages == 3 && !walk.isComplete)
+        // Split plans begin again with every cycle, and one that ended early would never come to the last of them.
+        var split = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 2)
+        while let step = split.next(limit: nil) {
+            _ = try split.receive(
+                answer(step.query, items: items, dialect: dialect, size: 10),
+                askedAt: nil,
+                isLast: true
+            )
+        }
+        #expect(split.isComplete)
+    }
+
     /// Every cycle begins with the overlap: one that ended within it would be repeated for ever. Some servers point
     /// behind the page's last item, and so behind a cursor that stands there.
     @Test(arguments: [false, true])

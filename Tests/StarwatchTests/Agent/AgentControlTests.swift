@@ -38,6 +38,23 @@ import Testing
         }
     }
 
+    @Test func anIdentityIsRemovedOnlyWhenItHasLeft() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent()
+            let did = try #require(try await agent.store.activeIdentity().did)
+            let active = await #expect(throws: ControlError.self) { try await agent.removeIdentity(did) }
+            #expect(active?.kind == .conflict)
+            _ = try await agent.setIdentity(nil)
+            let removal = try await agent.removeIdentity(did)
+            #expect(removal.keptUntil == (world.clock.now + .days(30)).iso8601)
+            let unknown = await #expect(throws: ControlError.self) {
+                try await agent.removeIdentity(DID("did:key:nobody")!)
+            }
+            #expect(unknown?.kind == .notFound)
+            #expect(unknown.map { "\($0)".contains("nobody") } == false)
+        }
+    }
+
     @Test func whatIsAnnouncedAfterAllIsNewToItsPoll() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }

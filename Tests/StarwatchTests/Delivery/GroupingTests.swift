@@ -1,6 +1,7 @@
 import Foundation
 import MockEndorser
 import StarwatchCore
+import StarwatchStore
 import Testing
 
 @testable import Starwatch
@@ -136,6 +137,31 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             #expect(bench["first"].seen.map(\.group) == [.many])
+        }
+    }
+
+    @Test func aPollsOwnIntervalAndBoundComeBeforeThoseOfAll() async throws {
+        try await Bench.run(
+            sinks: ["first"],
+            configure: { options, _, _ in
+                options.delivery.groupInterval = .seconds(300)
+                options.delivery.maxGroupSize = 5
+                options.polls[0].groupInterval = .seconds(60)
+                options.polls[0].maxGroupSize = 1
+            }
+        ) { bench async throws in
+            let start = bench.clock.now
+            await bench.fetch(1)
+            await bench.dispatch()
+            await bench.fetch(2)
+            #expect(await bench.dispatch().next == start + .seconds(60))
+            #expect(bench.dispatcher.oldestDue(in: try await bench.agent.store.snapshot([bench.stream])) == nil)
+            bench.clock.advance(by: .seconds(60))
+            #expect(
+                bench.dispatcher.oldestDue(in: try await bench.agent.store.snapshot([bench.stream])) == bench.clock.now
+            )
+            await bench.dispatch()
+            #expect(bench["first"].seen.map(\.group) == [.single, .many])
         }
     }
 

@@ -123,6 +123,11 @@ final class FakeAgent: AgentControl {
         return IdentityReport(did: did?.rawValue, generation: 2, pseudonym: nil)
     }
 
+    func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport {
+        try note("remove identity")
+        return IdentityRemovalReport(keptUntil: "2026-01-31T00:00:00.000Z")
+    }
+
     func stars() async throws(ControlError) -> [String] {
         try note("stars")
         return now.stars

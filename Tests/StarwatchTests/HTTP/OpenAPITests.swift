@@ -23,6 +23,7 @@ struct OpenAPITests {
             "Ready": ReadyAnswer.self,
             "PollReport": PollReport.self, "OutboxEntry": OutboxEntry.self, "OutboxListing": OutboxListing.self,
             "RowSelection": RowSelection.self, "ChangeCount": ChangeCount.self, "IdentityReport": IdentityReport.self,
+            "IdentityRemoval": IdentityRemoval.self, "IdentityRemovalReport": IdentityRemovalReport.self,
             "IdentityChange": IdentityChange.self, "StarsListing": StarsListing.self, "StarsChange": StarsChange.self,
             "StarsArchive": StarsArchive.self, "ReloadAnswer": ReloadAnswer.self,
             "Notification": NotificationMessage.self,

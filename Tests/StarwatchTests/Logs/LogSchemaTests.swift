@@ -221,6 +221,8 @@ import Testing
             await round(agent)
             await agent.store.close()
             await round(agent)
+            // Until then a pass that would find nothing does not look.
+            world.clock.advance(by: PassMemory.longest)
             _ = await agent.dispatcher.pass()
             _ = await agent.acknowledger.pass()
             await housekeeping(of: agent).pass()
