@@ -13,8 +13,8 @@ final class FileLock {
             throw StoreError.io(detail: "lock file: " + SystemText.of(errno))
         }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            // Thrown with everything initialised: deinit closes the descriptor, and a second time would be too often.
             let code = errno
-            close(descriptor)
             if code == EWOULDBLOCK { throw StoreError.alreadyOpen }
             throw StoreError.io(detail: "lock file: " + SystemText.of(code))
         }

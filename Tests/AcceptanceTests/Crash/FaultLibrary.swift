@@ -51,7 +51,8 @@ enum FaultLibrary {
         }
     }
 
-    private static func loading() throws -> [String: String] {
+    /// The environment of an agent that is ended only where it closes what is not open, as are those of all the others.
+    static func loading() throws -> [String: String] {
         ["LD_PRELOAD": try compiled.get(), "SWIFT_BACKTRACE": "enable=no"]
     }
 

@@ -91,7 +91,7 @@ import Testing
     @Test func aStartBesideAnotherAgentSaysSo() async throws {
         let world = try await used()
         let agent = try await RunningAgent(config: world.config, in: world.workspace)
-        try await expectRefusal(world, "another agent")
+        try await expectRefusal(world, "another agent", FaultLibrary.loading())
         #expect(agent.stop() == 0)
         try await world.mock.stop()
     }
@@ -130,8 +130,12 @@ import Testing
         return world
     }
 
-    private func expectRefusal(_ world: CrashWorld, _ words: String) async throws {
-        let result = try await starwatch("run", "--config", world.config)
+    private func expectRefusal(
+        _ world: CrashWorld,
+        _ words: String,
+        _ environment: [String: String] = [:]
+    ) async throws {
+        let result = try await starwatch("run", "--config", world.config, environment: environment)
         #expect(result.status == 2, "\(result.errors)")
         #expect(result.errors.contains(words), "\(result.errors)")
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")

@@ -33,7 +33,11 @@ final class FeedServer: Sendable {
         Thread.detachNewThread { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+                // Only this thread closes the listener: closed by another, its number could be somebody else's already.
+                guard connection >= 0 else {
+                    close(listener)
+                    return
+                }
                 Thread.detachNewThread { [weak self] in
                     while let request = Self.read(connection), let answer = self?.answer(request) {
                         guard Self.write(answer, to: connection) else { break }
@@ -44,10 +48,7 @@ final class FeedServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// The newest comes first, as feeds have it.
     func publish(_ version: String) {
