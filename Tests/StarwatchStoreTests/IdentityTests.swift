@@ -1,3 +1,4 @@
+import GRDB
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -24,7 +25,11 @@ import Testing
 
     @Test func aRemovedAccountIsDeletedAfterThirtyDaysUnlessItComesBack() async throws {
         let store = try await world.open()
+        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...4))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        try await world.commit(store, world.changes(5...6))
         #expect(try await store.removeAccount(World.alice, now: world.now) == .active)
         #expect(try await store.removeAccount(World.bob, now: world.now) == .unknown)
         _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
@@ -52,6 +57,35 @@ import Testing
         #expect(try await store.removeAccount(World.alice, now: later) == .unknown)
         #expect(try await store.activeIdentity().did == World.bob)
         #expect(try await store.integrityCheck().isEmpty)
+        #expect(try mentions(of: World.alice) == [])
+    }
+
+    @Test func aRemovedAccountThatAHostBroughtBackItselfStays() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...4))
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(try await store.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
+        try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
+            try db.execute(sql: "UPDATE active_identity SET activeDid = ?", arguments: [World.alice.rawValue])
+        }
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(10)).settings == 0)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
+    }
+
+    /// The tables that say something of an account, or of its streams.
+    private func mentions(of account: DID) throws -> [String] {
+        try DatabaseQueue(path: world.path).writeWithoutTransaction { db in
+            let tables = try String.fetchAll(
+                db,
+                sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            )
+            return try tables.filter { table in
+                try Row.fetchAll(db, sql: "SELECT * FROM \(table)").contains { row in
+                    row.databaseValues.contains { ($0.storage.value as? String)?.contains(account.rawValue) ?? false }
+                }
+            }
+        }
     }
 
     @Test func returningIdentityStartsAfresh() async throws {

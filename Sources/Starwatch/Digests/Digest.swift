@@ -52,7 +52,7 @@ package struct Digest: Sendable {
         return copy
     }
 
-    /// From when on changes belong to the occurrence at `fireAt`: since the one before it was prepared.
+    /// From when on changes belong to the occurrence at `fireAt` when none before it has listed any.
     func beginning(of fireAt: Timestamp) -> Timestamp {
         let before = plan.occurrences(after: fireAt - .days(2), through: fireAt - .milliseconds(1)).map(\.fireAt).max()
         return (before ?? fireAt - .days(1)) - options.lead

@@ -48,21 +48,29 @@ package struct DigestFetcher: Sendable {
         switch (digest.options.content, digest.fetcher) {
         case (.request(let request), _): return await send(request, of: digest, stored: stored)
         case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
-        case (.poll(let poll), _): return await find(poll, of: digest, for: fetch)
+        case (.poll(let poll), _): return await find(poll, of: digest, for: fetch, stored: stored)
         // Made without the host's fetchers, as for a look at the database only.
         case (.fetcher, nil): return (.unreachable, .failed)
         }
     }
 
-    private func find(_ poll: PollName, of digest: Digest, for fetch: DigestService.Pass.Fetch) async -> End {
+    /// In place of an ETag, the content of a poll has the last row that an occurrence had listed: the next one begins
+    /// after it, so no change is in two of them, or in none because a fetch failed. A fetch by hand does not move it.
+    private func find(
+        _ poll: PollName,
+        of digest: Digest,
+        for fetch: DigestService.Pass.Fetch,
+        stored: StoredContent?
+    ) async -> End {
         let since = digest.beginning(of: fetch.occurrence?.fireAt ?? time.now)
+        let row = stored?.etag.flatMap { Int64($0) }
         let found = await HostCall.run(within: Self.timeout, on: time, late: PollContent.Found.failure(.timeout)) {
-            await polls?.find(poll, of: fetch.account, since: since) ?? .failure(.unreachable)
+            await polls?.find(poll, of: fetch.account, after: row, since: since) ?? .failure(.unreachable)
         }
         switch found {
-        case .changes(let changes):
+        case .changes(let changes, let last):
             let payload = changes.isEmpty && digest.options.onEmpty == .skip ? "{}" : changes.json
-            return (.fetched, .fetched(payload: payload, etag: nil))
+            return (.fetched, .fetched(payload: payload, etag: fetch.occurrence == nil ? stored?.etag : String(last)))
         case .failure(let outcome): return (outcome, .failed)
         case nil: return (.cancelled, .failed)
         }

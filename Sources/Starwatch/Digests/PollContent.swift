@@ -6,7 +6,8 @@ package import StarwatchStore
 package struct PollContent: Sendable {
     /// What came of asking.
     enum Found: Sendable {
-        case changes(Changes)
+        /// And the last row that there was.
+        case changes(Changes, through: Int64)
         case failure(DigestPrefetchOutcome)
     }
 
@@ -19,7 +20,7 @@ package struct PollContent: Sendable {
         let count: Int
         /// How many projects they are of.
         let projects: Int
-        /// The projects that changed last, with an ellipsis when there are more.
+        /// The projects that changed last, with an ellipsis when there are more, or some without a name.
         let names: String
 
         var isEmpty: Bool { count == 0 }
@@ -29,10 +30,8 @@ package struct PollContent: Sendable {
             let latest = found.filter { seen.insert($0.plan).inserted }
             count = found.count
             projects = latest.count
-            let known = latest.compactMap { hostNames[$0.plan] ?? $0.name }
-            names =
-                known.prefix(Self.namedProjects).joined(separator: ", ")
-                + (known.count > Self.namedProjects ? " …" : "")
+            let known = latest.compactMap { hostNames[$0.plan] ?? $0.name }.prefix(Self.namedProjects)
+            names = known.joined(separator: ", ") + (known.count < latest.count ? " …" : "")
         }
 
         var json: String {
@@ -72,8 +71,10 @@ package struct PollContent: Sendable {
 
     /// Runs the poll once, or waits for the cycle that is under way, and lists what was found since.
     ///
-    /// - Parameter since: By this machine's clock.
-    func find(_ name: PollName, of account: DID, since: Timestamp) async -> Found {
+    /// - Parameters:
+    ///   - row: The last one that is not to be listed; `nil`: those go by `since`.
+    ///   - since: By this machine's clock.
+    func find(_ name: PollName, of account: DID, after row: Int64?, since: Timestamp) async -> Found {
         guard let poll = polls.first(where: { $0.name == name }) else { return .failure(.unreachable) }
         switch await service.refresh(poll).outcome {
         case .changed, .unchanged, .bootstrapped: break
@@ -84,8 +85,9 @@ package struct PollContent: Sendable {
         let stream = StreamKey(account: account, server: server, poll: name)
         do throws(StoreError) {
             // Rows have the time of the server's clock.
-            let changes = try await store.changesFound(in: stream, since: since + (clock.now - time.now))
-            return .changes(Changes(changes, hostNames: names))
+            let since = since + (clock.now - time.now)
+            let (changes, last) = try await store.changesFound(in: stream, after: row, since: since)
+            return .changes(Changes(changes, hostNames: names), through: last)
         } catch {
             return .failure(.unreachable)
         }

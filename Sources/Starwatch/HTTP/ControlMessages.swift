@@ -54,6 +54,7 @@ struct IdentityChange: Sendable, Codable, RequestBody {
     enum CodingKeys: String, CodingKey { case did }
 }
 
+/// The account that is to be deleted.
 struct IdentityRemoval: Sendable, Codable, RequestBody {
     static let fields: Set = ["did"]
 

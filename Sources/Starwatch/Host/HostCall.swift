@@ -1,6 +1,6 @@
 import StarwatchCore
 
-/// Code of the host program, which may take longer than it should.
+/// What may take longer than somebody wants to wait: code of the host program, or a poll that runs for others too.
 enum HostCall {
     /// Runs `body` for a limited time.
     ///

@@ -271,6 +271,9 @@ public struct LimitOptions: Sendable, Hashable {
     /// Cycles under way at once. By default 3.
     public var maxConcurrentPolls = 3
     /// How long a cycle may go on asking for pages; what is left then is the next one's. By default 10 min (R-SCH-08).
+    ///
+    /// Looked at after each page. A cycle that the next one could not go on from comes to its end: the first of a poll,
+    /// one over plans of several requests, and one that fetches again what was dropped for room.
     public var cycle = Duration.seconds(600)
     /// How long stopping may take: what is under way after that is given up, which loses nothing. By default 30 s.
     public var shutdown = Duration.seconds(30)

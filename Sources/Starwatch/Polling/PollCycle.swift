@@ -213,7 +213,8 @@ package final class PollCycle: Sendable {
                 mode: isBootstrap ? .bootstrap : .poll,
                 cursor: cursor,
                 resume: resume,
-                chunks: max(chunks.count, 1)
+                chunks: max(chunks.count, 1),
+                mustComplete: state.hasTombstones
             )
             let startedAt = clock.now
             while let step = walk.next(limit: isBootstrap ? nil : max(room, 1)) {

@@ -68,7 +68,11 @@ package final class AcknowledgeService: Service {
     }
 
     /// Gives up the pass under way, because the identity changed, and returns when it has ended.
-    package func abort() async { await work.abort() }
+    package func abort() async {
+        await work.abort()
+        // It may have found nothing because it was given up, or for the identity that left.
+        memory.forget()
+    }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
@@ -91,7 +95,7 @@ package final class AcknowledgeService: Service {
                 caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
-            if !pass.hasTried { memory.remember(mark: mark, at: start, next: pass.next) }
+            if !pass.hasTried, !Task.isCancelled { memory.remember(mark: mark, at: start, next: pass.next) }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = caller.clock.now + .seconds(5)

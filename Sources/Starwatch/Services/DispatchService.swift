@@ -104,7 +104,11 @@ package final class DispatchService: Service {
     }
 
     /// Gives up the pass under way, because the identity changed, and returns when it has ended.
-    package func abort() async { await work.abort() }
+    package func abort() async {
+        await work.abort()
+        // It may have found nothing because it was given up, or for the identity that left.
+        memory.forget()
+    }
 
     private func passOnce() async -> Pass {
         var pass = Pass()

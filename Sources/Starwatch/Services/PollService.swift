@@ -73,12 +73,39 @@ package final class PollService: Service {
                 for poll in self.polls { group.addTask { await self.follow(poll) } }
             }
         }
+        // Those that were not the schedule's.
+        await abort()
     }
 
     /// Runs one cycle now.
     ///
     /// - Parameter nextRun: When the schedule fires next, stored with the cycle; `nil` for a run by hand.
     package func pass(_ poll: Poll, runID: String, nextRun: Timestamp? = nil) async -> PollCycle.Result {
+        let (task, isOurs) = begin(poll, runID: runID, nextRun: nextRun)
+        guard isOurs else { return skipped(poll, .overlap, runID: runID) }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return end(poll, result, runID: runID)
+    }
+
+    /// Runs one cycle now, or waits for the one under way, which is as good. A caller that gives up does not end it: it
+    /// may be the schedule's.
+    package func refresh(_ poll: Poll) async -> PollCycle.Result {
+        await Task {
+            let runID = RandomID.runID()
+            let (task, isOurs) = begin(poll, runID: runID, nextRun: nil)
+            let result = await task.value
+            return isOurs ? end(poll, result, runID: runID) : result ?? PollCycle.Result(skip: .overlap)
+        }.value
+    }
+
+    private typealias Running = Task<PollCycle.Result?, Never>
+
+    /// The cycle under way, or a new one, whose starter has to ``end(_:_:runID:)`` it.
+    private func begin(_ poll: Poll, runID: String, nextRun: Timestamp?) -> (task: Running, isOurs: Bool) {
         let cycle = PollCycle(
             poll: poll,
             store: store,
@@ -91,8 +118,8 @@ package final class PollService: Service {
             nextRun: nextRun
         )
         // A task of its own, so that a change of identity can cancel it and leave the caller be.
-        let task: Task<PollCycle.Result?, Never>? = state.withLock { state in
-            guard state.running[poll.name] == nil else { return nil }
+        return state.withLock { state in
+            if let running = state.running[poll.name] { return (running, false) }
             // While it waits for its turn, the cycles that run count.
             progress.pause(.poll(poll.name))
             let task = Task { [limit, progress, time = caller.time] in
@@ -102,17 +129,15 @@ package final class PollService: Service {
                 }
             }
             state.running[poll.name] = task
-            return task
+            return (task, true)
         }
-        guard let task else { return skipped(poll, .overlap, runID: runID) }
+    }
+
+    /// Makes room for the next cycle and says what came of this one.
+    private func end(_ poll: Poll, _ result: PollCycle.Result?, runID: String) -> PollCycle.Result {
         defer {
             state.withLock { $0.running[poll.name] = nil }
             hasCycled.raise()
-        }
-        let result = await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
         if let skip = result.skip { return skipped(poll, skip, runID: runID) }
@@ -122,14 +147,6 @@ package final class PollService: Service {
         // What was delivered before the walk was complete is acknowledged already; only the watermark is behind.
         if result.cursorMoved && result.new == 0 { hasDelivered.raise() }
         return result
-    }
-
-    /// Runs one cycle now, or waits for the one under way, which is as good.
-    package func refresh(_ poll: Poll) async -> PollCycle.Result {
-        guard let running = state.withLock({ $0.running[poll.name] }) else {
-            return await pass(poll, runID: RandomID.runID())
-        }
-        return await running.value ?? PollCycle.Result(skip: .overlap)
     }
 
     /// Gives up every cycle under way, because the identity changed, and returns when they have ended.

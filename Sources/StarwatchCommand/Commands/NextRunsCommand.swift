@@ -9,7 +9,7 @@ struct NextRunsCommand: AsyncParsableCommand {
         discussion: """
             A line a run: the local time with its offset, UTC, and what daylight saving time does to it: "gap" when \
             the local time is skipped and the run comes right after, "fold" when it happens twice. A poll with \
-            "every" is shown as if it ran now.
+            "every" is shown as if it ran now, and a digest with a "window" at its times: its own moment comes after.
             """
     )
 

@@ -27,8 +27,7 @@ extension ConfigurationReader {
     private mutating func readDigest(_ name: PollName, _ section: SettingsSection) {
         section.allow([
             "times", "timezone", "window", "fetch", "poll", "lead", "ttl", "title", "body", "fallback_title",
-            "fallback_body", "mode",
-            "on_missing", "on_empty", "sinks",
+            "fallback_body", "mode", "on_missing", "on_empty", "sinks",
         ])
         var digest = readContent(of: name, section)
         digest.times = readTimes(section)

@@ -34,6 +34,9 @@ public struct PageWalk: Sendable {
     public let mode: Mode
     /// The most pages of a walk that the next cycle goes on with; the rest waits for it.
     public let pageCap: Int
+    /// Whether only a walk that comes to its end leads on: the cursor stays below what was dropped for room until the
+    /// server gives it again or is known not to, so a walk that ended early would be repeated for ever.
+    public let mustComplete: Bool
 
     /// The exclusive lower end of the walk: the cursor less the late-visibility overlap; `nil` is the beginning.
     public let lowerEnd: JWTID?
@@ -59,17 +62,20 @@ public struct PageWalk: Sendable {
     ///   - cursor: The stored fetch cursor; `nil` means from the beginning.
     ///   - resume: An interrupted walk to finish first; ignored when the plans are split over several requests.
     ///   - chunks: How many requests the plan identifiers were split into; at least 1.
+    ///   - mustComplete: See ``mustComplete``.
     public init(
         dialect: Dialect,
         mode: Mode,
         cursor: JWTID?,
         resume: OpenWalk?,
         chunks: Int,
-        pageCap: Int = 50
+        pageCap: Int = 50,
+        mustComplete: Bool = false
     ) {
         self.dialect = dialect
         self.mode = mode
         self.pageCap = pageCap
+        self.mustComplete = mustComplete
         self.chunkCount = chunks
         self.cursor = cursor
         let overlap = cursor.map { JWTID.floor($0.kind, at: $0.timestamp - dialect.lateVisibility) }
@@ -154,7 +160,7 @@ public struct PageWalk: Sendable {
     /// above ours with nothing between the two. A walk over split plans always begins again, and one that ended early
     /// would never come to the last of them.
     private var hasAdvanced: Bool {
-        guard chunkCount == 1 else { return false }
+        guard chunkCount == 1, !mustComplete else { return false }
         guard !dialect.isDescending, let cursor, let top else { return true }
         return cursor.precedes(top) == true
     }

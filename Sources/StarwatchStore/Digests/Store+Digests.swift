@@ -38,23 +38,32 @@ extension Store {
         }
     }
 
-    /// The changes of a stream that were announced and found after `since`, the latest claim first.
+    /// The changes of a stream that were or will be announced, the latest claim first.
     ///
-    /// - Parameter since: By the server's clock, as far as it was known.
-    package func changesFound(in stream: StreamKey, since: Timestamp) throws(StoreError) -> [FoundChange] {
+    /// - Parameters:
+    ///   - row: Those that were stored after this row; `nil`: those that were stored after `since`.
+    ///   - since: By the server's clock, as far as it was known.
+    /// - Returns: The changes, and the last row of all that there is.
+    package func changesFound(
+        in stream: StreamKey,
+        after row: Int64?,
+        since: Timestamp
+    ) throws(StoreError) -> (changes: [FoundChange], last: Int64) {
         try direct(.read) { db in
+            let last: Int64 = try db.row("SELECT coalesce(max(id), 0) FROM notification_outbox")?[0] ?? 0
             var found: [FoundChange] = []
             let rows = try db.rows(
                 """
                 SELECT o.plan_id, o.name FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
-                WHERE s.account = ? AND s.server = ? AND s.poll = ? AND o.created_at > ?
+                WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
+                    AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END
                     AND o.state NOT IN ('cancelled', 'suppressed')
                 ORDER BY o.jwt_id DESC
                 """,
-                [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds]
+                [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds, row]
             )
             while let row = try rows.next() { found.append(FoundChange(plan: row[0], name: row[1])) }
-            return found
+            return (found, last)
         }
     }
 

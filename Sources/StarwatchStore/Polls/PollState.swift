@@ -18,6 +18,8 @@ package struct PollState: Sendable, Hashable {
     package let openRows: Int
     /// How many new rows may be stored: the cap minus ``openRows``, at least 0.
     package let room: Int
+    /// Whether rows that were dropped for room are to be fetched again.
+    package let hasTombstones: Bool
     /// The newest rows, which a poll that looks back from the cursor gets again; empty while there are tombstones.
     package let known: Set<JWTID>
 

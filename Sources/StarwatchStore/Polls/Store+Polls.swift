@@ -27,6 +27,7 @@ extension Store {
             }
             let open: Int = row[11]
             let cursor = try row.optionalJWTID(2)
+            let hasTombstones = try db.tombstoneFloor(id) != nil
             let state = PollState(
                 generation: row[0],
                 isActive: row[1],
@@ -39,7 +40,8 @@ extension Store {
                 nextRun: row.optionalTime(9),
                 openRows: open,
                 room: max(0, maxUndelivered - open),
-                known: try db.known(of: id, at: cursor)
+                hasTombstones: hasTombstones,
+                known: hasTombstones ? [] : try db.known(of: id, at: cursor)
             )
             // What a host owns may change behind our back.
             if options.owner == .agent { pollMemory.remember(state, of: stream, maxUndelivered: maxUndelivered) }
@@ -197,7 +199,7 @@ extension Store {
 extension Database {
     /// The rows a poll gets again because it looks back from the cursor, up to some number.
     fileprivate func known(of stream: Int64, at cursor: JWTID?) throws -> Set<JWTID> {
-        guard let cursor, try tombstoneFloor(stream) == nil else { return [] }
+        guard let cursor else { return [] }
         // No dialect looks back further.
         let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
         let rows = try rows(

@@ -150,7 +150,9 @@ extension Store {
         _ counts: inout RetentionCounts
     ) throws(StoreError) {
         let unpolled = (now - policy.watermarks).milliseconds
-        let inactive = [(now - policy.settings).milliseconds, (now - policy.removed).milliseconds]
+        let inactive: StatementArguments = [
+            (now - policy.settings).milliseconds, (now - policy.removed).milliseconds,
+        ]
         let (watermarks, settings) = try write(.retention) { db in
             let old = "(SELECT id FROM streams WHERE last_attempt < ?1)"
             try db.run(
@@ -167,6 +169,11 @@ extension Store {
                 """,
                 [unpolled]
             )
+            // A host that owns the database may have brought it back itself.
+            try db.run(
+                "DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)",
+                []
+            )
             let idle = """
                 (SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
                     accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
@@ -174,20 +181,22 @@ extension Store {
                         AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1)))
                 """
             let streams = "(SELECT id FROM streams WHERE account IN \(idle))"
-            try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", StatementArguments(inactive))
-            try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", StatementArguments(inactive))
-            try db.run("DELETE FROM plan_snapshots WHERE account IN \(idle)", StatementArguments(inactive))
+            try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", inactive)
+            try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", inactive)
+            for table in ["plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries"] {
+                try db.run("DELETE FROM \(table) WHERE account IN \(idle)", inactive)
+            }
             try db.run(
                 """
                 DELETE FROM feature_notices WHERE account IN \(idle) OR account NOT IN (SELECT accountDid FROM settings)
                 """,
-                StatementArguments(inactive)
+                inactive
             )
-            try db.run("DELETE FROM watermarks WHERE account IN \(idle)", StatementArguments(inactive))
-            try db.run("DELETE FROM streams WHERE account IN \(idle)", StatementArguments(inactive))
+            try db.run("DELETE FROM watermarks WHERE account IN \(idle)", inactive)
+            try db.run("DELETE FROM streams WHERE account IN \(idle)", inactive)
             let settings = try db.changed(
                 "DELETE FROM settings WHERE accountDid IN \(idle)",
-                StatementArguments(inactive)
+                inactive
             )
             try db.run("DELETE FROM removed_accounts WHERE account NOT IN (SELECT accountDid FROM settings)", [])
             return (watermarks, settings)

@@ -1,5 +1,6 @@
 extension Schema {
-    /// What host applications keep here, which accounts are to be deleted, and what tells the accounts of an older version of a new feature.
+    /// What host applications keep here, which accounts are to be deleted, and what tells the accounts of an older
+    /// version of a new feature.
     ///
     /// Of a schedule only data is stored: its code comes back when the host schedules the same name again (C-112).
     static let host = """

@@ -121,6 +121,26 @@ import Testing
         #expect(split.isComplete)
     }
 
+    /// Its cursor stays below what was dropped, so a walk that ended early would be repeated for ever.
+    @Test(arguments: Dialect.allCases)
+    func aWalkThatFetchesAgainWhatWasDroppedComesToItsEnd(dialect: Dialect) throws {
+        let items = (1...100).map { id($0, dialect) }
+        var walk = PageWalk(
+            dialect: dialect,
+            mode: .poll,
+            cursor: nil,
+            resume: nil,
+            chunks: 1,
+            pageCap: 3,
+            mustComplete: true
+        )
+        while let step = walk.next(limit: nil) {
+            let page = answer(step.query, items: items, dialect: dialect, size: 10)
+            _ = try walk.receive(page, askedAt: nil, isLast: true)
+        }
+        #expect(walk.isComplete && walk.pages == 10)
+    }
+
     /// Every cycle begins with the overlap: one that ended within it would be repeated for ever. Some servers point
     /// behind the page's last item, and so behind a cursor that stands there.
     @Test(arguments: [false, true])

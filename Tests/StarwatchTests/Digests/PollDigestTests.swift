@@ -1,6 +1,7 @@
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTelemetry
 import Testing
 
 @testable import Starwatch
@@ -52,24 +53,74 @@ import Testing
         }
     }
 
-    @Test func onlyWhatCameSinceTheTimeBeforeIsShown() async throws {
+    /// What a fetch finds is stored a moment after the lead begins, and belongs to its own occurrence only.
+    @Test func whatOneOccurrenceHasListedIsNotInTheNext() async throws {
         try await Self.run { bench async throws in
             bench.mock.publish([MockChange(planID: bench.mock.planIDs[0], name: "Rose")])
-            await bench.poll()
             bench.move(to: "12:55")
-            await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await showDaily(bench)
+            bench.mock.publish([MockChange(planID: bench.mock.planIDs[1], name: "Elm")])
+            bench.clock.advance(by: .seconds(3600))
+            // By hand too it lists what came since, and leaves it to the next occurrence.
+            #expect(try await bench.agent.fetchNow(DigestBench.name))
+            bench.clock.advance(by: .days(1) - .seconds(3900))
+            await showDaily(bench)
+            bench.clock.advance(by: .days(1) - .seconds(300))
+            await showDaily(bench)
+            #expect(daily(bench) == ["1 of 1: Rose", "1 of 1: Elm", "0 of 0: "])
+        }
+    }
+
+    @Test func whatAFetchThatFailedDidNotListIsInTheNext() async throws {
+        try await Self.run { bench async throws in
+            bench.move(to: "12:55")
+            await showDaily(bench)
+            bench.mock.publish([MockChange(planID: bench.mock.planIDs[0], name: "Rose")])
+            bench.clock.advance(by: .seconds(3600))
+            await bench.poll()
+            bench.mock.setStickyFault(.status(400), at: .plansChanged)
+            bench.clock.advance(by: .days(1) - .seconds(3900))
+            await showDaily(bench)
+            bench.mock.setStickyFault(nil, at: .plansChanged)
             bench.mock.publish([MockChange(planID: bench.mock.planIDs[1], name: "Elm")])
             bench.clock.advance(by: .days(1) - .seconds(300))
-            await bench.settle()
-            bench.clock.advance(by: .seconds(300))
-            await bench.arm()
-            await bench.dispatch()
-            let shown = bench["phone"].seen.filter { $0.poll == "daily" }.map(\.body)
-            #expect(shown == ["1 of 1: Rose", "1 of 1: Elm"])
+            await showDaily(bench)
+            #expect(daily(bench).last == "2 of 2: Elm, Rose")
         }
+    }
+
+    /// Its cycle may be the schedule's, which has all the time that it needs.
+    @Test func aFetchThatIsOutOfTimeDoesNotEndThePollsCycle() async throws {
+        try await Self.run { bench async throws in
+            await bench.settle()
+            bench.mock.publish([MockChange(planID: bench.mock.planIDs[0], name: "Rose")])
+            bench.mock.script(.status(500), .status(500), at: .plansChanged)
+            let agent = bench.agent
+            async let isFetched = try? agent.fetchNow(DigestBench.name)
+            // Of the wait for the content, and of the cycle before it asks again.
+            await bench.clock.sleepers(atLeast: 2)
+            bench.clock.advance(by: DigestFetcher.timeout)
+            #expect(await isFetched == nil)
+            #expect(bench.count(.timeout) == 1)
+            async let cycle = agent.pollService.refresh(agent.polls[0])
+            await bench.clock.sleepers(atLeast: 1)
+            bench.clock.advance(by: .seconds(60))
+            #expect(await cycle.outcome == .changed)
+            #expect(agent.metrics.polls.attempts[agent.polls[0].label].value == 2)
+        }
+    }
+
+    /// Shows the digest whose lead has just begun.
+    private func showDaily(_ bench: Bench) async {
+        bench.clock.advance(by: .milliseconds(50))
+        await bench.settle()
+        bench.clock.advance(by: .seconds(300) - .milliseconds(50))
+        await bench.arm()
+        await bench.dispatch()
+    }
+
+    private func daily(_ bench: Bench) -> [String] {
+        bench["phone"].seen.filter { $0.poll == "daily" }.map(\.body)
     }
 
     @Test(arguments: [EmptyContent.show, .skip])
@@ -107,14 +158,28 @@ import Testing
         #expect(changes.names == "Project 1, Ours, Project 3, Project 4, Project 5 …")
     }
 
+    @Test func whoseProjectsHaveNoNameAreCountedAndLeftOpen() {
+        let found = [FoundChange(plan: "plan1", name: "Rose"), FoundChange(plan: "plan2", name: nil)]
+        #expect(PollContent.Changes(found, hostNames: [:]).names == "Rose …")
+    }
+
     @Test func aDigestComesWithinItsWindowAtTheSameMomentEveryDay() async throws {
         try await Self.run(digest: { $0.window = .seconds(600) }) { bench async throws in
-            let plan = bench.digests.digests[0].plan
-            #expect(plan.delay >= .zero && plan.delay < .seconds(600))
             let installation = try await bench.agent.store.installation().instanceID
-            #expect(plan.delay == Splay.delay(instance: installation, poll: plan.name, within: .seconds(600)))
-            await bench.settle()
-            #expect(try await bench.stored().map(\.row.occurrence.fireAt) == [DigestBench.day + plan.delay])
+            let delay = Splay.delay(instance: installation, poll: DigestBench.name, within: .seconds(600))
+            bench.clock.advance(by: DigestBench.day + delay - .seconds(300) - bench.clock.now)
+            for day in 0..<2 {
+                await bench.settle()
+                bench.clock.advance(by: .seconds(299))
+                await bench.arm()
+                await bench.dispatch()
+                #expect(daily(bench).count == day)
+                bench.clock.advance(by: .seconds(1))
+                await bench.arm()
+                await bench.dispatch()
+                #expect(daily(bench).count == day + 1)
+                bench.clock.advance(by: .days(1) - .seconds(300))
+            }
         }
     }
 }

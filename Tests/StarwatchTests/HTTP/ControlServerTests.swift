@@ -124,6 +124,8 @@ struct ControlServerTests {
         ("GET", "/api/v1/outbox?limt=3", ""), ("GET", "/api/v1/outbox?limit=1&limit=2", ""),
         ("GET", "/api/v1/notifications?state=dead", ""), ("POST", "/api/v1/outbox/retry", "{\"ids\":[0]}"),
         ("POST", "/api/v1/outbox/retry", "{\"ids\":[1],\"alice\":true}"), ("PUT", "/api/v1/identity", "[]"),
+        ("POST", "/api/v1/identity/remove", "{}"), ("POST", "/api/v1/identity/remove", "{\"did\":\"alice\"}"),
+        ("POST", "/api/v1/identity/remove", "{\"did\":\"did:example:alice\",\"alice\":1}"),
         ("PUT", "/api/v1/identity", "{\"did\":null,\"alice\":1}"),
         ("POST", "/api/v1/stars", "{\"operation\":\"set\",\"plan_ids\":[],\"alice\":[]}"),
     ])
@@ -155,7 +157,7 @@ struct ControlServerTests {
 
     @Test(arguments: [
         ("/api/v1/identity", "GET, HEAD, PUT"), ("/api/v1/stars", "GET, HEAD, POST"), ("/api/v1/reload", "POST"),
-        ("/api/v1/digests", "GET, HEAD"),
+        ("/api/v1/digests", "GET, HEAD"), ("/api/v1/identity/remove", "POST"),
     ])
     func allowNamesWhatARouteDoes(path: String, allow: String) async throws {
         let reply = try await withControl(FakeAgent()) { socket, _ in
