@@ -112,6 +112,7 @@ let package = Package(
             dependencies: [
                 "StarwatchSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
 

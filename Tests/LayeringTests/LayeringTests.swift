@@ -25,7 +25,7 @@ import Testing
             "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
             "StarwatchTelemetry", "StarwatchTransport",
         ],
-        "StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],
+        "StarwatchSimulationCommand": ["ArgumentParser", "GRDBSQLite", "StarwatchSimulation"],
         // Apart: a server that shared our types could not catch a field we misspell.
         "MockEndorser": [
             "CSecp256k1", "CZlib", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOFoundationCompat", "NIOHTTP1",

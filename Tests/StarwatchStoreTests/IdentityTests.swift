@@ -1,6 +1,7 @@
 import GRDB
 import StarwatchCore
 import StarwatchStore
+import Synchronization
 import Testing
 
 @Suite struct IdentityTests {
@@ -71,6 +72,36 @@ import Testing
         #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(10)).settings == 0)
         _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
         #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
+    }
+
+    /// Its streams are gone though the transaction that deleted them failed after its commit.
+    @Test func aDeletedAccountStartsAfreshWhereverItsDeletionFailed() async throws {
+        let countdown = Mutex<Int?>(nil)
+        var options = world.options()
+        options.interrupt = { (operation, moment) throws(StoreError) in
+            guard operation == .retention, moment == .ended else { return }
+            let isLast = countdown.withLock { count in
+                count = count.map { $0 - 1 }
+                return count == 0
+            }
+            if isLast { throw .io(detail: "late") }
+        }
+        let store = try Store(options)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        try await world.commit(store, world.changes(1...4))
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(try await store.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
+        var hasFailed = true
+        var access = 0
+        while hasFailed {
+            access += 1
+            countdown.withLock { $0 = access }
+            hasFailed = (try? await store.retention(RetentionPolicy(), now: world.now + .days(40))) == nil
+        }
+        countdown.withLock { $0 = nil }
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        try await world.commit(store, world.changes(1...4))
+        #expect(try await store.integrityCheck().isEmpty)
     }
 
     /// The tables that say something of an account, or of its streams.

@@ -79,7 +79,12 @@ extension Agent: AgentControl {
                     logger.log(.identityChanged, fields)
                 }
                 return report(change.identity)
-            } catch { throw ControlError(error) }
+            } catch {
+                // It may be stored all the same: a commit can reach the disk and then fail.
+                identity.invalidate()
+                await giveUpWork()
+                throw ControlError(error)
+            }
         }
     }
 
@@ -121,6 +126,8 @@ extension Agent: AgentControl {
             guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
                 throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
             }
+            // After a failure too: what could not be told may be stored, and whose changes nobody asks for are passed over.
+            defer { identity.invalidate() }
             do throws(StoreError) {
                 let (server, now) = (caller.gate.server, clock.now)
                 let result =
@@ -137,7 +144,6 @@ extension Agent: AgentControl {
                         )
                     case .restore: try await store.restoreStars(of: did, server: server, now: now)
                     }
-                identity.invalidate()
                 hasDelivered.raise()
                 return result.stars
             } catch { throw ControlError(error) }

@@ -91,8 +91,9 @@ final class Auditor: Sendable {
         }
     }
 
-    private func rows(of agent: Agent) async throws(StoreError) -> [OutboxRow] {
+    private func rows(of agent: Agent, in states: Set<OutboxState>? = nil) async throws(StoreError) -> [OutboxRow] {
         var filter = OutboxFilter()
+        if let states { filter.states = states }
         filter.limit = 100_000
         return try await agent.store.outbox(filter)
     }
@@ -105,19 +106,21 @@ final class Auditor: Sendable {
     func missing(in agent: Agent) async throws(StoreError) -> (lost: [String], open: Int) {
         try await look(at: agent)
         guard let account = truth.value.account else { return ([], 0) }
-        let rows = try await rows(of: agent).filter { $0.stream.account == account }
-        let dead = Set(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
-        var lost: [String] = []
+        var lost: Set<String> = []
         for poll in agent.polls {
             for row in network.server.state.value.feed.rows
             where row.isVisible(at: clock.boot)
                 && truth.value.mustHave(row, in: poll.name, bootstrap: settings.bootstrap == .beginning)
-                && !isAccepted(row.id) && !dead.contains(row.id) && !truth.value.discarded.contains(row.id)
+                && !isAccepted(row.id) && !truth.value.discarded.contains(row.id)
             {
-                lost.append(row.id)
+                lost.insert(row.id)
             }
         }
-        return (lost, rows.count { !$0.state.isTerminal })
+        // Acknowledged ones, which are nearly all, are not asked for. What was delivered to a former identity stays so.
+        let rows = try await rows(of: agent, in: [.pending, .claimed, .delivered, .evicted, .dead])
+            .filter { $0.stream.account == account }
+        lost.subtract(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
+        return (lost.sorted(), rows.count { !$0.state.isTerminal })
     }
 
     /// The greatest identifier the watermark should have reached, by poll, and how far it is.

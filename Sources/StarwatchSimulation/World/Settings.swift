@@ -72,7 +72,7 @@ struct Settings: Sendable {
         groupWait = .seconds(chance.pick([0, 0, 3]))
         maxRetries = chance.number(1...3)
         keepDelivered = .seconds(chance.pick([60, 3600, 7 * 86_400]))
-        cleanupInterval = .seconds(chance.pick([60, 600, 3600]))
+        cleanupInterval = .seconds(chance.pick([60, 600, 600, 3600, 3600, 3600]))
         maxConcurrent = chance.number(1...3)
         catchUp = chance.pick([CatchUp.latest, .none])
         believesOwnClock = chance.happens(0.2)

@@ -17,7 +17,7 @@ extension Simulation {
             server.publish(chance.number(1...3), of: [SimulatedServer.offerPlan])
         }
         let event = faults.first(of: [
-            (.crash, 0.03), (.restart, 0.01), (.reload, 0.015), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
+            (.crash, 0.02), (.restart, 0.007), (.reload, 0.01), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
             (.identity, 0.02), (.signOut, 0.01), (.stars, 0.06), (.pressure, 0.01), (.manualPoll, 0.05),
             (.operatorEdit, 0.05),
         ])

@@ -120,6 +120,8 @@ package actor Store {
         health.begin(at: start)
         defer {
             health.end()
+            // Of streams that may have been deleted.
+            if hasFailed { streamIDs.removeAll() }
             // After an error too: a commit may have reached the disk before it failed.
             if hasFailed || changedRows != before {
                 if operation.changesPollState {

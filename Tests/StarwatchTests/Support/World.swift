@@ -84,11 +84,21 @@ final class World: Sendable {
     ///
     /// - Parameter random: What every jitter draws; 0.5 is its middle.
     @discardableResult
-    func agent(random: Double = 0.5, _ change: (inout AgentOptions) -> Void = { _ in }) async throws -> Agent {
+    func agent(
+        random: Double = 0.5,
+        surroundings: AgentSurroundings = AgentSurroundings(),
+        _ change: (inout AgentOptions) -> Void = { _ in }
+    ) async throws -> Agent {
         await stopAgent()
         var options = self.options
         change(&options)
-        let agent = try await Agent(options: options, time: clock, logSinks: [log], random: { random })
+        let agent = try await Agent(
+            options: options,
+            time: clock,
+            logSinks: [log],
+            surroundings: surroundings,
+            random: { random }
+        )
         current.withLock { $0 = agent }
         return agent
     }
