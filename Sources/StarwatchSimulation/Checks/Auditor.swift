@@ -102,10 +102,18 @@ final class Auditor: Sendable {
 
     // MARK: - The end
 
-    /// What the server shows, must have been announced, and neither was nor is listed as dead; and rows under way.
-    func missing(in agent: Agent) async throws(StoreError) -> (lost: [String], open: Int) {
+    /// What the server shows, must have been announced, and neither was nor is listed as dead; rows under way; and a
+    /// number that rises as long as rows come to their end.
+    func missing(in agent: Agent) async throws(StoreError) -> (lost: [String], open: Int, ended: Int) {
         try await look(at: agent)
-        guard let account = truth.value.account else { return ([], 0) }
+        guard let account = truth.value.account else { return ([], 0, 0) }
+        var ended = 0
+        for poll in agent.polls {
+            let books = try await agent.store.ledger(
+                StreamKey(account: account, server: Settings.server, poll: poll.name)
+            )
+            ended += books.delivered + books.acknowledged + books.dead
+        }
         var lost: Set<String> = []
         for poll in agent.polls {
             for row in network.server.state.value.feed.rows
@@ -120,7 +128,7 @@ final class Auditor: Sendable {
         let rows = try await rows(of: agent, in: [.pending, .claimed, .delivered, .evicted, .dead])
             .filter { $0.stream.account == account }
         lost.subtract(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
-        return (lost.sorted(), rows.count { !$0.state.isTerminal })
+        return (lost.sorted(), rows.count { !$0.state.isTerminal }, ended)
     }
 
     /// The greatest identifier the watermark should have reached, by poll, and how far it is.

@@ -13,6 +13,8 @@ struct Fingerprint: Sendable, Hashable {
         text.withUTF8 { add($0) }
     }
 
+    mutating func add(_ number: Int64) { value = (value ^ UInt64(bitPattern: number)) &* 0x100_0000_01b3 }
+
     mutating func add(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }

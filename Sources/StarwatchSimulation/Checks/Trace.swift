@@ -17,12 +17,13 @@ final class Trace: Sendable {
     }
 
     func note(_ line: String) {
-        let line = "\(clock.boot) \(line)"
+        let moment = clock.boot
+        state.value.fingerprint.add(moment)
         state.value.fingerprint.add(line)
         state.value.count += 1
         guard kept > 0 else { return }
         if state.value.last.count >= kept * 2 { state.value.last.removeFirst(kept) }
-        state.value.last.append(line)
+        state.value.last.append("\(moment) \(line)")
     }
 
     var hash: UInt64 { state.value.fingerprint.value }

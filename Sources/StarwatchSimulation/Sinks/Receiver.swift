@@ -40,8 +40,6 @@ final class Receiver: Sendable {
     func revive() { state.value.isGone = false }
 
     func hasAccepted(_ change: String) -> Bool { state.value.notifications[change] != nil }
-    /// How many changes it has accepted, each counted once.
-    var acceptedCount: Int { state.value.notifications.count }
 
     /// Reacts to a request that has reached it.
     func receive(_ request: HTTPRequest) -> Reaction {

@@ -104,6 +104,12 @@ final class AgentProcess: Sendable {
     /// Stops everything in reverse, each after the other, as a service group does; at once after a crash.
     func stop(_ agent: Agent) async {
         let tasks = state.value.tasks
+        // Who waits in the last pass of a process that dies in it would wait for ever.
+        let watch = Task {
+            await died.wait()
+            for task in tasks { task.cancel() }
+        }
+        defer { watch.cancel() }
         for index in tasks.indices.reversed() {
             if isDead { break }
             state.value.triggers[index]?.triggerGracefulShutdown()

@@ -158,7 +158,7 @@ package final class Simulation: Sendable {
         guard await start() else { return }
         let end = Int64(plan.cycles) * settings.interval.wholeMilliseconds * 1000
         while clock.boot < end, violations.isEmpty {
-            let pause = state.value.chance.number(1...12) * Int(settings.interval.wholeMilliseconds)
+            let pause = state.value.chance.number(1...15) * Int(settings.interval.wholeMilliseconds)
             await state.value.process?.died.wait(for: .milliseconds(pause), on: clock)
             guard await reviveIfDead() else { return }
             await act()
@@ -179,10 +179,10 @@ package final class Simulation: Sendable {
             guard await restart() else { return }
         }
         let round = max(settings.interval, .seconds(30))
-        var missing: (lost: [String], open: Int) = ([], 0)
+        var missing: (lost: [String], open: Int, ended: Int) = ([], 0, 0)
         var unreached: String?
-        // A small outbox before a long group interval takes in a backlog a few rows at a time, and what nobody misses
-        // may come first.
+        // A small outbox before a long group interval takes in a backlog a few rows at a time, and what nobody misses,
+        // or a returned identity is told again, may come first.
         var (least, most, patience) = (Int.max, 0, 240)
         while patience > 0 {
             patience -= 1
@@ -190,9 +190,8 @@ package final class Simulation: Sendable {
             guard let agent = state.value.agent else { return }
             do {
                 missing = try await auditor.missing(in: agent)
-                let accepted = receivers.reduce(0) { $0 + $1.acceptedCount }
-                if missing.lost.count + missing.open < least || accepted > most {
-                    (least, most, patience) = (missing.lost.count + missing.open, accepted, 240)
+                if missing.lost.count + missing.open < least || missing.ended > most {
+                    (least, most, patience) = (missing.lost.count + missing.open, missing.ended, 240)
                 }
                 guard missing.lost.isEmpty, missing.open == 0 else { continue }
                 try await auditor.audit(agent)
