@@ -41,7 +41,7 @@ import Testing
                 room: 100,
                 now: now
             )
-            page.cursor = .followItems
+            page.cursor = .followItems(upTo: nil)
             _ = try await store.commit(page: page)
         },
         Step(name: "claim", isBound: false) { store, stream, now, round in

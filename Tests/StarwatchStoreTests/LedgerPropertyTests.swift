@@ -130,7 +130,7 @@ private struct RandomRun {
             now: world.now
         )
         if Bool.random(using: &random) {
-            page.cursor = .followItems
+            page.cursor = .followItems(upTo: nil)
         } else {
             page.changes.reverse()
             page.cursor = .advance(to: world.id(top))

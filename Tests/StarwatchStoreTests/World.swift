@@ -64,7 +64,7 @@ final class World {
             room: room,
             now: now
         )
-        page.cursor = .followItems
+        page.cursor = .followItems(upTo: nil)
         edit(&page)
         guard case .committed(let counts) = try await store.commit(page: page) else { return nil }
         return counts

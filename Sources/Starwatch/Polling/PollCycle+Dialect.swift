@@ -77,8 +77,12 @@ extension PollCycle {
     /// The latest time that an identifier may have: an hour after the server's, which the answer says itself where our
     /// clock is behind it.
     private func latestID(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
-        let date = response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
-        return max(askedAt, date ?? askedAt) + .seconds(3600)
+        max(askedAt, Self.date(of: response, askedAt: askedAt) ?? askedAt) + .seconds(3600)
+    }
+
+    /// When an answer says that it was made; `nil` when it does not say.
+    static func date(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp? {
+        response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
     }
 
     private func doubt(_ dialect: Dialect, for response: HTTPResponse) async {

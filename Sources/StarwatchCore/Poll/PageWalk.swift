@@ -3,8 +3,11 @@
 /// Ascending pages move the cursor as they are committed. Descending pages run from the newest to the oldest, so
 /// the cursor moves only when the walk is complete; where a walk was interrupted is stored, and the next cycle goes
 /// on from there. When plan identifiers were split over several requests, the cursor moves only after the last of
-/// them, and no further than the server's time when the first was sent: a plan of an earlier request may have changed
-/// while a later one was read.
+/// them.
+///
+/// Neither there nor over several ascending pages does the cursor move further than the server's time when the first
+/// was sent: while a later one was read, a plan of an earlier request may have changed, or a late item may have shown
+/// below an earlier page's last one. What is newer than that is fetched again with the next cycle's overlap.
 public struct PageWalk: Sendable {
     /// What the walk is for.
     public enum Mode: Sendable, Hashable {
@@ -99,7 +102,8 @@ public struct PageWalk: Sendable {
     /// Takes a page and says what to commit of it.
     ///
     /// - Parameters:
-    ///   - askedAt: The server's time when the page was asked for; `nil` when that is not known.
+    ///   - askedAt: The server's time when the page was asked for, better too early than too late; `nil` when that is
+    ///     not known.
     ///   - isLast: Whether the walk is to end here if the next cycle would go on from here.
     /// - Throws: ``PageRejection`` when the page does not move the walk, which would loop for ever.
     public mutating func receive(
@@ -149,10 +153,12 @@ public struct PageWalk: Sendable {
     }
 
     /// Up to where the stream is known when the walk is complete; `nil` when nothing was seen.
-    public var settled: JWTID? {
-        guard chunkCount > 1, let firstAsked, let top else { return top }
-        let cap = JWTID.floor(top.kind, at: firstAsked)
-        return cap.precedes(top) == true ? cap : top
+    public var settled: JWTID? { top.map { .least($0, cap) } }
+
+    /// How far the cursor may move; `nil`: without end, because it was all seen at one moment.
+    private var cap: JWTID? {
+        guard chunkCount > 1 || pages > 1 && !dialect.isDescending, let firstAsked, let top else { return nil }
+        return JWTID.floor(top.kind, at: firstAsked)
     }
 
     /// Whether the next cycle would go on from here. Ascending pages below the cursor are only the overlap: a cycle
@@ -161,8 +167,8 @@ public struct PageWalk: Sendable {
     /// would never come to the last of them.
     private var hasAdvanced: Bool {
         guard chunkCount == 1, !mustComplete else { return false }
-        guard !dialect.isDescending, let cursor, let top else { return true }
-        return cursor.precedes(top) == true
+        guard !dialect.isDescending, let cursor, let settled else { return true }
+        return cursor.precedes(settled) == true
     }
 
     /// Whether an interrupted walk was finished by this one, so that newer changes remain to be asked for.
@@ -175,7 +181,7 @@ public struct PageWalk: Sendable {
     }
 
     private func cursorMove(more: Bool) -> CursorMove {
-        if !dialect.isDescending && chunkCount == 1 { return .followItems }
+        if !dialect.isDescending && chunkCount == 1 { return .followItems(upTo: cap) }
         guard isComplete, !more, let settled else { return .unchanged }
         return .advance(to: settled)
     }

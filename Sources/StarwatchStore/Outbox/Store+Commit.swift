@@ -149,12 +149,8 @@ extension Store {
             // What has run need not be bootstrapped: `bootstrap: latest` set later must not swallow what is open.
             try db.run("UPDATE streams SET bootstrapped_at = ? WHERE id = ?", [page.now.milliseconds, id])
         }
-        var target: JWTID?
-        switch page.cursor {
-        case .unchanged: break
-        case .advance(let to): target = counts.outOfRoom ? nil : to
-        case .followItems: target = counts.lastHandled
-        }
+        var target = page.cursor.target(last: counts.lastHandled)
+        if case .advance = page.cursor, counts.outOfRoom { target = nil }
         if let wanted = target, let limit = try db.tombstoneFloor(id), limit.precedes(wanted) == true {
             target = limit
         }

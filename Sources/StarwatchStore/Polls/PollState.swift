@@ -26,13 +26,7 @@ package struct PollState: Sendable, Hashable {
     /// Whether storing `changes` and moving the cursor would write nothing.
     package func knows(_ changes: [Change], upTo move: CursorMove) -> Bool {
         guard changes.allSatisfy({ known.contains($0.id) }) else { return false }
-        let target: JWTID? =
-            switch move {
-            case .unchanged: nil
-            case .advance(let to): to
-            case .followItems: changes.last?.id
-            }
-        guard let target else { return true }
+        guard let target = move.target(last: changes.last?.id) else { return true }
         return fetchCursor.map { $0.precedes(target) != true } ?? false
     }
 }

@@ -59,7 +59,7 @@ import Testing
             #expect(moves.dropLast().allSatisfy { $0 == .unchanged })
             #expect(moves.last == .advance(to: id(100, dialect)))
         } else {
-            #expect(moves.allSatisfy { $0 == .followItems })
+            #expect(moves.allSatisfy { $0 == .followItems(upTo: nil) })
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
             let page = answer(step.query, items: items, dialect: dialect, size: 10)
             pages += 1
             let plan = try walk.receive(page, askedAt: nil, isLast: pages == 3)
-            #expect(plan.cursor == (dialect.isDescending ? .unchanged : .followItems))
+            #expect(plan.cursor == (dialect.isDescending ? .unchanged : .followItems(upTo: nil)))
             #expect((plan.walk != nil) == dialect.isDescending)
         }
         #expect(pages == 3 && !walk.isComplete)
@@ -222,6 +222,36 @@ import Testing
         #expect(
             moves == [.unchanged, .unchanged, .unchanged, .advance(to: JWTID.floor(dialect.idKind, at: firstAnswer))]
         )
+    }
+
+    /// While a later page is read, an item may show below an earlier one's last.
+    @Test func overSeveralAscendingPagesTheCursorStopsAtTheFirstAnswerToo() throws {
+        let items = (1...30).map { id($0, .canonical) }
+        let firstAnswer = id(20, .canonical).timestamp + .seconds(30)
+        let end = JWTID.floor(Dialect.canonical.idKind, at: firstAnswer)
+        var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        var moves: [CursorMove] = []
+        while let step = walk.next(limit: nil) {
+            let time = firstAnswer + .seconds(Int64(moves.count) * 600)
+            let page = answer(step.query, items: items, dialect: .canonical, size: 10)
+            moves.append(try walk.receive(page, askedAt: time).cursor)
+        }
+        #expect(moves == [.followItems(upTo: nil), .followItems(upTo: end), .followItems(upTo: end)])
+        #expect(walk.settled == end && walk.top == id(30, .canonical))
+        #expect(moves[1].target(last: id(20, .canonical)) == id(20, .canonical))
+        #expect(moves[2].target(last: id(30, .canonical)) == end)
+    }
+
+    /// Or the next cycle would end there too.
+    @Test func aWalkThatIsOutOfTimeGoesOnUntilItsCursorHasMoved() throws {
+        let items = (1...30).map { id($0, .canonical) }
+        let cursor = id(5, .canonical)
+        var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: cursor, resume: nil, chunks: 1)
+        while let step = walk.next(limit: nil) {
+            let page = answer(step.query, items: items, dialect: .canonical, size: 1)
+            _ = try walk.receive(page, askedAt: cursor.timestamp, isLast: true)
+        }
+        #expect(walk.isComplete && walk.pages == 26)
     }
 
     @Test(arguments: Dialect.allCases)

@@ -79,6 +79,7 @@ import Testing
             let newest = world.mock.publish(count: 260).last
             world.clock.advance(by: .seconds(600))
             let top = world.mock.publish(count: 1).last
+            world.clock.advance(by: .seconds(60))
             let agent = try await world.agent { $0.outbox.maxUndelivered = 10 }
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
             #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == top)

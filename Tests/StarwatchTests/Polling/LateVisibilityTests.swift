@@ -33,6 +33,31 @@ import Testing
         }
     }
 
+    /// It lies below the last one of the first page, and shows while the second is waited for.
+    @Test func aChangeThatShowsLateDuringALongWalkIsFound() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent(random: 0) {
+                $0.polls[0].bootstrap = .beginning
+                $0.server.dialect = .canonical
+            }
+            let late = world.mock.publish(count: 1, age: .seconds(2), visibleAfter: .seconds(10))
+            let early = world.mock.publish(count: Dialect.canonical.pageSize + 1)
+            world.mock.script(.delay(.zero), .rateLimited(retryAfter: .seconds(100)), at: .plansChanged)
+            async let cycle = agent.cycle()
+            await world.clock.sleepers(atLeast: 1)
+            world.clock.advance(by: .seconds(60))
+            let new = world.mock.publish(count: 3)
+            world.clock.advance(by: .seconds(40))
+            #expect(await cycle.new == early.count + new.count)
+
+            world.clock.advance(by: .seconds(900))
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            #expect(world.mock.acknowledgedIDs.sorted() == (late + early + new).sorted())
+            // All is seen at one moment now, so that the cursor stands at the newest again.
+            #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == new.last)
+        }
+    }
+
     @Test func everyAnnouncedChangeIsAcknowledgedOnce() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent()
