@@ -53,7 +53,7 @@ actor OriginGate: RequestGate {
     }
 
     func admit(now: Timestamp) async -> Timestamp? {
-        await restore(now: now)
+        await restore()
         if let until = notBefore.until, now < until { return until }
         guard case .wait(let until) = window.admit(at: now) else { return nil }
         return until
@@ -91,9 +91,10 @@ actor OriginGate: RequestGate {
         if let until = notBefore.until { try? await store?.replaceNotBefore(until, server: origin) }
     }
 
-    private func restore(now: Timestamp) async {
+    private func restore() async {
         guard !isRestored, let store, let learned = try? await store.serverState(origin) else { return }
         isRestored = true
-        if let until = learned.notBefore, until > now { notBefore.extend(to: until, source: .server) }
+        // One that is over too: with a clock that is set back, it is moved back as well.
+        if let until = learned.notBefore { notBefore.extend(to: until, source: .server) }
     }
 }

@@ -444,7 +444,6 @@ package final class PollCycle: Sendable {
         )
         record.successAt = hasSucceeded ? now : nil
         record.nextRun = nextRun
-        record.notBefore = result.resumeAt
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue
         if outcome == .unchanged {

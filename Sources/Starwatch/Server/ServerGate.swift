@@ -44,13 +44,14 @@ package actor ServerGate {
     /// - Parameter account: The active identity, whose last request says whether the clock was ahead then.
     package func restore(account: DID? = nil, now: Timestamp) async throws(StoreError) {
         learned = try await store.serverState(server)
-        if var until = learned.notBefore, until > now {
+        if var until = learned.notBefore {
             // A request of the future was made under a clock that was ahead, and so was the promise to wait.
-            if let account, let last = try await lastRequest(of: account), last > now + .seconds(1) {
+            if until > now, let account, let last = try await lastRequest(of: account), last > now + .seconds(1) {
                 until = until - (last - now)
                 try await store.replaceNotBefore(until, server: server)
             }
-            if until > now { notBefore.extend(to: until, source: .server) }
+            // One that is over too: with a clock that is set back, it is moved back as well.
+            notBefore.extend(to: until, source: .server)
         }
         if let fixedDialect, learned.dialect != fixedDialect {
             var isAnother = learned.dialect != nil

@@ -75,7 +75,7 @@ final class AgentProcess: Sendable {
             if faults.strikes(.diskFull, 0.001) { throw .full }
         case .ended:
             trace.note("s \(operation.rawValue)")
-            if operation == .server || operation == .finishCycle { meter.stored() }
+            if operation == .server { meter.stored() }
             if faults.strikes(.crashInTransaction, 0.0005) {
                 die()
                 throw gone

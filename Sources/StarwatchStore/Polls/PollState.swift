@@ -44,8 +44,6 @@ package struct CycleRecord: Sendable, Hashable {
     package var successAt: Timestamp?
     /// When the schedule fires next; `nil` leaves what is stored.
     package var nextRun: Timestamp?
-    /// No request to the server before this; `nil` leaves what is stored.
-    package var notBefore: Timestamp?
     /// New rows, for the history.
     package var newRows = 0
     /// One word of a closed set on why it failed, for the history.

@@ -98,26 +98,19 @@ extension Store {
     package func finishCycle(_ cycle: CycleRecord) throws(StoreError) {
         let id = try streamID(cycle.stream)
         let noteworthy: PollOutcome? = cycle.outcome == .unchanged ? nil : cycle.outcome
-        if noteworthy == nil, cycle.notBefore == nil {
-            return try direct(.finishCycle) { db in try db.finish(cycle, of: id) }
-        }
+        guard let noteworthy else { return try direct(.finishCycle) { db in try db.finish(cycle, of: id) } }
         try write(.finishCycle) { db in
             try db.finish(cycle, of: id)
-            if let notBefore = cycle.notBefore {
-                try db.setNotBefore(notBefore, server: cycle.stream.server)
-            }
-            if let noteworthy {
-                try db.run(
-                    """
-                    INSERT INTO history (stream_id, run_id, started_at, finished_at, outcome, new_rows, reason)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """,
-                    [
-                        id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
-                        cycle.finishedAt.milliseconds, noteworthy.rawValue, cycle.newRows, cycle.reason,
-                    ]
-                )
-            }
+            try db.run(
+                """
+                INSERT INTO history (stream_id, run_id, started_at, finished_at, outcome, new_rows, reason)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
+                    cycle.finishedAt.milliseconds, noteworthy.rawValue, cycle.newRows, cycle.reason,
+                ]
+            )
         }
     }
 

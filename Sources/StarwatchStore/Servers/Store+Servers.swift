@@ -117,7 +117,15 @@ extension Store {
 
     /// Stores that no request may go to a server before `time`. A later one that is stored stays.
     package func setNotBefore(_ time: Timestamp, server: String) throws(StoreError) {
-        try direct(.server) { db in try db.setNotBefore(time, server: server) }
+        try direct(.server) { db in
+            try db.run(
+                """
+                INSERT INTO servers (server, not_before) VALUES (?, ?)
+                ON CONFLICT (server) DO UPDATE SET not_before = max(coalesce(not_before, 0), excluded.not_before)
+                """,
+                [server, time.milliseconds]
+            )
+        }
     }
 
     /// Stores the wait for a server anew, after a step of the clock; it may be an earlier time.
@@ -129,16 +137,6 @@ extension Store {
 }
 
 extension Database {
-    func setNotBefore(_ time: Timestamp, server: String) throws {
-        try run(
-            """
-            INSERT INTO servers (server, not_before) VALUES (?, ?)
-            ON CONFLICT (server) DO UPDATE SET not_before = max(coalesce(not_before, 0), excluded.not_before)
-            """,
-            [server, time.milliseconds]
-        )
-    }
-
     fileprivate func hasIdentifiers(otherThan kind: IDKind, server: String) throws -> Bool {
         let rows = try rows("SELECT fetch_cursor, walk_top FROM streams WHERE server = ?", [server])
         while let row = try rows.next() {

@@ -350,6 +350,20 @@ import Testing
         #expect(await next.admit(account: World.key, now: now) == .go)
         await store.close()
     }
+
+    /// It was over when the agent started, and would lie in the future of the next one.
+    @Test func aClockThatIsSetBackDoesNotReviveAWait() async throws {
+        let start = ManualClock.start
+        try await store.setNotBefore(start, server: server)
+        let gate = makeGate()
+        try await gate.restore(now: start + .seconds(60))
+        await gate.shift(by: .seconds(-7200))
+        let now = start + .seconds(-7200 + 61)
+        let next = makeGate()
+        try await next.restore(now: now)
+        #expect(await next.heldUntil(now: now) == nil)
+        await store.close()
+    }
 }
 
 /// A small generator with a seed.
