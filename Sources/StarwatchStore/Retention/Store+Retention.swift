@@ -44,7 +44,10 @@ extension Store {
     /// however old they are: without them a quiet stream's last change would be announced every week.
     package func retention(_ policy: RetentionPolicy, now: Timestamp) throws(StoreError) -> RetentionCounts {
         var counts = RetentionCounts()
-        for stream in try direct(.read, { db in try Int64.fetchAll(db, sql: "SELECT id FROM streams") }) {
+        let streams = try direct(.read) { db in
+            try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM streams"))
+        }
+        for stream in streams {
             counts.outbox += try cleanOutbox(stream, policy, now)
         }
         func before(_ age: Duration) -> Int64 { (now - age).milliseconds }
@@ -150,55 +153,55 @@ extension Store {
         _ counts: inout RetentionCounts
     ) throws(StoreError) {
         let unpolled = (now - policy.watermarks).milliseconds
-        let inactive: StatementArguments = [
-            (now - policy.settings).milliseconds, (now - policy.removed).milliseconds,
-        ]
+        let (inactive, removed) = ((now - policy.settings).milliseconds, (now - policy.removed).milliseconds)
         let (watermarks, settings) = try write(.retention) { db in
-            let old = "(SELECT id FROM streams WHERE last_attempt < ?1)"
+            var (watermarks, settings) = (0, 0)
+            let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
+            for id in try Int64.fetchAll(old, arguments: [unpolled]) {
+                try db.run(
+                    """
+                    UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
+                        walk_before = NULL, walk_after = NULL, request_window = NULL WHERE id = ?
+                    """,
+                    [id]
+                )
+                watermarks += try db.changed(
+                    """
+                    DELETE FROM watermarks WHERE (account, server, poll) =
+                        (SELECT account, server, poll FROM streams WHERE id = ?)
+                    """,
+                    [id]
+                )
+            }
+            let idle = try db.cachedStatement(
+                sql: """
+                    SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+                        accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
+                        OR updated_at < ?1 AND notificationPreferences = '{}'
+                            AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+                    """
+            )
+            for account in try String.fetchAll(idle, arguments: [inactive, removed]) {
+                for table in ["notifications", "notification_outbox"] {
+                    let streams = "(SELECT id FROM streams WHERE account = ?)"
+                    try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
+                }
+                for table in [
+                    "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks", "streams",
+                ] {
+                    try db.run("DELETE FROM \(table) WHERE account = ?", [account])
+                }
+                settings += try db.changed("DELETE FROM settings WHERE accountDid = ?", [account])
+            }
+            try db.run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
+            // A host that owns the database may have brought an account back itself.
             try db.run(
                 """
-                UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
-                    walk_after = NULL, request_window = NULL WHERE id IN \(old)
+                DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
+                    OR account NOT IN (SELECT accountDid FROM settings)
                 """,
-                [unpolled]
-            )
-            let watermarks = try db.changed(
-                """
-                DELETE FROM watermarks WHERE (account, server, poll) IN
-                    (SELECT account, server, poll FROM streams WHERE last_attempt < ?)
-                """,
-                [unpolled]
-            )
-            // A host that owns the database may have brought it back itself.
-            try db.run(
-                "DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)",
                 []
             )
-            let idle = """
-                (SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
-                    accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
-                    OR updated_at < ?1 AND notificationPreferences = '{}'
-                        AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1)))
-                """
-            let streams = "(SELECT id FROM streams WHERE account IN \(idle))"
-            try db.run("DELETE FROM notifications WHERE stream_id IN \(streams)", inactive)
-            try db.run("DELETE FROM notification_outbox WHERE stream_id IN \(streams)", inactive)
-            for table in ["plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries"] {
-                try db.run("DELETE FROM \(table) WHERE account IN \(idle)", inactive)
-            }
-            try db.run(
-                """
-                DELETE FROM feature_notices WHERE account IN \(idle) OR account NOT IN (SELECT accountDid FROM settings)
-                """,
-                inactive
-            )
-            try db.run("DELETE FROM watermarks WHERE account IN \(idle)", inactive)
-            try db.run("DELETE FROM streams WHERE account IN \(idle)", inactive)
-            let settings = try db.changed(
-                "DELETE FROM settings WHERE accountDid IN \(idle)",
-                inactive
-            )
-            try db.run("DELETE FROM removed_accounts WHERE account NOT IN (SELECT accountDid FROM settings)", [])
             return (watermarks, settings)
         }
         if settings > 0 { streamIDs.removeAll() }
