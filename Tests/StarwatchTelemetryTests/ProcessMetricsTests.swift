@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import StarwatchTelemetry
@@ -12,6 +13,12 @@ import Testing
         #expect(reading.virtualBytes.map { $0 > 1_000_000 } == true)
         #expect(reading.startTimeSeconds.map { $0 > 1_500_000_000 } == true)
         #expect(reading.threads.map { $0 >= 1 } == true)
+    }
+
+    @Test func everyOpenFileIsCounted() {
+        let copies = (0..<200).map { _ in dup(0) }
+        defer { for copy in copies { close(copy) } }
+        #expect(ProcessReading.current().openFiles.map { (200..<65_536).contains($0) } == true)
     }
 
     @Test func aCommandNameWithBracketsAndSpacesIsSkipped() {

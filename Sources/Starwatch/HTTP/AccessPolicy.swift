@@ -1,3 +1,5 @@
+import Hummingbird
+
 /// Who may call the control API over TCP. The Unix socket needs none: its file mode decides.
 ///
 /// A bearer token, never a cookie, so that no page a browser shows can borrow it. `Host` and `Origin` are checked
@@ -10,7 +12,7 @@ struct AccessPolicy: Sendable {
 
     /// The answer to who may not; `nil` to who may.
     func refusal(of call: Call) async -> Answer? {
-        guard let named = call.headers["host"], isAllowed(host: named) else {
+        guard let named = call.host, isAllowed(host: named) else {
             return .error(403, "forbidden", "The Host header must be an address, localhost, or control.listen's host.")
         }
         if let refusal = Self.foreignOrigin(of: call, schemes: ["http"]) { return refusal }
@@ -20,11 +22,11 @@ struct AccessPolicy: Sendable {
         } catch {
             return .error(500, "failed", "The control token cannot be read; check control.token_file.")
         }
-        guard let given = bearer(call.headers["authorization"]), !expected.isEmpty,
+        guard let given = bearer(call.headers[.authorization]), !expected.isEmpty,
             Self.isEqual(Array(given.utf8), Array(expected.utf8))
         else {
             var answer = Answer.error(401, "unauthorized", "Send the control token as a bearer token.")
-            answer.headers["WWW-Authenticate"] = "Bearer"
+            answer.headers[.wwwAuthenticate] = "Bearer"
             return answer
         }
         return nil
@@ -32,8 +34,8 @@ struct AccessPolicy: Sendable {
 
     /// The refusal of a request that a page of another origin makes a browser send; `nil` to all others.
     static func foreignOrigin(of call: Call, schemes: [String]) -> Answer? {
-        guard let origin = call.headers["origin"]?.lowercased() else { return nil }
-        let host = call.headers["host"]?.lowercased() ?? ""
+        guard let origin = call.headers[.origin]?.lowercased() else { return nil }
+        let host = call.host?.lowercased() ?? ""
         if schemes.contains(where: { origin == "\($0)://\(host)" }) { return nil }
         return .error(403, "forbidden", "The control API does not answer pages of other origins.")
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Hummingbird
 
 /// A request as routes see it.
 struct Call: Sendable {
@@ -7,16 +8,19 @@ struct Call: Sendable {
     var path: [String]
     /// In order; names may repeat.
     var query: [(name: String, value: String)]
-    /// Header names in lower case; repeated ones are joined with a comma.
-    var headers: [String: String]
+    /// Read by name, repeated ones are joined with a comma.
+    var headers: HTTPFields
+    /// What the `Host` header says, or the address of a request for a proxy.
+    var host: String?
     var body: [UInt8] = []
 
     /// `nil` if a percent escape is malformed or is not UTF-8.
-    init?(method: String, target: String, headers: [String: String]) {
+    init?(method: String, target: String, headers: HTTPFields = [:], host: String? = nil) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first.hasPrefix("/") else { return nil }
         self.method = method
         self.headers = headers
+        self.host = host
         path = []
         for part in first.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
             guard let decoded = Self.decode(part, plusIsSpace: false) else { return nil }
@@ -78,4 +82,10 @@ struct Call: Sendable {
         default: nil
         }
     }
+}
+
+extension HTTPFields.Element.Name {
+    static let host = Self("Host")!
+    static let lastEventID = Self("Last-Event-ID")!
+    static let scrapeTimeout = Self("X-Prometheus-Scrape-Timeout-Seconds")!
 }

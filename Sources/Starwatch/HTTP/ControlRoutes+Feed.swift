@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Hummingbird
 import ServiceLifecycle
 
 extension ControlRoutes {
@@ -27,7 +28,7 @@ extension ControlRoutes {
         let parameters = try Parameters(call, allowing: ["after"])
         var after = try parameters.number("after")
         // What a client says when it comes back; what is not a number is not ours, and means nothing to us.
-        if let last = call.headers["last-event-id"] { after = Parameters.number(last) ?? after }
+        if let last = call.headers[.lastEventID] { after = Parameters.number(last) ?? after }
         var answer = Answer(contentType: "text/event-stream", body: [])
         // A HEAD has no stream, so it must not hold a reader.
         guard call.method != "HEAD" else { return answer }

@@ -31,15 +31,17 @@ struct RouteResponder: HTTPResponder {
     }
 
     private func answer(to request: Request, on channel: any Channel) async -> Answer {
-        var headers: [String: String] = [:]
-        for field in request.headers {
-            let name = field.name.rawName.lowercased()
-            headers[name] = headers[name].map { $0 + ", " + field.value } ?? field.value
-        }
+        let head = request.head
         // HTTP/1.1's Host is turned into the authority.
-        headers["host"] = headers["host"] ?? request.head.authority
-        let target = request.head.path ?? "/"
-        guard var call = Call(method: request.method.rawValue, target: target, headers: headers) else {
+        let host = head.headerFields[.host] ?? head.authority
+        guard
+            var call = Call(
+                method: request.method.rawValue,
+                target: head.path ?? "/",
+                headers: head.headerFields,
+                host: host
+            )
+        else {
             return .error(400, "invalid", "The address is no path, or has a malformed percent escape.")
         }
         if let access {
@@ -54,7 +56,7 @@ struct RouteResponder: HTTPResponder {
         guard let handler = handlers[call.method == "HEAD" ? "GET" : call.method] else {
             var answer = Answer.error(405, "invalid", "This page does not do that; the Allow header says what it does.")
             let allowed = handlers.keys + (handlers["GET"] == nil ? [] : ["HEAD"])
-            answer.headers["Allow"] = allowed.sorted().joined(separator: ", ")
+            answer.headers[.allow] = allowed.sorted().joined(separator: ", ")
             return answer
         }
         // What reads takes no body; one that comes all the same is not kept.

@@ -1,3 +1,4 @@
+import Hummingbird
 import StarwatchCore
 
 /// The routes that change nothing and say nothing about people.
@@ -34,17 +35,17 @@ struct ReadRoutes: Sendable {
 
     private func metrics(_ call: Call) async throws(ControlError) -> Answer {
         var query = MetricsQuery()
-        query.accept = call.headers["accept"]
-        query.acceptEncoding = call.headers["accept-encoding"]
+        query.accept = call.headers[.accept]
+        query.acceptEncoding = call.headers[.acceptEncoding]
         query.names = call.query.filter { $0.name == "name[]" }.map(\.value)
-        if let text = call.headers["x-prometheus-scrape-timeout-seconds"] {
+        if let text = call.headers[.scrapeTimeout] {
             // Prometheus writes a decimal; whatever else it is, the scrape is not worth failing for it.
             if let seconds = Double(text), seconds > 0, seconds <= 86_400 { query.scrapeTimeout = .seconds(seconds) }
         }
         let metrics = await agent.metrics(query)
         var answer = Answer(status: metrics.status, contentType: metrics.contentType, body: metrics.body)
-        answer.headers["Vary"] = "Accept, Accept-Encoding"
-        answer.headers["Content-Encoding"] = metrics.contentEncoding
+        answer.headers[.vary] = "Accept, Accept-Encoding"
+        answer.headers[.contentEncoding] = metrics.contentEncoding
         return answer
     }
 
@@ -104,10 +105,10 @@ struct ControlRoutes: Sendable {
                     throw ControlError(.invalid, "unless_within must be from 1 to \(Self.longestWithin) seconds.")
                 }
                 let report = try await agent.runPoll(name, unlessWithin: seconds.map { .seconds($0) })
-                guard call.headers["accept"]?.contains("text/html") == true else { return .json(report) }
+                guard call.headers[.accept]?.contains("text/html") == true else { return .json(report) }
                 // A person pressed the status page's button, and wants to see the page.
                 var answer = Answer.json(report, status: 303)
-                answer.headers["Location"] = "../../../../"
+                answer.headers[.location] = "../../../../"
                 return answer
             }
         ]
@@ -242,7 +243,7 @@ struct ControlRoutes: Sendable {
                 try await agent.reload()
                 // The server goes too: who sent his next request on this connection would get no answer.
                 var answer = Answer.json(ReloadAnswer(reloaded: true))
-                answer.headers["Connection"] = "close"
+                answer.headers[.connection] = "close"
                 return answer
             }
         ]

@@ -80,8 +80,12 @@ struct ProcessReading: Sendable, Equatable {
         }
     }
 
-    /// How many descriptors are listed, without the one that lists them.
+    /// How many entries are listed, without the descriptor that lists them.
+    ///
+    /// Linux 6.2 and later say how many there are as the folder's size, which takes a tenth of listing them.
     private static func entries(in directory: String) -> Int? {
+        var status = stat()
+        if stat(directory, &status) == 0, status.st_size > 0 { return Int(status.st_size) }
         guard let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }
         var count = 0
