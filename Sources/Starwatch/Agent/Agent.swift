@@ -436,8 +436,8 @@ public final class Agent: Sendable {
 
     /// What works without being asked: all services but those that serve. To be stopped in reverse.
     ///
-    /// - Parameter supervisor: Who is told of the agent's health, by the real clock; `nil`: nobody, and only the store
-    ///   is looked at.
+    /// - Parameter supervisor: Who is told of the agent's health, by the real clock; `nil`: nobody, and only a
+    ///   store that has failed is looked at.
     package func workers(supervisor: Supervisor?) -> [any Service] {
         [
             HousekeepingService(
@@ -449,7 +449,9 @@ public final class Agent: Sendable {
                 recorder: recorder,
                 logger: logger,
                 beat: {
-                    if let supervisor { await self.beat(supervisor) } else { try? await self.store.probe() }
+                    if let supervisor { return await self.beat(supervisor) }
+                    // Whether it can be used again; that it cannot, is found out by whoever uses it.
+                    if self.store.health.failure != nil { try? await self.store.probe() }
                 },
                 beatInterval: supervisor?.progressInterval
             ),

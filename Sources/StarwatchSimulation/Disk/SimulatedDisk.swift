@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StarwatchStore
 
 /// The folder of a simulation's database. Copying it is what a crash leaves behind.
 final class SimulatedDisk: Sendable {
@@ -7,18 +8,34 @@ final class SimulatedDisk: Sendable {
         var number = 0
     }
 
+    /// A new agent's database. Making one takes as long as ten poll cycles, so that each run gets a copy.
+    private static let newDatabase = Result {
+        let folder = try SimulatedDisk.folder(named: UUID().uuidString)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Schema.makeDatabase(at: folder + "/starwatch.db")
+        return try Data(contentsOf: URL(filePath: folder + "/starwatch.db"))
+    }
+
     let root: String
     private let state = Confined(State())
 
     /// - Throws: When no folder can be made.
     init() throws {
-        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : FileManager.default.temporaryDirectory.path
-        root = base + "/starwatch-simulation-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        root = try Self.folder(named: UUID().uuidString)
         try FileManager.default.createDirectory(atPath: folder(0), withIntermediateDirectories: true)
+        try Self.newDatabase.get().write(to: URL(filePath: path))
+        chmod(path, 0o600)
         let secret = Array("a secret of thirty-two bytes, no less".utf8)
         try Data(secret).write(to: URL(filePath: secretFile))
         chmod(secretFile, 0o600)
+    }
+
+    /// Makes a folder in memory where there is one.
+    private static func folder(named name: String) throws -> String {
+        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : FileManager.default.temporaryDirectory.path
+        let folder = base + "/starwatch-simulation-" + name
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return folder
     }
 
     var secretFile: String { root + "/secret" }

@@ -6,7 +6,7 @@ extension SimulatedServer {
     /// The plan on which all offers are.
     static let offerPlan = "offers"
 
-    private struct Query: Decodable {
+    struct Query: Decodable {
         var planIds: [String]
         var afterId: String
         var beforeId: String?
@@ -14,9 +14,7 @@ extension SimulatedServer {
     }
 
     func changes(_ request: HTTPRequest) -> Answer {
-        guard let query = try? JSONDecoder().decode(Query.self, from: Data(request.body ?? [])) else {
-            return plain(400, "")
-        }
+        guard let query = query(request.body ?? []) else { return plain(400, "") }
         return page(
             of: Set(query.planIds),
             after: query.afterId,
@@ -26,6 +24,14 @@ extension SimulatedServer {
             let item = "{\"jwtId\":\"\(row.id)\",\"handleId\":\"\(row.plan)\",\"name\":\"N\"}"
             return settings.dialect == .canonical ? "{\"planSummary\":\(item)}" : "{\"plan\":\(item)}"
         }
+    }
+
+    private func query(_ body: [UInt8]) -> Query? {
+        // Who finds nothing new asks for the same again.
+        if let last = state.value.lastQuery, last.body == body { return last.query }
+        guard let query = try? JSONDecoder().decode(Query.self, from: Data(body)) else { return nil }
+        state.value.lastQuery = (body, query)
+        return query
     }
 
     func offers(_ request: HTTPRequest) -> Answer {

@@ -14,6 +14,7 @@ final class SimulatedServer: Sendable {
         var outageUntil: Int64 = 0
         /// Plans that once were starred and then were not.
         var unstarred: Set<String> = []
+        var lastQuery: (body: [UInt8], query: Query)?
     }
 
     /// An answer, and for how long it asks to be left alone.

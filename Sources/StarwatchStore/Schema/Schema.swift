@@ -26,6 +26,15 @@ package enum Schema {
         }
     }
 
+    /// Makes the database of a new agent, without opening it for one.
+    ///
+    /// - Throws: What SQLite says of the place.
+    package static func makeDatabase(at path: String) throws {
+        let database = try DatabaseQueue(path: path)
+        try open(database, owner: .agent)
+        try database.close()
+    }
+
     /// The migrator makes its own table before the first migration; an agent may have died in between.
     private static let foreignTables = """
         SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name <> 'grdb_migrations'

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Every metric of the program. Families are registered at start, by the components that own them.
 ///
-/// Registering a family that breaks a rule of ``MetricLint`` or clashes with another stops the program: names are
-/// written in the code, so that is a mistake in it. All series exist, at zero, from then on.
+/// Registering a family that clashes with another stops the program, and in debug builds also one that breaks a rule of
+/// ``MetricLint``: names are written in the code, so that is a mistake in it. All series exist, at zero, from then on.
 package final class MetricRegistry: Sendable {
     private struct State {
         /// In the order of the page.
@@ -170,11 +170,11 @@ package final class MetricRegistry: Sendable {
 
     /// Adds a family, or stops the program with the rules it breaks.
     func register(_ family: MetricFamily) {
+        let problems = { MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name)) }
+        assert(problems().isEmpty, problems().joined(separator: "; "))
         state.withLock { state in
-            let problems =
-                MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name))
-                + MetricLint.claim(family.descriptor, in: &state.claims)
-            precondition(problems.isEmpty, problems.joined(separator: "; "))
+            let clashes = MetricLint.claim(family.descriptor, in: &state.claims)
+            precondition(clashes.isEmpty, clashes.joined(separator: "; "))
             MetricFamily.insert(family, into: &state.families)
             state.seriesCount += family.seriesCount
         }
