@@ -91,15 +91,25 @@ struct SettingsSection {
 
     /// Text or null.
     func optionalText(_ key: String, _ target: inout String?, check: (String) -> String? = { _ in nil }) {
+        optional(key, &target, placeholder: "") { text(key, &$0, check: check) }
+    }
+
+    /// A value that `read` understands, or null for none; `read` gets the placeholder.
+    private func optional<Value>(
+        _ key: String,
+        _ target: inout Value?,
+        placeholder: Value,
+        _ read: (inout Value) -> Void
+    ) {
         guard let entry = entry(key) else { return }
         if entry.value.isNull {
             target = nil
             return accept(key)
         }
-        var text = ""
+        var value = placeholder
         let problems = journal.problems.count
-        self.text(key, &text, check: check)
-        if journal.problems.count == problems { target = text }
+        read(&value)
+        if journal.problems.count == problems { target = value }
     }
 
     private func textProblem(_ key: String, _ text: String, check: (String) -> String?) -> String? {
@@ -162,15 +172,7 @@ struct SettingsSection {
         atLeast least: Duration,
         atMost most: Duration = .days(3650)
     ) {
-        guard let entry = entry(key) else { return }
-        if entry.value.isNull {
-            target = nil
-            return accept(key)
-        }
-        var value = Duration.zero
-        let problems = journal.problems.count
-        duration(key, &value, atLeast: least, atMost: most)
-        if journal.problems.count == problems { target = value }
+        optional(key, &target, placeholder: .zero) { duration(key, &$0, atLeast: least, atMost: most) }
     }
 
     func size(_ key: String, _ target: inout Int, in range: ClosedRange<Int>) {
@@ -201,15 +203,7 @@ struct SettingsSection {
     }
 
     func optionalInteger(_ key: String, _ target: inout Int?, in range: ClosedRange<Int>) {
-        guard let entry = entry(key) else { return }
-        if entry.value.isNull {
-            target = nil
-            return accept(key)
-        }
-        var value = range.lowerBound
-        let problems = journal.problems.count
-        integer(key, &value, in: range)
-        if journal.problems.count == problems { target = value }
+        optional(key, &target, placeholder: range.lowerBound) { integer(key, &$0, in: range) }
     }
 
     func fraction(_ key: String, _ target: inout Double) {

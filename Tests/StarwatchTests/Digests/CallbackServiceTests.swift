@@ -22,9 +22,7 @@ import Testing
     @Test func aCallbackIsToldOfEveryDigestThatWasShown() async throws {
         try await DigestBench.run(callbacks: all) { (bench: Bench) async throws in
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             await bench.arm()
             _ = await bench.callbacks.pass()
             let event = try #require(try told(bench, "delivery").first)

@@ -63,6 +63,13 @@ extension Bench {
         clock.advance(by: target - clock.now)
     }
 
+    /// Moves the clock to a digest's time, and shows and delivers it.
+    func show(at text: String) async {
+        move(to: text)
+        await arm()
+        await dispatch()
+    }
+
     func stored() async throws -> [DigestState.Row] {
         try await agent.store.digestState(of: Bench.did, since: clock.now - .seconds(86_400 * 3)).rows
     }

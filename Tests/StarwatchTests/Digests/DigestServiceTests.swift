@@ -46,9 +46,7 @@ import Testing
             bench.move(to: "12:55")
             await bench.settle()
             #expect(bench.count(.notModified) == 1)
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             #expect(bench["phone"].seen.first?.body == "3 new for Ada")
         }
     }
@@ -64,9 +62,7 @@ import Testing
             await bench.settle()
             // One attempt, whatever comes of it.
             #expect(bench.count(.refused) == 1)
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             await bench.arm()
             if onMissing == .skip {
                 #expect(bench["phone"].seen.isEmpty && bench.count(.skippedStale) == 1)
@@ -82,9 +78,7 @@ import Testing
             await bench.settle()
             bench.move(to: "12:55")
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             #expect(await bench.arm().shown == 1)
             bench.mock.setStickyFault(.status(500), at: .content)
             bench.clock.advance(by: .days(1) - .seconds(300))
@@ -122,9 +116,7 @@ import Testing
             bench.move(to: "12:55")
             await bench.settle()
             #expect(bench.count(.unreachable) == 1)
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             await bench.arm()
             #expect(bench["phone"].seen.first?.body == body)
             if body == nil {
@@ -187,9 +179,7 @@ import Testing
             bench.mock.content = #"{"count": 4}"#
             bench.move(to: "12:55")
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             #expect(bench["phone"].seen.first?.body == "{{typo}}")
             #expect(bench.log.lines.filter { $0.contains("digest.variable") }.count == 1)
         }
@@ -203,9 +193,7 @@ import Testing
             digest: { digest, _ in digest.sinks = ["desk", "hall"] }
         ) { (bench: Bench) async throws in
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             #expect(bench["phone"].seen.isEmpty)
             #expect(bench["desk"].seen.count == 1)
             #expect(bench["desk"].seen == bench["hall"].seen)
@@ -231,9 +219,7 @@ import Testing
         try await DigestBench.run(digest: { digest, _ in digest.ttl = .seconds(7200) }) { (bench: Bench) async throws in
             bench["phone"].answer(.down)
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             bench.clock.advance(by: .seconds(3600))
             await bench.dispatch()
             await bench.arm()
@@ -408,9 +394,7 @@ import Testing
             #expect(before.occurrences.map(\.status) == ["planned"])
             #expect(before.contentAt == nil && before.timezone == "UTC")
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             await bench.arm()
             let after = try #require(try await bench.agent.digests().first)
             #expect(after.occurrences.map(\.status) == ["shown", "scheduled"])

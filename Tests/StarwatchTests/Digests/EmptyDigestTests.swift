@@ -50,9 +50,7 @@ import Testing
             bench.mock.setStickyFault(answer, at: .content)
             bench.move(to: "12:55")
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             #expect(bench.count(.skipped) == 0)
             #expect(bench["phone"].seen.count == 1)
             // What is no object is no content: then that of before is shown.

@@ -43,9 +43,7 @@ import Testing
             await bench.settle()
             #expect(bench.mock.requestCount(of: .plansChanged) == 2)
             #expect(bench.count(.fetched) == 2)
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             let shown = try #require(bench["phone"].seen.first { $0.poll == "daily" })
             #expect(shown.body == "3 of 2: Rose Garden, Elm")
             // The changes are announced and acknowledged as ever.
@@ -128,9 +126,7 @@ import Testing
         try await Self.run(digest: { $0.onEmpty = onEmpty }) { bench async throws in
             bench.move(to: "12:55")
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             #expect(bench["phone"].seen.map(\.body) == (onEmpty == .show ? ["0 of 0: "] : []))
         }
     }
@@ -143,9 +139,7 @@ import Testing
             bench.move(to: "12:55")
             await bench.settle()
             #expect(bench.count(.unreachable) == 1)
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             let shown = try #require(bench["phone"].seen.first { $0.poll == "daily" })
             #expect(shown.body == "1 of 1: Rose (as of 2026-01-01 12:00)")
         }

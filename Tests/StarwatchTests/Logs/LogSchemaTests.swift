@@ -251,9 +251,7 @@ import Testing
             await bench.settle()
             bench.move(to: "12:55")
             await bench.settle()
-            bench.move(to: "13:00")
-            await bench.arm()
-            await bench.dispatch()
+            await bench.show(at: "13:00")
             await bench.arm()
             for _ in 0..<3 {
                 _ = await bench.callbacks.pass()
