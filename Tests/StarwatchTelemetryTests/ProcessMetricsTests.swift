@@ -15,10 +15,12 @@ import Testing
         #expect(reading.threads.map { $0 >= 1 } == true)
     }
 
-    @Test func everyOpenFileIsCounted() {
+    @Test func everyOpenFileIsCounted() throws {
+        let before = try #require(ProcessReading.current().openFiles)
         let copies = (0..<200).map { _ in dup(0) }
         defer { for copy in copies { close(copy) } }
-        #expect(ProcessReading.current().openFiles.map { (200..<65_536).contains($0) } == true)
+        // Other tests open and close files meanwhile.
+        #expect(try #require(ProcessReading.current().openFiles) > before + 100)
     }
 
     @Test func aCommandNameWithBracketsAndSpacesIsSkipped() {

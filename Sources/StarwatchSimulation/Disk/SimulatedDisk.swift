@@ -8,7 +8,7 @@ final class SimulatedDisk: Sendable {
         var number = 0
     }
 
-    /// A new agent's database. Making one takes as long as ten poll cycles, so that each run gets a copy.
+    /// A new agent's database. Making one takes as long as ten poll cycles, so that most runs get a copy.
     private static let newDatabase = Result {
         let folder = try SimulatedDisk.folder(named: UUID().uuidString)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -19,12 +19,15 @@ final class SimulatedDisk: Sendable {
     let root: String
     private let state = Confined(State())
 
+    /// - Parameter isEmpty: Whether the first agent makes its database itself.
     /// - Throws: When no folder can be made.
-    init() throws {
+    init(isEmpty: Bool) throws {
         root = try Self.folder(named: UUID().uuidString)
         try FileManager.default.createDirectory(atPath: folder(0), withIntermediateDirectories: true)
-        try Self.newDatabase.get().write(to: URL(filePath: path))
-        chmod(path, 0o600)
+        if !isEmpty {
+            try Self.newDatabase.get().write(to: URL(filePath: path))
+            chmod(path, 0o600)
+        }
         let secret = Array("a secret of thirty-two bytes, no less".utf8)
         try Data(secret).write(to: URL(filePath: secretFile))
         chmod(secretFile, 0o600)

@@ -37,6 +37,8 @@ struct Settings: Sendable {
     let intensity: Double
     /// The kinds of fault of this run: leaving some out lets the others go further.
     let kinds: Set<FaultKind>
+    /// Whether the first agent makes its database itself.
+    let isDiskEmpty: Bool
 
     static let accounts = ["did:ethr:0x000000000000000000000000000000000000000a", "did:key:z6Mkb"].map { DID($0)! }
     static let starred = PollName("starred_projects")!
@@ -80,6 +82,7 @@ struct Settings: Sendable {
         latency = chance.pick([1000, 50_000, 800_000])
         intensity = chance.pick([0.2, 1, 1, 4])
         kinds = Set(FaultKind.allCases.filter { _ in chance.happens(0.6) })
+        isDiskEmpty = chance.happens(0.1)
     }
 
     /// The agent's options.

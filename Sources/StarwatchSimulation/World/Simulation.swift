@@ -69,7 +69,7 @@ package final class Simulation: Sendable {
             defect: plan.defect
         )
         auditor = Auditor(network: network, clock: clock)
-        disk = try SimulatedDisk()
+        disk = try SimulatedDisk(isEmpty: settings.isDiskEmpty)
         state = Confined(
             State(
                 tuning: Tuning(

@@ -168,7 +168,7 @@ package final class MetricRegistry: Sendable {
 
     // MARK: - Registration
 
-    /// Adds a family, or stops the program with the rules it breaks.
+    /// Adds a family, or stops the program with what is wrong with it.
     func register(_ family: MetricFamily) {
         let problems = { MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name)) }
         assert(problems().isEmpty, problems().joined(separator: "; "))
