@@ -85,6 +85,7 @@ actor OriginGate: RequestGate {
 
     /// Moves every wait along with a wall clock that was set by `jump`, positive for forward.
     func shift(by jump: Duration) async {
+        await restore()
         window.shift(by: jump)
         notBefore.shift(by: jump)
         circuit.shift(by: jump)

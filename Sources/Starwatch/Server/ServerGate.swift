@@ -20,6 +20,7 @@ package actor ServerGate {
 
     private var learned = ServerState()
     private var notBefore = NotBefore()
+    private var isWaitStored = true
     private var circuit = CircuitBreaker(policy: .server)
     private var windows: [DID: AccountWindow] = [:]
     private var windowWrites: [DID: GroupCommit] = [:]
@@ -185,8 +186,19 @@ package actor ServerGate {
     package func hold(until: Timestamp, now: Timestamp) async {
         notBefore.extend(to: until, source: .server)
         publish(now: now)
-        // A promise that cannot be stored is kept for as long as the agent runs.
-        try? await store.setNotBefore(until, server: server)
+        await storeWait()
+    }
+
+    /// Stores the wait. One that cannot be stored is tried again after every cycle, and kept for as long as the agent
+    /// runs.
+    private func storeWait() async {
+        guard let until = notBefore.until else { return }
+        do throws(StoreError) {
+            try await store.setNotBefore(until, server: server)
+            isWaitStored = true
+        } catch {
+            isWaitStored = false
+        }
     }
 
     /// Refreshes the gauges before a scrape.
@@ -228,10 +240,11 @@ package actor ServerGate {
     /// Ends a cycle.
     ///
     /// - Parameter failure: `nil` when it succeeded. Only failures that say the server is down count.
-    package func endCycle(_ failure: FailureClass?, now: Timestamp) {
+    package func endCycle(_ failure: FailureClass?, now: Timestamp) async {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if let changed { count(changed) }
         publish(now: now)
+        if !isWaitStored { await storeWait() }
     }
 
     private func count(_ state: CircuitState) {

@@ -19,6 +19,17 @@ import Testing
         metrics = try AgentMetrics(polls: ["starred_projects"], sinks: ["file"], now: { ManualClock.start })
     }
 
+    private final class BusyTwice: Sendable {
+        private let left = Mutex(2)
+
+        func strikes() -> Bool {
+            left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+        }
+    }
+
     private func makeGate(requests: Int = 100, acknowledgements: Int = 1000) -> ServerGate {
         var limits = LimitOptions()
         limits.requestsPerMinute = requests
@@ -348,6 +359,33 @@ import Testing
         let next = makeGate()
         try await next.restore(now: now)
         #expect(await next.admit(account: World.key, now: now) == .go)
+        await store.close()
+    }
+
+    @Test func aWaitThatCouldNotBeStoredIsStoredAfterTheCycle() async throws {
+        let fault = BusyTwice()
+        var options = StoreOptions(path: folder.path("busy.db"))
+        options.interrupt = { (operation, moment) throws(StoreError) in
+            if operation == .server, moment == .begun, fault.strikes() { throw StoreError.busy }
+        }
+        let store = try Store(options)
+        let start = ManualClock.start
+        let gate = ServerGate(server: server, dialect: .auto, limits: LimitOptions(), store: store, metrics: metrics)
+        await gate.hold(until: start + .seconds(300), now: start)
+        await gate.endCycle(nil, now: start)
+        #expect(try await store.serverState(server).notBefore == nil)
+        await gate.endCycle(nil, now: start)
+        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        await store.close()
+    }
+
+    /// The same, for the way to another server, which is not gone before the clock is set.
+    @Test func aClockThatIsSetBackDoesNotReviveAnotherServersWait() async throws {
+        let start = ManualClock.start
+        try await store.setNotBefore(start, server: server)
+        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        await gate.shift(by: .seconds(-7200))
+        #expect(await gate.admit(now: start + .seconds(-7200 + 61)) == nil)
         await store.close()
     }
 
