@@ -146,7 +146,7 @@ struct Scrape: AsyncParsableCommand {
             room: rows,
             now: Timestamp(milliseconds: 1_767_225_600_000)
         )
-        page.cursor = .followItems
+        page.cursor = .followItems(upTo: nil)
         return page
     }
 

@@ -77,11 +77,20 @@ extension PollCycle {
     /// The latest time that an identifier may have: an hour after the server's, which the answer says itself where our
     /// clock is behind it.
     private func latestID(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
-        max(askedAt, Self.date(of: response, askedAt: askedAt) ?? askedAt) + .seconds(3600)
+        max(askedAt, Self.date(of: response, askedAt: askedAt) ?? askedAt) + Self.longestDoubt
+    }
+
+    /// By how much a clock, ours or the server's `Date`, is given in to against the other.
+    private static let longestDoubt = Duration.seconds(3600)
+
+    /// When an answer was made at the earliest: our clock may be ahead of the server's, or a cache may have answered.
+    static func earliestMaking(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
+        guard let date = date(of: response, askedAt: askedAt) else { return askedAt }
+        return min(askedAt, max(date, askedAt - longestDoubt))
     }
 
     /// When an answer says that it was made; `nil` when it does not say.
-    static func date(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp? {
+    private static func date(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp? {
         response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
     }
 

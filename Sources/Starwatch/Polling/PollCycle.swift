@@ -238,9 +238,8 @@ package final class PollCycle: Sendable {
                 result.fetched += page.fetched
                 let plan: PageWalk.Plan
                 let isLate = caller.time.monotonic - begun >= longest
-                // What the answer says of itself counts too: our clock may be wrong, and a cache may have answered.
-                let seenAt = min(askedAt, Self.date(of: response, askedAt: askedAt) ?? askedAt)
-                do { plan = try walk.receive(page, askedAt: seenAt, isLast: isLate) } catch { throw .page(error) }
+                let madeAt = Self.earliestMaking(of: response, askedAt: askedAt)
+                do { plan = try walk.receive(page, askedAt: madeAt, isLast: isLate) } catch { throw .page(error) }
                 let counts = try await commit(
                     page,
                     plan: plan,

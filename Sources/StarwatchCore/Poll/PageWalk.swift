@@ -7,7 +7,8 @@
 ///
 /// Neither there nor over several ascending pages does the cursor move further than the server's time when the first
 /// was sent: while a later one was read, a plan of an earlier request may have changed, or a late item may have shown
-/// below an earlier page's last one. What is newer than that is fetched again with the next cycle's overlap.
+/// below an earlier page's last one. What is newer than that is fetched again with the next cycle's overlap. The first
+/// ascending page itself was seen at one moment, so that the cursor follows it whatever clocks say.
 public struct PageWalk: Sendable {
     /// What the walk is for.
     public enum Mode: Sendable, Hashable {
@@ -54,7 +55,10 @@ public struct PageWalk: Sendable {
     private var pagesOfChunk = 0
     private var after: JWTID?
     private var before: JWTID?
+    /// The earliest time at which a page was asked for; an answer out of a cache may be older than the first one.
     private var firstAsked: Timestamp?
+    /// The greatest identifier of the first page.
+    private var firstTop: JWTID?
     private var stopped = false
     private let resumed: OpenWalk?
     private let cursor: JWTID?
@@ -124,8 +128,9 @@ public struct PageWalk: Sendable {
         }
         pages += 1
         pagesOfChunk += 1
-        if firstAsked == nil { firstAsked = askedAt }
+        if let askedAt { firstAsked = min(firstAsked ?? askedAt, askedAt) }
         let greatest = dialect.isDescending ? page.changes.first?.id : last
+        if pages == 1 { firstTop = greatest }
         if let greatest, top?.precedes(greatest) ?? true { top = greatest }
         let interrupted = interruption
         let more = page.hasMore && !bootstrapHasSeenEnough(last)
@@ -158,7 +163,9 @@ public struct PageWalk: Sendable {
     /// How far the cursor may move; `nil`: without end, because it was all seen at one moment.
     private var cap: JWTID? {
         guard chunkCount > 1 || pages > 1 && !dialect.isDescending, let firstAsked, let top else { return nil }
-        return JWTID.floor(top.kind, at: firstAsked)
+        let cap = JWTID.floor(top.kind, at: firstAsked)
+        guard chunkCount == 1, let firstTop, cap.precedes(firstTop) == true else { return cap }
+        return firstTop
     }
 
     /// Whether the next cycle would go on from here. Ascending pages below the cursor are only the overlap: a cycle

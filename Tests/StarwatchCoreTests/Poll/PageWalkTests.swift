@@ -242,6 +242,20 @@ import Testing
         #expect(moves[2].target(last: id(30, .canonical)) == end)
     }
 
+    /// It was seen at one moment, whenever a clock or a cache says that was.
+    @Test func theCursorFollowsTheFirstAscendingPageWhateverTheClocksSay() throws {
+        let items = (1...30).map { id($0, .canonical) }
+        var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        var moves: [CursorMove] = []
+        while let step = walk.next(limit: nil) {
+            let page = answer(step.query, items: items, dialect: .canonical, size: 10)
+            let time = id(moves.isEmpty ? 30 : 2, .canonical).timestamp
+            moves.append(try walk.receive(page, askedAt: time).cursor)
+        }
+        let first = CursorMove.followItems(upTo: id(10, .canonical))
+        #expect(moves == [.followItems(upTo: nil), first, first])
+    }
+
     /// Or the next cycle would end there too.
     @Test func aWalkThatIsOutOfTimeGoesOnUntilItsCursorHasMoved() throws {
         let items = (1...30).map { id($0, .canonical) }

@@ -1,6 +1,7 @@
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTransport
 import Testing
 
 @testable import Starwatch
@@ -56,6 +57,17 @@ import Testing
             // All is seen at one moment now, so that the cursor stands at the newest again.
             #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == new.last)
         }
+    }
+
+    @Test(arguments: [
+        (nil, 0), ("Thu, 01 Jan 2026 12:00:00 GMT", 0), ("Thu, 01 Jan 2026 12:00:05 GMT", 0),
+        ("Thu, 01 Jan 2026 11:59:00 GMT", -60), ("Thu, 01 Jan 1970 00:00:00 GMT", -3600), ("yesterday", 0),
+    ])
+    func anAnswerWasMadeWhenItSaysSoWithinAnHour(date: String?, seconds: Int) throws {
+        let askedAt = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
+        let headers = HTTPHeaders(date.map { [("Date", $0)] } ?? [])
+        let response = HTTPResponse(status: 200, headers: headers, body: [])
+        #expect(PollCycle.earliestMaking(of: response, askedAt: askedAt) == askedAt + .seconds(seconds))
     }
 
     @Test func everyAnnouncedChangeIsAcknowledgedOnce() async throws {
