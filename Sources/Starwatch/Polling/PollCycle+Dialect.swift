@@ -83,10 +83,14 @@ extension PollCycle {
     /// By how much a clock, ours or the server's `Date`, is given in to against the other.
     private static let longestDoubt = Duration.seconds(3600)
 
+    /// How much later than the truth a `Date` is taken to be at most.
+    private static let dateError = Duration.seconds(10)
+
     /// When an answer was made at the earliest: our clock may be ahead of the server's, or a cache may have answered.
+    /// Where our clock is far behind it, the date alone counts, or a walk might never get beyond its first page.
     static func earliestMaking(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
         guard let date = date(of: response, askedAt: askedAt) else { return askedAt }
-        return min(askedAt, max(date, askedAt - longestDoubt))
+        return max(min(askedAt, max(date, askedAt - longestDoubt)), date - dateError)
     }
 
     /// When an answer says that it was made; `nil` when it does not say.

@@ -62,6 +62,7 @@ import Testing
     @Test(arguments: [
         (nil, 0), ("Thu, 01 Jan 2026 12:00:00 GMT", 0), ("Thu, 01 Jan 2026 12:00:05 GMT", 0),
         ("Thu, 01 Jan 2026 11:59:00 GMT", -60), ("Thu, 01 Jan 1970 00:00:00 GMT", -3600), ("yesterday", 0),
+        ("Thu, 01 Jan 2026 14:00:00 GMT", 7190),
     ])
     func anAnswerWasMadeWhenItSaysSoWithinAnHour(date: String?, seconds: Int) throws {
         let askedAt = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
