@@ -51,7 +51,13 @@ struct Listener: Sendable {
                 group.addTask { try await application.run() }
                 group.addTask {
                     guard let socket = await bound.value() else { return }
-                    address.announce(try whenBound(socket))
+                    do {
+                        address.announce(try whenBound(socket))
+                    } catch {
+                        // Told to stop at once: the socket is closed already, and its file gone with it.
+                        if Task.isShuttingDownGracefully { return }
+                        throw error
+                    }
                     try await gracefulShutdown()
                     try await Task.sleep(for: shutdownGrace)
                 }
