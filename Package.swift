@@ -103,6 +103,7 @@ let package = Package(
             name: "StarwatchSimulation",
             dependencies: [
                 "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport",
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ]
@@ -112,7 +113,6 @@ let package = Package(
             dependencies: [
                 "StarwatchSimulation",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
 

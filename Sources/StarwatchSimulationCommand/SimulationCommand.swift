@@ -1,5 +1,4 @@
 import ArgumentParser
-import GRDBSQLite
 import Glibc
 import StarwatchSimulation
 
@@ -12,12 +11,6 @@ struct SimulationCommand: AsyncParsableCommand {
         subcommands: [SoakCommand.self, ReplayCommand.self],
         defaultSubcommand: SoakCommand.self
     )
-}
-
-/// Nobody but this process opens the database of a simulation, so its locks need not be the kernel's, nor its index a
-/// file's: a tenth of a transaction's time.
-enum PrivateDatabases {
-    static func choose() { sqlite3_vfs_register(sqlite3_vfs_find("unix-excl"), 1) }
 }
 
 /// Runs one seed after the other.
@@ -43,7 +36,6 @@ struct SoakCommand: AsyncParsableCommand {
     var keepGoing = false
 
     func run() async throws {
-        PrivateDatabases.choose()
         var plan = SimulationPlan(seed: seed ?? .random(in: 0..<1_000_000_000))
         plan.cycles = cycles
         print("soak: simulation from seed \(plan.seed)")
@@ -96,13 +88,12 @@ struct ReplayCommand: AsyncParsableCommand {
     var lines = 200
 
     func run() async throws {
-        PrivateDatabases.choose()
         var plan = SimulationPlan(seed: seed)
         plan.cycles = cycles
         plan.limit = limit
         for word in without.split(separator: ",") {
-            guard let kind = FaultKind(rawValue: String(word)) else {
-                throw ValidationError("There is no fault \(word); there are \(FaultKind.allCases.map(\.rawValue)).")
+            guard let kind = FaultKind(name: String(word)) else {
+                throw ValidationError("There is no fault \(word); there are \(FaultKind.allCases.map(\.name)).")
             }
             plan.without.insert(kind)
         }

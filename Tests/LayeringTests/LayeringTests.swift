@@ -22,10 +22,10 @@ import Testing
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "Yams"],
         "StarwatchSimulation": [
-            "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
+            "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
             "StarwatchTelemetry", "StarwatchTransport",
         ],
-        "StarwatchSimulationCommand": ["ArgumentParser", "GRDBSQLite", "StarwatchSimulation"],
+        "StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],
         // Apart: a server that shared our types could not catch a field we misspell.
         "MockEndorser": [
             "CSecp256k1", "CZlib", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOFoundationCompat", "NIOHTTP1",

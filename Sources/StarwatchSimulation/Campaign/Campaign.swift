@@ -34,7 +34,7 @@ package struct Campaign: Sendable {
             \(steps) steps; \(rate(duration)) cycles a minute, \(rate(processor)) a minute of one core
             faults:
             """
-        for kind in FaultKind.allCases { text += " \(kind.rawValue)=\(faults[kind] ?? 0)" }
+        for kind in FaultKind.allCases { text += " \(kind.name)=\(faults[kind] ?? 0)" }
         return text + "\nbroken promises: \(failures.count)"
     }
 }

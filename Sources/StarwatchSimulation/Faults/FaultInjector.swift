@@ -2,8 +2,9 @@
 /// as little as can be.
 final class FaultInjector: Sendable {
     private struct State {
-        var streams: [FaultKind: Chance]
-        var counts: [FaultKind: Int] = [:]
+        /// By kind; `nil` for one that does not happen.
+        var streams: [Chance?]
+        var counts = FaultKind.allCases.map { _ in 0 }
         var total = 0
         var pauses = 0
         var isOver = false
@@ -18,8 +19,8 @@ final class FaultInjector: Sendable {
     ///   - kinds: Those that may happen.
     ///   - limit: How many may happen in all.
     init(seed: UInt64, kinds: Set<FaultKind>, limit: Int, intensity: Double) {
-        let streams = kinds.map { ($0, Chance(seed: seed, $0.rawValue)) }
-        state = Confined(State(streams: Dictionary(uniqueKeysWithValues: streams)))
+        let streams = FaultKind.allCases.map { kinds.contains($0) ? Chance(seed: seed, $0.name) : nil }
+        state = Confined(State(streams: streams))
         self.limit = limit
         self.intensity = intensity
     }
@@ -27,10 +28,10 @@ final class FaultInjector: Sendable {
     /// Whether `kind` happens now.
     func strikes(_ kind: FaultKind, _ probability: Double) -> Bool {
         guard state.value.pauses == 0, !state.value.isOver, state.value.total < limit,
-            state.value.streams[kind]?.happens(min(probability * intensity, 0.9)) == true
+            state.value.streams[kind.rawValue]?.happens(min(probability * intensity, 0.9)) == true
         else { return false }
         state.value.total += 1
-        state.value.counts[kind, default: 0] += 1
+        state.value.counts[kind.rawValue] += 1
         return true
     }
 
@@ -41,7 +42,7 @@ final class FaultInjector: Sendable {
 
     /// A number that belongs to a fault that happens.
     func number(_ kind: FaultKind, _ range: ClosedRange<Int>) -> Int {
-        state.value.streams[kind]?.number(range) ?? range.lowerBound
+        state.value.streams[kind.rawValue]?.number(range) ?? range.lowerBound
     }
 
     /// Nothing goes wrong while `body` runs: it only looks.
@@ -54,6 +55,10 @@ final class FaultInjector: Sendable {
     /// From now on nothing goes wrong.
     func end() { state.value.isOver = true }
 
-    var counts: [FaultKind: Int] { state.value.counts }
+    /// How often each kind happened; those only that did.
+    var counts: [FaultKind: Int] {
+        let counts = FaultKind.allCases.map { ($0, state.value.counts[$0.rawValue]) }
+        return Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 })
+    }
     var total: Int { state.value.total }
 }

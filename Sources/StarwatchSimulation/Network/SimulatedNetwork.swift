@@ -131,7 +131,7 @@ final class SimulatedNetwork: Sendable {
         to receiver: Receiver,
         of process: AgentProcess
     ) async -> Result<HTTPResponse, HTTPError> {
-        trace.note("> \(receiver.name) \(request.body?.count ?? 0)")
+        trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
         guard await travel() else { return .failure(.cancelled) }
         var request = request
         if defect == .renameNotifications, let index = request.headers.firstIndex(where: { $0.name == "webhook-id" }) {

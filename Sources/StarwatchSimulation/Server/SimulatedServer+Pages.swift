@@ -36,13 +36,13 @@ extension SimulatedServer {
 
     func offers(_ request: HTTPRequest) -> Answer {
         func item(_ name: String) -> String? {
-            request.url.split(whereSeparator: { $0 == "?" || $0 == "&" }).first { $0.hasPrefix(name + "=") }
-                .map { String($0.dropFirst(name.count + 1)) }
+            let items = request.url.utf8.split { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "&") }
+            return items.first { $0.starts(with: name.utf8) }.map { String(Substring($0.dropFirst(name.utf8.count))) }
         }
         return page(
             of: [Self.offerPlan],
-            after: item("afterId") ?? "0",
-            before: item("beforeId"),
+            after: item("afterId=") ?? "0",
+            before: item("beforeId="),
             limit: settings.pageSize,
             isOffers: true
         ) { row in

@@ -34,6 +34,9 @@ final class Receiver: Sendable {
     static func name(_ index: Int) -> String { "sink_\(index)" }
     static func url(_ index: Int) -> String { "http://sink-\(index).test/hook" }
 
+    /// Which notification it is.
+    static func id(of request: HTTPRequest) -> String? { request.headers.first { $0.name == "webhook-id" }?.value }
+
     var isGone: Bool { state.value.isGone }
 
     /// It is there again; the agent finds out when it loads its configuration.
@@ -43,7 +46,7 @@ final class Receiver: Sendable {
 
     /// Reacts to a request that has reached it.
     func receive(_ request: HTTPRequest) -> Reaction {
-        let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
+        let id = Self.id(of: request) ?? ""
         // An agent that sends it again has not heard, or died before it could store what it heard.
         if state.value.contents[id] != nil { state.value.unheard.insert(id) }
         if state.value.isGone { return gone() }
@@ -79,7 +82,7 @@ final class Receiver: Sendable {
     }
 
     private func accept(_ request: HTTPRequest, isHeard: Bool) {
-        guard let id = request.headers.first(where: { $0.name == "webhook-id" })?.value, let body = request.body else {
+        guard let id = Self.id(of: request), let body = request.body else {
             return violations.record(.sameContent, "a notification without an id or a body")
         }
         var fingerprint = Fingerprint()
@@ -104,8 +107,7 @@ final class Receiver: Sendable {
 
     /// The same for one that arrives after that.
     func excuseRepetition(of request: HTTPRequest) {
-        guard let id = request.headers.first(where: { $0.name == "webhook-id" })?.value else { return }
-        state.value.excused.insert(id)
+        if let id = Self.id(of: request) { state.value.excused.insert(id) }
     }
 
     private static func changes(in body: [UInt8]) -> [String] {

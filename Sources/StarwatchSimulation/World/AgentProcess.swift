@@ -14,6 +14,8 @@ final class AgentProcess: Sendable {
         var hasLostPower = false
         var triggers: [Int: GracefulShutdownTestTrigger] = [:]
         var tasks: [Task<Void, Never>] = []
+        /// What happens to the disk's accesses of this kind, once so many others have passed.
+        var armed: (kind: FaultKind, access: SimulatedDisk.Access, passing: Int)?
     }
 
     private let state = Confined(State())
@@ -46,17 +48,55 @@ final class AgentProcess: Sendable {
     /// Ends the process between two instructions.
     func die() {
         guard !isDead else { return }
-        var lost = 0.0
-        if faults.strikes(.powerLoss, 0.1) {
-            lost = Double(faults.number(.powerLoss, 0...100)) / 100
+        let losesPower = faults.strikes(.powerLoss, 0.1)
+        trace.note(losesPower ? "loss of power" : "crash")
+        if losesPower {
             state.value.hasLostPower = true
             onPowerLoss()
         }
-        trace.note("crash, losing \(lost)")
         meter.ended()
         state.value.isDead = true
-        disk.cut(losing: lost)
+        disk.cut(isLost: losesPower ? sectorsLost() : nil)
         died.raise()
+    }
+
+    /// Which sectors did not reach the disk: all from a place on, or here and there.
+    private func sectorsLost() -> (Double) -> Bool {
+        let kept = Double(faults.number(.powerLoss, 0...100)) / 100
+        let areMixed = faults.number(.powerLoss, 0...1) == 0
+        return { [faults] place in
+            (areMixed ? Double(faults.number(.powerLoss, 0...99)) / 100 : place) >= kept
+        }
+    }
+
+    private static let diskFaults: [(FaultKind, Double)] = [
+        (.diskFull, 0.001), (.diskError, 0.0005), (.crashInWrite, 0.0005),
+    ]
+
+    /// Decides whether the disk fails in what is now done with the database: once, and not at each of its accesses.
+    ///
+    /// - Parameters:
+    ///   - factor: How much likelier it is than in one transaction.
+    ///   - most: How many accesses may pass before it happens; if there are no more, nothing happens.
+    func armDisk(_ factor: Double = 1, passing most: Int = 6) {
+        state.value.armed = nil
+        guard let (kind, _) = Self.diskFaults.first(where: { faults.strikes($0, $1 * factor) }) else { return }
+        let isRead = kind == .diskError && faults.number(kind, 0...3) == 0
+        state.value.armed = (kind, isRead ? .read : .write, faults.number(kind, 0...most))
+    }
+
+    /// What the disk asks at every access.
+    func fail(_ access: SimulatedDisk.Access) -> SimulatedDisk.Failure? {
+        if isDead { return .broken }
+        guard let armed = state.value.armed, armed.access == access else { return nil }
+        guard armed.passing == 0 else {
+            state.value.armed?.passing -= 1
+            return nil
+        }
+        state.value.armed = nil
+        trace.note("disk: \(armed.kind.name)")
+        if armed.kind == .crashInWrite { die() }
+        return armed.kind == .diskFull ? .full : .broken
     }
 
     /// What the store asks at every access.
@@ -66,14 +106,9 @@ final class AgentProcess: Sendable {
         switch moment {
         case .begun:
             if faults.strikes(.diskBusy, 0.0005) { throw .busy }
-            if faults.strikes(.diskError, 0.0005) { throw .io(detail: "simulated") }
-        case .committing:
-            if faults.strikes(.crashInTransaction, 0.0005) {
-                die()
-                throw gone
-            }
-            if faults.strikes(.diskFull, 0.001) { throw .full }
+            armDisk()
         case .ended:
+            state.value.armed = nil
             trace.note("s \(operation.rawValue)")
             if operation == .server { meter.stored() }
             if faults.strikes(.crashInTransaction, 0.0005) {
@@ -121,6 +156,8 @@ final class AgentProcess: Sendable {
         meter.ended()
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
+        // What is in the log moves into the database.
+        armDisk(10, passing: 20)
         await agent.close()
     }
 }

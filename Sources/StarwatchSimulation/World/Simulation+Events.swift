@@ -25,7 +25,7 @@ extension Simulation {
             if chance.happens(0.1) { await look(isFull: true) }
             return
         }
-        trace.note("event \(event.rawValue)")
+        trace.note("event \(event.name)")
         switch event {
         case .crash:
             let process = state.value.process

@@ -14,6 +14,9 @@ extension Simulation {
                 for receiver in receivers { receiver.excuseRepetitions() }
                 auditor.forgetWatermarks()
             }
+            disk.failWhen(process.fail)
+            // A new database, or the log of one that crashed.
+            process.armDisk(10, passing: 60)
             do throws(AgentError) {
                 let agent = try await makeAgent(process)
                 state.value.starts += 1
@@ -62,6 +65,7 @@ extension Simulation {
     func stop() async {
         guard let process = state.value.process, let agent = state.value.agent else { return }
         await process.stop(agent)
+        disk.failWhen(nil)
         state.value.process = nil
         state.value.agent = nil
         for poll in agent.polls { state.value.cycles += Int(agent.metrics.polls.attempts[poll.label].value) }

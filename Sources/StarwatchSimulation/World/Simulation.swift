@@ -14,6 +14,7 @@ package final class Simulation: Sendable {
         var starts = 0
         var chance: Chance
         var random: Chance
+        var identifiers: Chance
         var isDone = false
     }
 
@@ -77,7 +78,8 @@ package final class Simulation: Sendable {
                     requestsPerMinute: settings.requestsPerMinute * (plan.defect == .tripleLimit ? 3 : 1)
                 ),
                 chance: Chance(seed: plan.seed, "events"),
-                random: Chance(seed: plan.seed, "jitter")
+                random: Chance(seed: plan.seed, "jitter"),
+                identifiers: Chance(seed: plan.seed, "identifiers")
             )
         )
     }
@@ -122,7 +124,9 @@ package final class Simulation: Sendable {
 
     private func drive(_ loop: SimulationLoop) {
         Task {
-            await self.live()
+            // Identifiers are keys of tables, and so decide how many pages a transaction writes.
+            let words = RandomID.Words { self.state.value.identifiers.next() }
+            await RandomID.$words.withValue(words) { await self.live() }
             self.state.value.isDone = true
         }
         while !state.value.isDone {

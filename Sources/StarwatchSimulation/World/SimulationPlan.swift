@@ -17,7 +17,7 @@ package struct SimulationPlan: Sendable, Hashable {
     package var arguments: String {
         var text = "--seed \(seed) --cycles \(cycles)"
         if limit < Int.max { text += " --limit \(limit)" }
-        if !without.isEmpty { text += " --without " + without.map(\.rawValue).sorted().joined(separator: ",") }
+        if !without.isEmpty { text += " --without " + without.map(\.name).sorted().joined(separator: ",") }
         if defect != .none { text += " --defect \(defect.rawValue)" }
         return text
     }

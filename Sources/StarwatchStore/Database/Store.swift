@@ -92,13 +92,7 @@ package actor Store {
 
     /// One immediate transaction.
     func write<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
-        try access(operation) {
-            try database.write { db in
-                let result = try counted(db, body)
-                try options.interrupt?(operation, .committing)
-                return result
-            }
-        }
+        try access(operation) { try database.write { db in try counted(db, body) } }
     }
 
     /// Statements that are each their own transaction: for reads, and for writes of a single statement.

@@ -19,8 +19,6 @@ package enum StoreOperation: String, Sendable, CaseIterable {
 package enum StoreMoment: Sendable, CaseIterable {
     /// Nothing was done yet.
     case begun
-    /// All is written, and not committed. Only in transactions of several statements.
-    case committing
     /// It is committed, and the caller does not know.
     case ended
 }

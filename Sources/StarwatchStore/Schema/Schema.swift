@@ -22,7 +22,7 @@ package enum Schema {
             }
             // Only now: the journal mode is written into the file, and a refused database stays as it is.
             try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
-            try migrator.migrate(database)
+            if found < supported.upperBound { try migrator.migrate(database) }
         }
     }
 

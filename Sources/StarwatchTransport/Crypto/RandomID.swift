@@ -1,8 +1,27 @@
 /// Random identifiers from the system's generator.
 package enum RandomID {
+    /// Where words come from in place of the system, so that a simulation can be run again; `nil`: from the system.
+    @TaskLocal package static var words: Words?
+
+    /// A structure: Swift 6.3 crashes in an optimised build when the value is a function.
+    package struct Words: Sendable {
+        let next: @Sendable () -> UInt64
+
+        package init(next: @escaping @Sendable () -> UInt64) {
+            self.next = next
+        }
+    }
+
+    private struct Generator: RandomNumberGenerator {
+        private let words = RandomID.words
+        private var system = SystemRandomNumberGenerator()
+
+        mutating func next() -> UInt64 { words?.next() ?? system.next() }
+    }
+
     /// A version 4 UUID in lower case.
     package static func uuid() -> String {
-        var generator = SystemRandomNumberGenerator()
+        var generator = Generator()
         return uuid(using: &generator)
     }
 
@@ -24,7 +43,7 @@ package enum RandomID {
     /// `count` random bytes.
     package static func bytes(_ count: Int) -> [UInt8] {
         // A word at a time: each call to the generator is a system call.
-        var generator = SystemRandomNumberGenerator()
+        var generator = Generator()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 7)
         while bytes.count < count { withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) } }

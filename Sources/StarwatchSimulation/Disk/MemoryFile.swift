@@ -1,0 +1,114 @@
+/// A file of a simulated disk: what was written, and what of it is sure to be there when power is lost.
+final class MemoryFile: Sendable {
+    private struct State {
+        var bytes: [UInt8]
+        /// What the last sync left.
+        var durable: [UInt8]
+        /// Where the two may differ.
+        var unsynced = 0..<0
+        /// The index of its write-ahead log, which lives no longer than the process.
+        var index: [UnsafeMutableRawPointer] = []
+    }
+
+    /// A disk writes these whole or not at all.
+    static let sector = 512
+
+    let disk: SimulatedDisk
+    private let state: Confined<State>
+
+    init(_ bytes: [UInt8], on disk: SimulatedDisk) {
+        self.disk = disk
+        state = Confined(State(bytes: bytes, durable: bytes))
+    }
+
+    var bytes: [UInt8] { state.value.bytes }
+    var size: Int { state.value.bytes.count }
+
+    // MARK: - Reading and writing
+
+    /// Fills `target` from `offset` on, with zeros behind the end; `false` when there were not enough bytes.
+    func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+        state.value.bytes.withUnsafeBytes { bytes in
+            let there = bytes[min(offset, bytes.count)..<min(offset + target.count, bytes.count)]
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: there))
+            guard there.count < target.count else { return true }
+            let rest = UnsafeMutableRawBufferPointer(rebasing: target[there.count...])
+            rest.initializeMemory(as: UInt8.self, repeating: 0)
+            return false
+        }
+    }
+
+    func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
+        let end = offset + source.count
+        if offset == size {
+            state.value.bytes.append(contentsOf: source)
+        } else {
+            if end > size { state.value.bytes.append(contentsOf: repeatElement(0, count: end - size)) }
+            state.value.bytes.withUnsafeMutableBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<end]).copyMemory(from: source)
+            }
+        }
+        touch(offset..<end)
+    }
+
+    func truncate(to size: Int) {
+        guard size < self.size else { return }
+        touch(size..<self.size)
+        state.value.bytes.removeSubrange(size...)
+    }
+
+    private func touch(_ range: Range<Int>) {
+        let former = state.value.unsynced
+        state.value.unsynced =
+            former.isEmpty
+            ? range : min(former.lowerBound, range.lowerBound)..<max(former.upperBound, range.upperBound)
+    }
+
+    func sync() {
+        let (count, touched) = (size, state.value.unsynced)
+        guard !touched.isEmpty else { return }
+        state.value.unsynced = 0..<0
+        if state.value.durable.count > count { state.value.durable.removeSubrange(count...) }
+        let known = state.value.durable.count
+        let overlap = touched.clamped(to: 0..<known)
+        state.value.durable.replaceSubrange(overlap, with: state.value.bytes[overlap])
+        state.value.durable.append(contentsOf: state.value.bytes[known...])
+    }
+
+    // MARK: - The index of the write-ahead log
+
+    /// A part of the index, zeros at first; `nil` when there is none and none shall be made.
+    func indexPart(_ number: Int, size: Int, makes: Bool) -> UnsafeMutableRawPointer? {
+        while makes, state.value.index.count <= number {
+            let part = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+            part.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+            state.value.index.append(part)
+        }
+        return number < state.value.index.count ? state.value.index[number] : nil
+    }
+
+    func dropIndex() {
+        for part in state.value.index { part.deallocate() }
+        state.value.index = []
+    }
+
+    // MARK: - Losing
+
+    /// What is there after power was lost.
+    ///
+    /// - Parameter isLost: Asked for each sector that was written since the last sync, with its place among them: 0 ..< 1.
+    func afterPowerLoss(_ isLost: (Double) -> Bool) -> [UInt8] {
+        let (bytes, touched) = (state.value.bytes, state.value.unsynced.clamped(to: 0..<size))
+        var left = state.value.durable
+        let first = touched.lowerBound / Self.sector * Self.sector
+        for start in stride(from: first, to: touched.upperBound, by: Self.sector) {
+            let sector = max(start, touched.lowerBound)..<min(start + Self.sector, touched.upperBound)
+            if isLost(Double(start - first) / Double(touched.upperBound - first)) { continue }
+            if left.count < sector.upperBound {
+                left.append(contentsOf: repeatElement(0, count: sector.upperBound - left.count))
+            }
+            left.replaceSubrange(sector, with: bytes[sector])
+        }
+        return left
+    }
+}

@@ -1,0 +1,88 @@
+import GRDB
+import Testing
+
+@testable import StarwatchSimulation
+
+/// The simulated disk loses what a real one may lose, and nothing else.
+@Suite struct DiskTests {
+    /// Runs `body` on a disk, as the thread of a simulation does.
+    private func onDisk<T>(_ body: (SimulatedDisk) throws -> T) throws -> T {
+        try SimulationLoop(chance: Chance(seed: 0, "disk")).own {
+            let disk = try SimulatedDisk(isEmpty: true)
+            defer { disk.remove() }
+            return try body(disk)
+        }
+    }
+
+    @Test func aFileIsWhatWasWrittenToIt() throws {
+        try onDisk { disk in
+            let file = disk.makeFile(at: disk.path)
+            [1, 2, 3].withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in file.write(bytes, at: 0) }
+            #expect(file.size == 24)
+            [UInt8](repeating: 9, count: 2).withUnsafeBytes { file.write($0, at: 30) }
+            #expect(Array(file.bytes[24...]) == [0, 0, 0, 0, 0, 0, 9, 9])
+            var read = [UInt8](repeating: 7, count: 4)
+            #expect(read.withUnsafeMutableBytes { !file.read(into: $0, at: 30) })
+            #expect(read == [9, 9, 0, 0])
+            file.truncate(to: 1)
+            #expect(file.bytes == [1])
+        }
+    }
+
+    @Test func onlyWhatWasNotSyncedIsLost() throws {
+        try onDisk { disk in
+            let file = disk.makeFile(at: disk.path)
+            [UInt8](repeating: 1, count: 1024).withUnsafeBytes { file.write($0, at: 0) }
+            file.sync()
+            [UInt8](repeating: 2, count: 2048).withUnsafeBytes { file.write($0, at: 512) }
+            #expect(file.afterPowerLoss { _ in true } == [UInt8](repeating: 1, count: 1024))
+            #expect(file.afterPowerLoss { _ in false } == file.bytes)
+            let half = file.afterPowerLoss { $0 >= 0.5 }
+            #expect(half == [UInt8](repeating: 1, count: 512) + [UInt8](repeating: 2, count: 1024))
+            file.truncate(to: 100)
+            file.sync()
+            #expect(file.afterPowerLoss { _ in true } == [UInt8](repeating: 1, count: 100))
+        }
+    }
+
+    /// SQLite's own promise in this mode, and so that of the disk: the database is whole, and holds all that was there
+    /// at the last checkpoint.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func aDatabaseIsWholeAfterEveryLoss(seed: UInt64) throws {
+        try onDisk { disk in
+            var chance = Chance(seed: seed, "losses")
+            var (sure, written) = (0, 0)
+            for life in 0..<12 {
+                let database = try DatabaseQueue(path: disk.path)
+                if life == 0 {
+                    try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+                    try database.write { try $0.execute(sql: "CREATE TABLE rows (id INTEGER PRIMARY KEY, text)") }
+                    try database.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+                }
+                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+                let found = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM rows") ?? -1 }
+                #expect((sure...written).contains(found))
+                #expect(try database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+                (sure, written) = (found, found)
+                for _ in 0..<chance.number(1...30) {
+                    try database.write { db in
+                        try db.execute(
+                            sql: "INSERT INTO rows (text) VALUES (?)",
+                            arguments: [String(repeating: "x", count: chance.number(0...9000))]
+                        )
+                    }
+                    written += 1
+                    if chance.happens(0.1) {
+                        try database.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+                        sure = written
+                    }
+                }
+                let share = chance.unit()
+                disk.cut { place in seed % 2 == 0 ? place >= share : chance.unit() >= share }
+                disk.failWhen { _ in .broken }
+                try? database.close()
+                disk.failWhen(nil)
+            }
+        }
+    }
+}
