@@ -181,8 +181,8 @@ import Testing
         #expect(state.lastSuccess == world.now)
         #expect(state.nextRun == world.now + .seconds(900))
         #expect(try await store.requestWindows(of: World.alice) == [[1, 2, 3]])
-        try await store.setNotBefore(world.now + .seconds(90), server: World.server)
-        try await store.setNotBefore(world.now, server: World.server)
+        try await store.setNotBefore(world.now + .seconds(90), set: world.now, server: World.server)
+        try await store.setNotBefore(world.now, set: world.now, server: World.server)
         #expect(try await store.serverState(World.server).notBefore == world.now + .seconds(90))
     }
 

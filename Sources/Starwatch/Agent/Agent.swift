@@ -202,7 +202,7 @@ public final class Agent: Sendable {
         let account: DID?
         do throws(StoreError) {
             account = try await store.activeIdentity().did
-            try await gate.restore(account: account, now: time.now)
+            try await gate.restore(now: time.now)
         } catch {
             throw AgentError(.failed, error.description)
         }

@@ -41,7 +41,7 @@ final class Gates: Sendable {
     func lookAtClock() async {
         for event in watch.look() where event.jump != .suspend {
             let jump = event.jump == .forward ? event.size : .zero - event.size
-            for gate in others.withLock({ Array($0.values) }) { await gate.shift(by: jump) }
+            for gate in others.withLock({ Array($0.values) }) { await gate.shift(by: jump, now: time.now) }
         }
     }
 

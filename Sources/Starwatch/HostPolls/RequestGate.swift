@@ -53,7 +53,7 @@ actor OriginGate: RequestGate {
     }
 
     func admit(now: Timestamp) async -> Timestamp? {
-        await restore()
+        await restore(now: now)
         if let until = notBefore.until, now < until { return until }
         guard case .wait(let until) = window.admit(at: now) else { return nil }
         return until
@@ -62,7 +62,7 @@ actor OriginGate: RequestGate {
     func hold(until: Timestamp, now: Timestamp) async {
         notBefore.extend(to: until, source: .server)
         // A promise that cannot be stored is kept for as long as the process runs.
-        try? await store?.setNotBefore(until, server: origin)
+        try? await store?.setNotBefore(until, set: now, server: origin)
     }
 
     func observe(_ budget: ServerBudget, now: Timestamp) async {
@@ -83,19 +83,23 @@ actor OriginGate: RequestGate {
 
     func nextTrial() -> Timestamp? { circuit.nextTry }
 
-    /// Moves every wait along with a wall clock that was set by `jump`, positive for forward.
-    func shift(by jump: Duration) async {
-        await restore()
+    /// Moves every wait along with a wall clock that was set by `jump`, positive for forward, and is `now`.
+    func shift(by jump: Duration, now: Timestamp) async {
+        await restore(now: now - jump)
         window.shift(by: jump)
         notBefore.shift(by: jump)
         circuit.shift(by: jump)
-        if let until = notBefore.until { try? await store?.replaceNotBefore(until, server: origin) }
+        if let until = notBefore.until { try? await store?.moveNotBefore(to: until, by: jump, server: origin) }
     }
 
-    private func restore() async {
+    /// What a former run stored, by a clock that is `now`.
+    private func restore(now: Timestamp) async {
         guard !isRestored, let store, let learned = try? await store.serverState(origin) else { return }
         isRestored = true
+        guard let until = learned.notBefore else { return }
+        let ahead = learned.clockWasAhead(of: now)
+        if ahead > .zero { try? await store.moveNotBefore(to: until - ahead, by: .zero - ahead, server: origin) }
         // One that is over too: with a clock that is set back, it is moved back as well.
-        if let until = learned.notBefore { notBefore.extend(to: until, source: .server) }
+        notBefore.extend(to: until - ahead, source: .server)
     }
 }

@@ -20,7 +20,8 @@ package actor ServerGate {
 
     private var learned = ServerState()
     private var notBefore = NotBefore()
-    private var isWaitStored = true
+    /// When the wait was asked for that could not be stored; `nil` when all is.
+    private var unstoredSince: Timestamp?
     private var circuit = CircuitBreaker(policy: .server)
     private var windows: [DID: AccountWindow] = [:]
     private var windowWrites: [DID: GroupCommit] = [:]
@@ -41,15 +42,13 @@ package actor ServerGate {
     // MARK: - State
 
     /// Takes up what a former run stored.
-    ///
-    /// - Parameter account: The active identity, whose last request says whether the clock was ahead then.
-    package func restore(account: DID? = nil, now: Timestamp) async throws(StoreError) {
+    package func restore(now: Timestamp) async throws(StoreError) {
         learned = try await store.serverState(server)
         if var until = learned.notBefore {
-            // A request of the future was made under a clock that was ahead, and so was the promise to wait.
-            if until > now, let account, let last = try await lastRequest(of: account), last > now + .seconds(1) {
-                until = until - (last - now)
-                try await store.replaceNotBefore(until, server: server)
+            let ahead = learned.clockWasAhead(of: now)
+            if ahead > .zero {
+                until = until - ahead
+                try await store.moveNotBefore(to: until, by: .zero - ahead, server: server)
             }
             // One that is over too: with a clock that is set back, it is moved back as well.
             notBefore.extend(to: until, source: .server)
@@ -62,11 +61,6 @@ package actor ServerGate {
             if isAnother { _ = try await remember(fixedDialect, now: now) }
         }
         publish(now: now)
-    }
-
-    private func lastRequest(of account: DID) async throws(StoreError) -> Timestamp? {
-        let windows = try await store.requestWindows(of: account).map { StoredWindow.read($0).requests }
-        return (StoredWindow(merging: windows).times.dropLast().last).map { Timestamp(milliseconds: $0) }
     }
 
     /// The dialect; `nil` until it is known.
@@ -186,18 +180,18 @@ package actor ServerGate {
     package func hold(until: Timestamp, now: Timestamp) async {
         notBefore.extend(to: until, source: .server)
         publish(now: now)
-        await storeWait()
+        await storeWait(set: now)
     }
 
     /// Stores the wait. One that cannot be stored is tried again after every cycle, and kept for as long as the agent
     /// runs.
-    private func storeWait() async {
+    private func storeWait(set: Timestamp) async {
         guard let until = notBefore.until else { return }
         do throws(StoreError) {
-            try await store.setNotBefore(until, server: server)
-            isWaitStored = true
+            try await store.setNotBefore(until, set: set, server: server)
+            unstoredSince = nil
         } catch {
-            isWaitStored = false
+            unstoredSince = set
         }
     }
 
@@ -217,7 +211,8 @@ package actor ServerGate {
         let accounts = Array(windows.keys)
         for account in accounts { windows[account]?.shift(by: jump) }
         // As in hold(until:now:).
-        if let until = notBefore.until { try? await store.replaceNotBefore(until, server: server) }
+        unstoredSince = unstoredSince.map { $0 + jump }
+        if let until = notBefore.until { try? await store.moveNotBefore(to: until, by: jump, server: server) }
         for account in accounts {
             guard let bytes = windows[account]?.stored else { continue }
             try? await store.setRequestWindow(bytes, of: account)
@@ -244,7 +239,7 @@ package actor ServerGate {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if let changed { count(changed) }
         publish(now: now)
-        if !isWaitStored { await storeWait() }
+        if let unstoredSince { await storeWait(set: unstoredSince) }
     }
 
     private func count(_ state: CircuitState) {

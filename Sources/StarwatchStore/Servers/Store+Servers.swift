@@ -7,10 +7,17 @@ package struct ServerState: Sendable, Hashable {
     package var dialect: Dialect?
     /// No request before this; `nil` or past: at will.
     package var notBefore: Timestamp?
+    /// When that was asked for, by the clock of then.
+    package var notBeforeSet: Timestamp?
     /// Whether it takes acknowledgements; `nil` until tried.
     package var acknowledges: Bool?
 
     package init() {}
+
+    /// By how much the clock was ahead when the wait was asked for: then was later than now. Zero when nothing shows it.
+    package func clockWasAhead(of now: Timestamp) -> Duration {
+        notBeforeSet.map { max($0 - now, .zero) } ?? .zero
+    }
 }
 
 extension Store {
@@ -20,13 +27,14 @@ extension Store {
             var state = ServerState()
             guard
                 let row = try db.row(
-                    "SELECT dialect, not_before, acknowledges FROM servers WHERE server = ?",
+                    "SELECT dialect, not_before, acknowledges, not_before_set FROM servers WHERE server = ?",
                     [server]
                 )
             else { return state }
             state.dialect = (row[0] as String?).flatMap(Dialect.init(rawValue:))
             state.notBefore = row.optionalTime(1)
             state.acknowledges = row[2]
+            state.notBeforeSet = row.optionalTime(3)
             return state
         }
     }
@@ -116,22 +124,29 @@ extension Store {
     }
 
     /// Stores that no request may go to a server before `time`. A later one that is stored stays.
-    package func setNotBefore(_ time: Timestamp, server: String) throws(StoreError) {
+    ///
+    /// - Parameter set: When that was asked for.
+    package func setNotBefore(_ time: Timestamp, set: Timestamp, server: String) throws(StoreError) {
         try direct(.server) { db in
             try db.run(
                 """
-                INSERT INTO servers (server, not_before) VALUES (?, ?)
-                ON CONFLICT (server) DO UPDATE SET not_before = max(coalesce(not_before, 0), excluded.not_before)
+                INSERT INTO servers (server, not_before, not_before_set) VALUES (?, ?, ?)
+                ON CONFLICT (server) DO UPDATE SET not_before = excluded.not_before,
+                    not_before_set = excluded.not_before_set
+                WHERE coalesce(not_before, 0) < excluded.not_before
                 """,
-                [server, time.milliseconds]
+                [server, time.milliseconds, set.milliseconds]
             )
         }
     }
 
-    /// Stores the wait for a server anew, after a step of the clock; it may be an earlier time.
-    package func replaceNotBefore(_ time: Timestamp, server: String) throws(StoreError) {
+    /// Stores the wait for a server anew, after a step of the clock by `jump`; it may be an earlier time.
+    package func moveNotBefore(to time: Timestamp, by jump: Duration, server: String) throws(StoreError) {
         try direct(.server) { db in
-            try db.run("UPDATE servers SET not_before = ? WHERE server = ?", [time.milliseconds, server])
+            try db.run(
+                "UPDATE servers SET not_before = ?, not_before_set = not_before_set + ? WHERE server = ?",
+                [time.milliseconds, jump.wholeMilliseconds, server]
+            )
         }
     }
 }

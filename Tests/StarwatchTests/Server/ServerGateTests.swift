@@ -136,11 +136,11 @@ import Testing
         let start = ManualClock.start
         #expect(await makeGate().admit(account: World.key, now: start + .seconds(86_400)) == .go)
         let second = makeGate()
-        try await second.restore(account: World.key, now: start)
+        try await second.restore(now: start)
         #expect(await second.admit(account: World.key, now: start) == .go)
         await second.hold(until: start + .seconds(100), now: start)
         let third = makeGate()
-        try await third.restore(account: World.key, now: start + .seconds(1))
+        try await third.restore(now: start + .seconds(1))
         #expect(await third.heldUntil(now: start + .seconds(1)) == start + .seconds(100))
         await store.close()
     }
@@ -382,17 +382,52 @@ import Testing
     /// The same, for the way to another server, which is not gone before the clock is set.
     @Test func aClockThatIsSetBackDoesNotReviveAnotherServersWait() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(start, server: server)
+        try await store.setNotBefore(start, set: start, server: server)
         let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
-        await gate.shift(by: .seconds(-7200))
+        await gate.shift(by: .seconds(-7200), now: start + .seconds(-7200 + 60))
         #expect(await gate.admit(now: start + .seconds(-7200 + 61)) == nil)
+        await store.close()
+    }
+
+    /// A request that an account made an hour ahead says nothing of a wait that was asked for under the right clock.
+    @Test func aWaitFromAClockThatWasAheadIsAsLongAsItWasAskedFor() async throws {
+        let start = ManualClock.start
+        let ahead = start + .seconds(7200)
+        #expect(await makeGate().admit(account: World.other, now: ahead) == .go)
+        let gate = makeGate()
+        await gate.hold(until: ahead + .seconds(300), now: ahead)
+        for _ in 0..<2 {
+            let next = makeGate()
+            try await next.restore(now: start)
+            #expect(await next.heldUntil(now: start) == start + .seconds(300))
+        }
+        let other = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        #expect(await other.admit(now: start + .seconds(1)) == start + .seconds(300))
+        await makeGate().hold(until: start + .seconds(900), now: start)
+        let last = makeGate()
+        try await last.restore(now: start + .seconds(60))
+        #expect(await last.heldUntil(now: start + .seconds(60)) == start + .seconds(900))
+        await store.close()
+    }
+
+    /// The same, where another server is gone to for the first time after the clock was set, and after that again.
+    @Test func anotherServersWaitIsNotMovedTwice() async throws {
+        let start = ManualClock.start
+        let ahead = start + .seconds(7200)
+        try await store.setNotBefore(ahead + .seconds(300), set: ahead, server: server)
+        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        await gate.shift(by: .seconds(-3600), now: start - .seconds(3600))
+        let until = start + .seconds(300 - 3600)
+        #expect(await gate.admit(now: start - .seconds(3599)) == until)
+        let next = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        #expect(await next.admit(now: start - .seconds(3599)) == until)
         await store.close()
     }
 
     /// It was over when the agent started, and would lie in the future of the next one.
     @Test func aClockThatIsSetBackDoesNotReviveAWait() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(start, server: server)
+        try await store.setNotBefore(start, set: start, server: server)
         let gate = makeGate()
         try await gate.restore(now: start + .seconds(60))
         await gate.shift(by: .seconds(-7200))
