@@ -190,32 +190,6 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func theNewWatermarkWaitsForWhatTheReturnedIdentityHasNotAcknowledged() async throws {
-        let store = try await world.open()
-        try await world.commit(store, world.changes(1...2))
-        try await world.deliverAll(store)
-        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        let state = try await store.pollState(world.stream, maxUndelivered: 10)
-        #expect(
-            try await store.finishBootstrap(
-                world.stream,
-                generation: state.generation,
-                top: world.id(5),
-                now: world.now
-            )
-        )
-        #expect(try await store.watermark(world.stream) == nil)
-        #expect(try await store.pollState(world.stream, maxUndelivered: 10).fetchCursor == world.id(5))
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        #expect(try await store.watermark(world.stream) == world.id(2))
-        try await world.commit(store, world.changes(6...6))
-        try await world.deliverAll(store, id: "ntf_second")
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        #expect(try await store.watermark(world.stream) == world.id(6))
-        try await world.expectBalanced(store)
-    }
-
     @Test func aPollThatLooksBackGetsWhatIsStillToBeAnnounced() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))

@@ -61,7 +61,7 @@ extension Store {
     /// Ends a stream's first run: from here on, what is found is new (C-003).
     ///
     /// Sets the fetch cursor, and the watermark by compare-and-swap from none: the one write of a watermark without
-    /// an acknowledgement (C-004). Rows that are not finished keep it below them all the same. Rows of the overlap go first, through ``commit(page:)`` with `.bootstrap`.
+    /// an acknowledgement (C-004). Rows of the overlap go first, through ``commit(page:)`` with `.bootstrap`.
     ///
     /// Unlike any other transaction it outlives a loss of power: a stream that had to find its start again would pass
     /// over what came in between, and nobody would be told of it.
@@ -86,13 +86,7 @@ extension Store {
                 """,
                 [now.milliseconds, top?.rawValue, id]
             )
-            guard let top else { return true }
-            // An identity that is back may have rows that are not acknowledged yet.
-            if let open = try db.firstOpen(of: id), top.precedes(open) != true {
-                _ = try advance(stream, id, db, now)
-            } else {
-                _ = try swap(stream, expected: nil, new: top, db, now)
-            }
+            if let top { _ = try swap(stream, expected: nil, new: top, db, now) }
             return true
         }
         // What the log holds is on the disk only when it was moved into the database.

@@ -48,7 +48,20 @@ extension Store {
         guard let cursor = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0) else {
             return .unchanged
         }
-        let firstOpen = try db.firstOpen(of: id)
+        let firstOpen = try db.row(
+            """
+            SELECT min(jwt_id) FROM (
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1)
+                    AS jwt_id
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'claimed' AND stream_id = ?1)
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'delivered' AND stream_id = ?1)
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?1))
+            """,
+            [id]
+        )?.optionalJWTID(0)
         let last: Row?
         if let firstOpen {
             last = try db.row(
@@ -111,24 +124,6 @@ extension Store {
 }
 
 extension Database {
-    /// The least identifier of a stream that is not finished, and holds the watermark; `nil` when all are.
-    func firstOpen(of stream: Int64) throws -> JWTID? {
-        try row(
-            """
-            SELECT min(jwt_id) FROM (
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1)
-                    AS jwt_id
-                UNION ALL
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'claimed' AND stream_id = ?1)
-                UNION ALL
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'delivered' AND stream_id = ?1)
-                UNION ALL
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?1))
-            """,
-            [stream]
-        )?.optionalJWTID(0)
-    }
-
     func watermark(_ stream: StreamKey) throws -> JWTID? {
         try row(
             "SELECT watermark FROM watermarks WHERE account = ? AND server = ? AND poll = ?",
