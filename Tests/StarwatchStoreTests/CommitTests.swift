@@ -181,9 +181,13 @@ import Testing
         #expect(state.lastSuccess == world.now)
         #expect(state.nextRun == world.now + .seconds(900))
         #expect(try await store.requestWindows(of: World.alice) == [[1, 2, 3]])
-        try await store.setNotBefore(world.now + .seconds(90), set: world.now, server: World.server)
-        try await store.setNotBefore(world.now, set: world.now, server: World.server)
-        #expect(try await store.serverState(World.server).notBefore == world.now + .seconds(90))
+        for seconds in [90, 60] {
+            let wait = NotBefore(until: world.now + .seconds(seconds), source: .server, since: world.now)
+            try await store.setNotBefore(wait, server: World.server)
+            let stored = try await store.serverState(World.server)
+            #expect(stored.notBefore == wait.until)
+            #expect(stored.notBeforeSet == world.now)
+        }
     }
 
     @Test func anotherDialectEndsWhatOnlyTheFormerOneCouldEnd() async throws {

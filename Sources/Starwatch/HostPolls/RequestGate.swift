@@ -30,8 +30,14 @@ struct AgentGate: RequestGate {
         return until
     }
 
-    func hold(until: Timestamp, now: Timestamp) async { await caller.gate.hold(until: until, now: now) }
-    func observe(_ budget: ServerBudget, now: Timestamp) async { await caller.gate.observe(budget, now: now) }
+    func hold(until: Timestamp, now: Timestamp) async {
+        await caller.lookAtClock()
+        await caller.gate.hold(until: until, now: now)
+    }
+    func observe(_ budget: ServerBudget, now: Timestamp) async {
+        await caller.lookAtClock()
+        await caller.gate.observe(budget, now: now)
+    }
     func begin(now: Timestamp) async -> Bool { await caller.gate.beginCycle(now: now) }
     func end(_ failure: FailureClass?, now: Timestamp) async { await caller.gate.endCycle(failure, now: now) }
     func nextTrial() async -> Timestamp? { await caller.gate.nextTrial }
@@ -45,6 +51,7 @@ actor OriginGate: RequestGate {
     private var notBefore = NotBefore()
     private var circuit = CircuitBreaker(policy: .server)
     private var isRestored = false
+    private var isWaitStored = true
 
     init(origin: String, requestsPerMinute: Int, store: Store?) {
         self.origin = origin
@@ -60,9 +67,18 @@ actor OriginGate: RequestGate {
     }
 
     func hold(until: Timestamp, now: Timestamp) async {
-        notBefore.extend(to: until, source: .server)
-        // A promise that cannot be stored is kept for as long as the process runs.
-        try? await store?.setNotBefore(until, set: now, server: origin)
+        notBefore.extend(to: until, source: .server, since: now)
+        await storeWait()
+    }
+
+    /// As ``ServerGate`` does: one that cannot be stored is kept, and tried again after every request.
+    private func storeWait() async {
+        isWaitStored = false
+        while let store, !isWaitStored {
+            let wait = notBefore
+            guard (try? await store.setNotBefore(wait, server: origin)) != nil else { return }
+            isWaitStored = wait == notBefore
+        }
     }
 
     func observe(_ budget: ServerBudget, now: Timestamp) async {
@@ -77,8 +93,9 @@ actor OriginGate: RequestGate {
         }
     }
 
-    func end(_ failure: FailureClass?, now: Timestamp) {
+    func end(_ failure: FailureClass?, now: Timestamp) async {
         if let failure { circuit.failed(failure, at: now) } else { circuit.succeeded() }
+        if !isWaitStored { await storeWait() }
     }
 
     func nextTrial() -> Timestamp? { circuit.nextTry }
@@ -89,17 +106,17 @@ actor OriginGate: RequestGate {
         window.shift(by: jump)
         notBefore.shift(by: jump)
         circuit.shift(by: jump)
-        if let until = notBefore.until { try? await store?.moveNotBefore(to: until, by: jump, server: origin) }
+        if notBefore.until != nil { await storeWait() }
     }
 
     /// What a former run stored, by a clock that is `now`.
     private func restore(now: Timestamp) async {
-        guard !isRestored, let store, let learned = try? await store.serverState(origin) else { return }
+        // Another request may have been here meanwhile.
+        guard !isRestored, let store, let learned = try? await store.serverState(origin), !isRestored else { return }
         isRestored = true
         guard let until = learned.notBefore else { return }
-        let ahead = learned.clockWasAhead(of: now)
-        if ahead > .zero { try? await store.moveNotBefore(to: until - ahead, by: .zero - ahead, server: origin) }
+        let stored = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
         // One that is over too: with a clock that is set back, it is moved back as well.
-        notBefore.extend(to: until - ahead, source: .server)
+        notBefore.extend(to: stored.until ?? until, source: .server, since: stored.since)
     }
 }

@@ -77,6 +77,8 @@ struct RequestRunner: Sendable {
                 )
             }
             if let wait = RetryPolicy.serverWait(for: failure) {
+                // A clock that was set since must not move this wait too.
+                await gates.lookAtClock()
                 await gate.hold(until: time.now + wait, now: time.now)
             }
             var error = PollError(failure)
@@ -163,6 +165,7 @@ struct RequestRunner: Sendable {
         gates.observeClock(of: request.origin, headers, exchange.measurements)
         // A refusal says itself how long to wait; its budget would only guess.
         guard response.status != 429, response.status != 503 else { return }
+        await gates.lookAtClock()
         let now = time.now
         if let budget = ServerBudget.read(
             remaining: headers.rateLimit("Remaining"),

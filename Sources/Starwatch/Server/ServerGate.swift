@@ -20,8 +20,7 @@ package actor ServerGate {
 
     private var learned = ServerState()
     private var notBefore = NotBefore()
-    /// When the wait was asked for that could not be stored; `nil` when all is.
-    private var unstoredSince: Timestamp?
+    private var isWaitStored = true
     private var circuit = CircuitBreaker(policy: .server)
     private var windows: [DID: AccountWindow] = [:]
     private var windowWrites: [DID: GroupCommit] = [:]
@@ -44,14 +43,10 @@ package actor ServerGate {
     /// Takes up what a former run stored.
     package func restore(now: Timestamp) async throws(StoreError) {
         learned = try await store.serverState(server)
-        if var until = learned.notBefore {
-            let ahead = learned.clockWasAhead(of: now)
-            if ahead > .zero {
-                until = until - ahead
-                try await store.moveNotBefore(to: until, by: .zero - ahead, server: server)
-            }
-            // One that is over too: with a clock that is set back, it is moved back as well.
-            notBefore.extend(to: until, source: .server)
+        if let until = learned.notBefore {
+            // One that is over too: with a clock that is set back, it is moved back as well. What is stored stays as it
+            // is, for it may be the clock of now that is wrong.
+            notBefore = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
         }
         if let fixedDialect, learned.dialect != fixedDialect {
             var isAnother = learned.dialect != nil
@@ -178,20 +173,20 @@ package actor ServerGate {
 
     /// Keeps every request from the server until `until`, over a restart too.
     package func hold(until: Timestamp, now: Timestamp) async {
-        notBefore.extend(to: until, source: .server)
+        notBefore.extend(to: until, source: .server, since: now)
         publish(now: now)
-        await storeWait(set: now)
+        await storeWait()
     }
 
     /// Stores the wait. One that cannot be stored is tried again after every cycle, and kept for as long as the agent
     /// runs.
-    private func storeWait(set: Timestamp) async {
-        guard let until = notBefore.until else { return }
-        do throws(StoreError) {
-            try await store.setNotBefore(until, set: set, server: server)
-            unstoredSince = nil
-        } catch {
-            unstoredSince = set
+    private func storeWait() async {
+        isWaitStored = false
+        while !isWaitStored {
+            let wait = notBefore
+            guard (try? await store.setNotBefore(wait, server: server)) != nil else { return }
+            // It may have become another meanwhile.
+            isWaitStored = wait == notBefore
         }
     }
 
@@ -210,9 +205,7 @@ package actor ServerGate {
         circuit.shift(by: jump)
         let accounts = Array(windows.keys)
         for account in accounts { windows[account]?.shift(by: jump) }
-        // As in hold(until:now:).
-        unstoredSince = unstoredSince.map { $0 + jump }
-        if let until = notBefore.until { try? await store.moveNotBefore(to: until, by: jump, server: server) }
+        if notBefore.until != nil { await storeWait() }
         for account in accounts {
             guard let bytes = windows[account]?.stored else { continue }
             try? await store.setRequestWindow(bytes, of: account)
@@ -239,7 +232,7 @@ package actor ServerGate {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if let changed { count(changed) }
         publish(now: now)
-        if let unstoredSince { await storeWait(set: unstoredSince) }
+        if !isWaitStored { await storeWait() }
     }
 
     private func count(_ state: CircuitState) {

@@ -12,24 +12,35 @@ public struct NotBefore: Sendable, Hashable, Codable {
     public private(set) var until: Timestamp?
     /// Who asked for ``until``.
     public private(set) var source: ThrottleSource?
+    /// When it was asked for; `nil` when that is not known.
+    public private(set) var since: Timestamp?
 
     public init() {}
 
-    public init(until: Timestamp, source: ThrottleSource) {
+    public init(until: Timestamp, source: ThrottleSource, since: Timestamp?) {
         self.until = until
         self.source = source
+        self.since = since
     }
 
-    /// Adds a reason to wait. It never shortens the wait.
-    public mutating func extend(to time: Timestamp, source: ThrottleSource) {
+    /// Takes up what a server asked for in a former run, by the clock as it is now.
+    ///
+    /// A wait of a time to come was asked for under a clock that was ahead: it begins now, and is as long as then.
+    public init(restoring until: Timestamp, since: Timestamp?, now: Timestamp) {
+        let ahead = since.map { max($0 - now, .zero) } ?? .zero
+        self.init(until: until - ahead, source: .server, since: since.map { $0 - ahead })
+    }
+
+    /// Adds a reason to wait, given at `since`. It never shortens the wait.
+    public mutating func extend(to time: Timestamp, source: ThrottleSource, since: Timestamp?) {
         if let until, until >= time { return }
-        self.until = time
-        self.source = source
+        self = NotBefore(until: time, source: source, since: since)
     }
 
     /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.
     public mutating func shift(by jump: Duration) {
         until = until.map { $0 + jump }
+        since = since.map { $0 + jump }
     }
 
     /// How long to wait at `now`; `nil` when requests may go.

@@ -13,11 +13,6 @@ package struct ServerState: Sendable, Hashable {
     package var acknowledges: Bool?
 
     package init() {}
-
-    /// By how much the clock was ahead when the wait was asked for: then was later than now. Zero when nothing shows it.
-    package func clockWasAhead(of now: Timestamp) -> Duration {
-        notBeforeSet.map { max($0 - now, .zero) } ?? .zero
-    }
 }
 
 extension Store {
@@ -123,29 +118,16 @@ extension Store {
         }
     }
 
-    /// Stores that no request may go to a server before `time`. A later one that is stored stays.
-    ///
-    /// - Parameter set: When that was asked for.
-    package func setNotBefore(_ time: Timestamp, set: Timestamp, server: String) throws(StoreError) {
+    /// Stores until when no request may go to a server, and since when, in place of what is stored.
+    package func setNotBefore(_ wait: NotBefore, server: String) throws(StoreError) {
         try direct(.server) { db in
             try db.run(
                 """
                 INSERT INTO servers (server, not_before, not_before_set) VALUES (?, ?, ?)
                 ON CONFLICT (server) DO UPDATE SET not_before = excluded.not_before,
                     not_before_set = excluded.not_before_set
-                WHERE coalesce(not_before, 0) < excluded.not_before
                 """,
-                [server, time.milliseconds, set.milliseconds]
-            )
-        }
-    }
-
-    /// Stores the wait for a server anew, after a step of the clock by `jump`; it may be an earlier time.
-    package func moveNotBefore(to time: Timestamp, by jump: Duration, server: String) throws(StoreError) {
-        try direct(.server) { db in
-            try db.run(
-                "UPDATE servers SET not_before = ?, not_before_set = not_before_set + ? WHERE server = ?",
-                [time.milliseconds, jump.wholeMilliseconds, server]
+                [server, wait.until?.milliseconds, wait.since?.milliseconds]
             )
         }
     }

@@ -37,12 +37,23 @@ import Testing
     @Test func reasonsToWaitOnlyLengthen() {
         var notBefore = NotBefore()
         #expect(notBefore.wait(at: now) == nil)
-        notBefore.extend(to: now + .seconds(60), source: .server)
-        notBefore.extend(to: now + .seconds(5), source: .client)
-        #expect(notBefore == NotBefore(until: now + .seconds(60), source: .server))
-        notBefore.extend(to: now + .seconds(90), source: .client)
+        notBefore.extend(to: now + .seconds(60), source: .server, since: now)
+        notBefore.extend(to: now + .seconds(5), source: .client, since: now)
+        #expect(notBefore == NotBefore(until: now + .seconds(60), source: .server, since: now))
+        notBefore.extend(to: now + .seconds(90), source: .client, since: now)
         #expect(notBefore.source == .client)
         #expect(notBefore.wait(at: now + .seconds(30)) == .seconds(60))
         #expect(notBefore.wait(at: now + .seconds(90)) == nil)
+    }
+
+    /// How far the clock is behind the one that was asked to wait for 60 s, and how long is left.
+    @Test(arguments: [(0, 60), (-20, 40), (20, 60), (86_400, 60)])
+    func aStoredWaitIsNoLongerThanItWasAskedFor(behind: Int, left: Int) {
+        let asked = NotBefore(until: now + .seconds(60), source: .server, since: now)
+        let current = now - .seconds(behind)
+        let restored = NotBefore(restoring: now + .seconds(60), since: asked.since, now: current)
+        #expect(restored.wait(at: current) == .seconds(left))
+        let unknown = NotBefore(restoring: now + .seconds(60), since: nil, now: current)
+        #expect(unknown.wait(at: current) == .seconds(60 + behind))
     }
 }

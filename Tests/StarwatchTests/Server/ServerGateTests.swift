@@ -28,6 +28,8 @@ import Testing
                 return left >= 0
             }
         }
+
+        func strikeAgain() { left.withLock { $0 = 2 } }
     }
 
     private func makeGate(requests: Int = 100, acknowledgements: Int = 1000) -> ServerGate {
@@ -376,13 +378,20 @@ import Testing
         #expect(try await store.serverState(server).notBefore == nil)
         await gate.endCycle(nil, now: start)
         #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        // The same, where the wait moves with a clock that is set.
+        fault.strikeAgain()
+        await gate.shift(by: .seconds(3600))
+        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        for _ in 0..<2 { await gate.endCycle(nil, now: start + .seconds(3600)) }
+        #expect(try await store.serverState(server).notBefore == start + .seconds(3900))
+        #expect(try await store.serverState(server).notBeforeSet == start + .seconds(3600))
         await store.close()
     }
 
     /// The same, for the way to another server, which is not gone before the clock is set.
     @Test func aClockThatIsSetBackDoesNotReviveAnotherServersWait() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(start, set: start, server: server)
+        try await store.setNotBefore(NotBefore(until: start, source: .server, since: start), server: server)
         let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
         await gate.shift(by: .seconds(-7200), now: start + .seconds(-7200 + 60))
         #expect(await gate.admit(now: start + .seconds(-7200 + 61)) == nil)
@@ -402,7 +411,7 @@ import Testing
             #expect(await next.heldUntil(now: start) == start + .seconds(300))
         }
         let other = OriginGate(origin: server, requestsPerMinute: 10, store: store)
-        #expect(await other.admit(now: start + .seconds(1)) == start + .seconds(300))
+        #expect(await other.admit(now: start + .seconds(1)) == start + .seconds(301))
         await makeGate().hold(until: start + .seconds(900), now: start)
         let last = makeGate()
         try await last.restore(now: start + .seconds(60))
@@ -414,7 +423,8 @@ import Testing
     @Test func anotherServersWaitIsNotMovedTwice() async throws {
         let start = ManualClock.start
         let ahead = start + .seconds(7200)
-        try await store.setNotBefore(ahead + .seconds(300), set: ahead, server: server)
+        let wait = NotBefore(until: ahead + .seconds(300), source: .server, since: ahead)
+        try await store.setNotBefore(wait, server: server)
         let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
         await gate.shift(by: .seconds(-3600), now: start - .seconds(3600))
         let until = start + .seconds(300 - 3600)
@@ -427,7 +437,7 @@ import Testing
     /// It was over when the agent started, and would lie in the future of the next one.
     @Test func aClockThatIsSetBackDoesNotReviveAWait() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(start, set: start, server: server)
+        try await store.setNotBefore(NotBefore(until: start, source: .server, since: start), server: server)
         let gate = makeGate()
         try await gate.restore(now: start + .seconds(60))
         await gate.shift(by: .seconds(-7200))
