@@ -207,4 +207,23 @@ import Testing
     private func raw<T>(_ body: (Database) throws -> T) throws -> T {
         try DatabaseQueue(path: world.path).writeWithoutTransaction(body)
     }
+
+    /// Or a loss of power after the next start would take what the crash left, such as where a poll began.
+    @Test func whatACrashLeftInTheLogIsInTheDatabaseAfterTheNextStart() async throws {
+        let crashed = try await world.open()
+        try await world.commit(crashed, world.changes(1...3))
+        let copy = world.directory + "/copy.db"
+        for suffix in ["", "-wal"] {
+            let bytes = try Data(contentsOf: URL(filePath: world.path + suffix))
+            try bytes.write(to: URL(filePath: copy + suffix))
+            chmod(copy + suffix, 0o600)
+        }
+        let next = try Store(StoreOptions(path: copy))
+        let left = world.directory + "/left.db"
+        try Data(contentsOf: URL(filePath: copy)).write(to: URL(filePath: left))
+        chmod(left, 0o600)
+        #expect(try await Store(StoreOptions(path: left)).ledger(world.stream).fetched == 3)
+        await next.close()
+        await crashed.close()
+    }
 }

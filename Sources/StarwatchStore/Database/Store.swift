@@ -52,6 +52,8 @@ package actor Store {
             lock = try FileLock(path: options.path + ".lock")
             database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
             try Schema.open(database, owner: options.owner)
+            // What a crash left in the log outlives the next loss of power. Where there is no room for it, it stays there.
+            if options.owner == .agent { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }
             try database.write { db in
                 try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
             }
