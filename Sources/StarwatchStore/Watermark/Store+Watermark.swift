@@ -22,6 +22,10 @@ extension Store {
     /// identity that is not active stays.
     package func advanceWatermark(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> WatermarkOutcome {
         let id = try streamID(stream)
+        // Mostly there is nothing to move over, and then no transaction.
+        guard try direct(.read, { db in try db.isActive(stream.account) && next(stream, id, db) != nil }) else {
+            return .unchanged
+        }
         return try write(.watermark) { db in
             try db.isActive(stream.account) ? try advance(stream, id, db, now) : .unchanged
         }
@@ -45,8 +49,14 @@ extension Store {
 
     /// The rule over what the table holds, inside the caller's transaction.
     func advance(_ stream: StreamKey, _ id: Int64, _ db: Database, _ now: Timestamp) throws -> WatermarkOutcome {
+        guard let (current, next) = try next(stream, id, db) else { return .unchanged }
+        return try swap(stream, expected: current, new: next, db, now) ? .advanced(to: next) : .conflict
+    }
+
+    /// Where a watermark is, and where it may go; `nil` when it stays.
+    private func next(_ stream: StreamKey, _ id: Int64, _ db: Database) throws -> (current: JWTID?, next: JWTID)? {
         guard let cursor = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0) else {
-            return .unchanged
+            return nil
         }
         let firstOpen = try db.row(
             """
@@ -87,8 +97,7 @@ extension Store {
             lastTerminalBeforeOpen: try last?.jwtID(0),
             fetchCursor: cursor
         )
-        guard let next else { return .unchanged }
-        return try swap(stream, expected: current, new: next, db, now) ? .advanced(to: next) : .conflict
+        return next.map { (current, $0) }
     }
 
     /// The compare-and-swap, and in the same transaction its mirror in the requirements' column.

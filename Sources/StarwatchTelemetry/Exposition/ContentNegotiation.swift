@@ -60,6 +60,7 @@ package enum ContentNegotiation {
 
     private struct MediaRange {
         static let namesType = 2
+        private static let known = ["version", "q", "charset", "escaping"]
 
         let type: String
         let version: String?
@@ -73,8 +74,7 @@ package enum ContentNegotiation {
             self.quality = quality
             type = parts.value
             version = parts.parameters.first { $0.name == "version" }?.value
-            let known: Set<String> = ["version", "q", "charset", "escaping"]
-            guard parts.parameters.allSatisfy({ known.contains($0.name) }) else { return nil }
+            guard parts.parameters.allSatisfy({ Self.known.contains($0.name) }) else { return nil }
             let charset = parts.parameters.first { $0.name == "charset" }?.value.lowercased()
             guard charset == nil || charset == "utf-8" || charset == "utf8" else { return nil }
         }
