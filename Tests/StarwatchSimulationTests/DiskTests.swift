@@ -35,13 +35,20 @@ import Testing
             [UInt8](repeating: 1, count: 1024).withUnsafeBytes { file.write($0, at: 0) }
             file.sync()
             [UInt8](repeating: 2, count: 2048).withUnsafeBytes { file.write($0, at: 512) }
-            #expect(file.afterPowerLoss { _ in true } == [UInt8](repeating: 1, count: 1024))
-            #expect(file.afterPowerLoss { _ in false } == file.bytes)
+            // Not in the expectations themselves: Swift 6.3 takes one closure there for another.
+            let synced = file.afterPowerLoss { _ in true }
+            let written = file.afterPowerLoss { _ in false }
             let half = file.afterPowerLoss { $0 >= 0.5 }
+            let crashed = file.copy().afterPowerLoss { _ in true }
+            #expect(synced == [UInt8](repeating: 1, count: 1024))
+            #expect(written == file.bytes)
             #expect(half == [UInt8](repeating: 1, count: 512) + [UInt8](repeating: 2, count: 1024))
+            // A crash makes nothing safer.
+            #expect(crashed == synced)
             file.truncate(to: 100)
             file.sync()
-            #expect(file.afterPowerLoss { _ in true } == [UInt8](repeating: 1, count: 100))
+            let short = file.afterPowerLoss { _ in true }
+            #expect(short == [UInt8](repeating: 1, count: 100))
         }
     }
 

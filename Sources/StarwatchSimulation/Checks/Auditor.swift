@@ -82,10 +82,10 @@ final class Auditor: Sendable {
             else { continue }
             // A dead row is finished, so the watermark passed it; the operator may have it tried again all the same.
             guard !truth.value.retried.contains(id) else { continue }
-            // What shows late may be stored late. What was starred late is fetched from where the cursor is.
+            // What shows late may be stored late. What was starred late is fetched from where the cursor is. A poll that
+            // begins anew at what is newest says nothing of what came before.
             guard let item = network.server.state.value.feed[id], !item.isLate,
-                item.plan == SimulatedServer.offerPlan
-                    || truth.value.stars[item.plan].map({ $0 < item.createdAt }) == true
+                truth.value.mustHave(item, in: row.stream.poll, bootstrap: settings.bootstrap == .beginning)
             else { continue }
             violations.record(.watermarkTruthful, "\(id) is \(row.state.rawValue), the watermark \(watermark.rawValue)")
         }

@@ -8,6 +8,52 @@ final class MemoryFile: Sendable {
         var unsynced = 0..<0
         /// The index of its write-ahead log, which lives no longer than the process.
         var index: [UnsafeMutableRawPointer] = []
+
+        func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+            bytes.withUnsafeBytes { bytes in
+                let there = bytes[min(offset, bytes.count)..<min(offset + target.count, bytes.count)]
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: there))
+                guard there.count < target.count else { return true }
+                let rest = UnsafeMutableRawBufferPointer(rebasing: target[there.count...])
+                rest.initializeMemory(as: UInt8.self, repeating: 0)
+                return false
+            }
+        }
+
+        mutating func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
+            let end = offset + source.count
+            if offset == bytes.count {
+                bytes.append(contentsOf: source)
+            } else {
+                if end > bytes.count { bytes.append(contentsOf: repeatElement(0, count: end - bytes.count)) }
+                bytes.withUnsafeMutableBytes { bytes in
+                    UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<end]).copyMemory(from: source)
+                }
+            }
+            touch(offset..<end)
+        }
+
+        mutating func truncate(to size: Int) {
+            guard size < bytes.count else { return }
+            touch(size..<bytes.count)
+            bytes.removeSubrange(size...)
+        }
+
+        private mutating func touch(_ range: Range<Int>) {
+            unsynced =
+                unsynced.isEmpty
+                ? range
+                : min(unsynced.lowerBound, range.lowerBound)..<max(unsynced.upperBound, range.upperBound)
+        }
+
+        mutating func sync() {
+            guard !unsynced.isEmpty else { return }
+            if durable.count > bytes.count { durable.removeSubrange(bytes.count...) }
+            let overlap = unsynced.clamped(to: durable.indices)
+            durable.replaceSubrange(overlap, with: bytes[overlap])
+            durable.append(contentsOf: bytes[durable.count...])
+            unsynced = 0..<0
+        }
     }
 
     /// A disk writes these whole or not at all.
@@ -21,6 +67,14 @@ final class MemoryFile: Sendable {
         state = Confined(State(bytes: bytes, durable: bytes))
     }
 
+    /// What another process finds: nothing more of it is synced than before.
+    func copy() -> MemoryFile {
+        let copy = MemoryFile(bytes, on: disk)
+        copy.state.value.durable = state.value.durable
+        copy.state.value.unsynced = state.value.unsynced
+        return copy
+    }
+
     var bytes: [UInt8] { state.value.bytes }
     var size: Int { state.value.bytes.count }
 
@@ -28,52 +82,12 @@ final class MemoryFile: Sendable {
 
     /// Fills `target` from `offset` on, with zeros behind the end; `false` when there were not enough bytes.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
-        state.value.bytes.withUnsafeBytes { bytes in
-            let there = bytes[min(offset, bytes.count)..<min(offset + target.count, bytes.count)]
-            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: there))
-            guard there.count < target.count else { return true }
-            let rest = UnsafeMutableRawBufferPointer(rebasing: target[there.count...])
-            rest.initializeMemory(as: UInt8.self, repeating: 0)
-            return false
-        }
+        state.value.read(into: target, at: offset)
     }
 
-    func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
-        let end = offset + source.count
-        if offset == size {
-            state.value.bytes.append(contentsOf: source)
-        } else {
-            if end > size { state.value.bytes.append(contentsOf: repeatElement(0, count: end - size)) }
-            state.value.bytes.withUnsafeMutableBytes { bytes in
-                UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<end]).copyMemory(from: source)
-            }
-        }
-        touch(offset..<end)
-    }
-
-    func truncate(to size: Int) {
-        guard size < self.size else { return }
-        touch(size..<self.size)
-        state.value.bytes.removeSubrange(size...)
-    }
-
-    private func touch(_ range: Range<Int>) {
-        let former = state.value.unsynced
-        state.value.unsynced =
-            former.isEmpty
-            ? range : min(former.lowerBound, range.lowerBound)..<max(former.upperBound, range.upperBound)
-    }
-
-    func sync() {
-        let (count, touched) = (size, state.value.unsynced)
-        guard !touched.isEmpty else { return }
-        state.value.unsynced = 0..<0
-        if state.value.durable.count > count { state.value.durable.removeSubrange(count...) }
-        let known = state.value.durable.count
-        let overlap = touched.clamped(to: 0..<known)
-        state.value.durable.replaceSubrange(overlap, with: state.value.bytes[overlap])
-        state.value.durable.append(contentsOf: state.value.bytes[known...])
-    }
+    func write(_ source: UnsafeRawBufferPointer, at offset: Int) { state.value.write(source, at: offset) }
+    func truncate(to size: Int) { state.value.truncate(to: size) }
+    func sync() { state.value.sync() }
 
     // MARK: - The index of the write-ahead log
 
@@ -94,9 +108,10 @@ final class MemoryFile: Sendable {
 
     // MARK: - Losing
 
-    /// What is there after power was lost.
+    /// What is there after power was lost. A file that was cut short since the last sync is as long as it was then.
     ///
-    /// - Parameter isLost: Asked for each sector that was written since the last sync, with its place among them: 0 ..< 1.
+    /// - Parameter isLost: Asked for each sector from the first to the last that was written since the last sync, with its
+    ///   place among them: 0 ..< 1.
     func afterPowerLoss(_ isLost: (Double) -> Bool) -> [UInt8] {
         let (bytes, touched) = (state.value.bytes, state.value.unsynced.clamped(to: 0..<size))
         var left = state.value.durable

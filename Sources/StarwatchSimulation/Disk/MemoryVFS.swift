@@ -10,11 +10,11 @@ enum MemoryVFS {
     /// The disks of the simulations that run, by their folders.
     private static let disks = Mutex<[String: SimulatedDisk]>([:])
 
+    /// Makes it the one that SQLite asks from now on.
+    static func install() { _ = isInstalled }
+
     /// Has SQLite look on `disk` for what is in its folder.
-    static func add(_ disk: SimulatedDisk) {
-        _ = isInstalled
-        disks.withLock { $0[disk.root] = disk }
-    }
+    static func add(_ disk: SimulatedDisk) { disks.withLock { $0[disk.root] = disk } }
 
     static func remove(_ disk: SimulatedDisk) { disks.withLock { $0[disk.root] = nil } }
 

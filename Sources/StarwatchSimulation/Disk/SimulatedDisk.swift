@@ -34,14 +34,16 @@ final class SimulatedDisk: Sendable {
     /// - Parameter isEmpty: Whether the first agent makes its database itself.
     /// - Throws: When no folder can be made.
     init(isEmpty: Bool) throws {
-        let base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : FileManager.default.temporaryDirectory.path
-        root = base + "/starwatch-simulation-" + UUID().uuidString
+        let base = access("/dev/shm", W_OK) == 0 ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
+        // SQLite asks for its files by their true paths.
+        root = base.resolvingSymlinksInPath().path + "/starwatch-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-        MemoryVFS.add(self)
+        MemoryVFS.install()
         if !isEmpty { state.value.files[path] = MemoryFile(try Self.newDatabase.get(), on: self) }
         let secret = Array("a secret of thirty-two bytes, no less".utf8)
         try Data(secret).write(to: URL(filePath: secretFile))
         chmod(secretFile, 0o600)
+        MemoryVFS.add(self)
     }
 
     var secretFile: String { root + "/secret" }
@@ -76,14 +78,15 @@ final class SimulatedDisk: Sendable {
 
     /// Leaves for the next agent what is on the disk at this moment, whatever the running one does to it later.
     ///
-    /// - Parameter isLost: Asked for each sector that was written and not synced, because power was lost: its place among
-    ///   those of its file, 0 ..< 1. `nil` when the machine goes on, and loses nothing.
+    /// - Parameter isLost: Asked for each sector from the first to the last that was written and not synced, because power
+    ///   was lost: its place among them, 0 ..< 1. `nil` when the machine goes on, and loses nothing.
     func cut(isLost: ((Double) -> Bool)?) {
         let former = path
         state.value.number += 1
         for suffix in ["", "-wal", "-journal"] {
             guard let file = file(at: former + suffix) else { continue }
-            state.value.files[path + suffix] = MemoryFile(isLost.map(file.afterPowerLoss) ?? file.bytes, on: self)
+            state.value.files[path + suffix] =
+                isLost.map { MemoryFile(file.afterPowerLoss($0), on: self) } ?? file.copy()
         }
     }
 

@@ -27,12 +27,20 @@ final class FaultInjector: Sendable {
 
     /// Whether `kind` happens now.
     func strikes(_ kind: FaultKind, _ probability: Double) -> Bool {
-        guard state.value.pauses == 0, !state.value.isOver, state.value.total < limit,
-            state.value.streams[kind.rawValue]?.happens(min(probability * intensity, 0.9)) == true
-        else { return false }
+        let isStruck = mayStrike(kind, probability)
+        if isStruck { happened(kind) }
+        return isStruck
+    }
+
+    /// The same for one that happens later, if at all, and is told of then.
+    func mayStrike(_ kind: FaultKind, _ probability: Double) -> Bool {
+        state.value.pauses == 0 && !state.value.isOver && state.value.total < limit
+            && state.value.streams[kind.rawValue]?.happens(min(probability * intensity, 0.9)) == true
+    }
+
+    func happened(_ kind: FaultKind) {
         state.value.total += 1
         state.value.counts[kind.rawValue] += 1
-        return true
     }
 
     /// The first of `kinds` that happens now.

@@ -80,7 +80,7 @@ final class AgentProcess: Sendable {
     ///   - most: How many accesses may pass before it happens; if there are no more, nothing happens.
     func armDisk(_ factor: Double = 1, passing most: Int = 6) {
         state.value.armed = nil
-        guard let (kind, _) = Self.diskFaults.first(where: { faults.strikes($0, $1 * factor) }) else { return }
+        guard let (kind, _) = Self.diskFaults.first(where: { faults.mayStrike($0, $1 * factor) }) else { return }
         let isRead = kind == .diskError && faults.number(kind, 0...3) == 0
         state.value.armed = (kind, isRead ? .read : .write, faults.number(kind, 0...most))
     }
@@ -94,6 +94,7 @@ final class AgentProcess: Sendable {
             return nil
         }
         state.value.armed = nil
+        faults.happened(armed.kind)
         trace.note("disk: \(armed.kind.name)")
         if armed.kind == .crashInWrite { die() }
         return armed.kind == .diskFull ? .full : .broken

@@ -44,7 +44,7 @@ extension Store {
             )
             while let row = try rows.next() { victims[row[0], default: []].append(row[1]) }
             var total = 0
-            for (stream, ids) in victims {
+            for (stream, ids) in victims.sorted(by: { $0.key < $1.key }) {
                 let evicted = try db.changed(
                     """
                     UPDATE notification_outbox SET state = 'evicted', finished_at = ?, name = NULL

@@ -49,7 +49,7 @@ struct PlanSnapshots {
 
     /// Writes what has changed.
     func store(_ db: Database) throws {
-        for (plan, snapshot) in seen {
+        for (plan, snapshot) in seen.sorted(by: { $0.key < $1.key }) {
             guard let snapshot, case .new(let details) = snapshot.content else { continue }
             try db.run(
                 """
