@@ -52,6 +52,7 @@ actor OriginGate: RequestGate {
     private var circuit = CircuitBreaker(policy: .server)
     private var isRestored = false
     private var isWaitStored = true
+    private var isWaitCorrected = false
 
     init(origin: String, requestsPerMinute: Int, store: Store?) {
         self.origin = origin
@@ -62,6 +63,10 @@ actor OriginGate: RequestGate {
     func admit(now: Timestamp) async -> Timestamp? {
         await restore(now: now)
         if let until = notBefore.until, now < until { return until }
+        if isWaitCorrected {
+            await storeWait()
+            return await admit(now: now)
+        }
         guard case .wait(let until) = window.admit(at: now) else { return nil }
         return until
     }
@@ -74,6 +79,7 @@ actor OriginGate: RequestGate {
     /// As ``ServerGate`` does: one that cannot be stored is kept, and tried again after every request.
     private func storeWait() async {
         isWaitStored = false
+        isWaitCorrected = false
         while let store, !isWaitStored {
             let wait = notBefore
             guard (try? await store.setNotBefore(wait, server: origin)) != nil else { return }
@@ -118,5 +124,6 @@ actor OriginGate: RequestGate {
         let stored = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
         // One that is over too: with a clock that is set back, it is moved back as well.
         notBefore.extend(to: stored.until ?? until, source: .server, since: stored.since)
+        isWaitCorrected = notBefore.until != until
     }
 }

@@ -21,6 +21,9 @@ package actor ServerGate {
     private var learned = ServerState()
     private var notBefore = NotBefore()
     private var isWaitStored = true
+    /// Whether the stored wait is of a clock that was ahead. It stays until the wait is over, for it may be the clock of
+    /// now that is wrong.
+    private var isWaitCorrected = false
     private var circuit = CircuitBreaker(policy: .server)
     private var windows: [DID: AccountWindow] = [:]
     private var windowWrites: [DID: GroupCommit] = [:]
@@ -44,9 +47,9 @@ package actor ServerGate {
     package func restore(now: Timestamp) async throws(StoreError) {
         learned = try await store.serverState(server)
         if let until = learned.notBefore {
-            // One that is over too: with a clock that is set back, it is moved back as well. What is stored stays as it
-            // is, for it may be the clock of now that is wrong.
+            // One that is over too: with a clock that is set back, it is moved back as well.
             notBefore = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
+            isWaitCorrected = notBefore.until != until
         }
         if let fixedDialect, learned.dialect != fixedDialect {
             var isAnother = learned.dialect != nil
@@ -127,6 +130,11 @@ package actor ServerGate {
         // What was spent is known before anything more is: without the store nothing goes.
         guard await load(account, now: now) else { return .wait(until: now + Self.waitForStore, source: .client) }
         if let until = notBefore.until, now < until { return .wait(until: until, source: notBefore.source ?? .server) }
+        if isWaitCorrected {
+            await storeWait()
+            // There may be another wait meanwhile.
+            return await admit(account: account, acknowledging: identifiers, now: now)
+        }
         lastAccount = account
         if let until = windows[account]?.admit(acknowledging: identifiers, now: now) {
             return .wait(until: until, source: .client)
@@ -182,6 +190,7 @@ package actor ServerGate {
     /// runs.
     private func storeWait() async {
         isWaitStored = false
+        isWaitCorrected = false
         while !isWaitStored {
             let wait = notBefore
             guard (try? await store.setNotBefore(wait, server: server)) != nil else { return }

@@ -412,6 +412,10 @@ import Testing
         }
         let other = OriginGate(origin: server, requestsPerMinute: 10, store: store)
         #expect(await other.admit(now: start + .seconds(1)) == start + .seconds(301))
+        // Until it is over it may be the clock of now that is wrong.
+        #expect(try await store.serverState(server).notBefore == ahead + .seconds(300))
+        #expect(await other.admit(now: start + .seconds(301)) == nil)
+        #expect(try await store.serverState(server).notBefore == start + .seconds(301))
         await makeGate().hold(until: start + .seconds(900), now: start)
         let last = makeGate()
         try await last.restore(now: start + .seconds(60))
