@@ -48,47 +48,31 @@ actor OriginGate: RequestGate {
     private let origin: String
     private let store: Store?
     private var window: SlidingWindow
-    private var notBefore = NotBefore()
+    private let wait: ServerWait
     private var circuit = CircuitBreaker(policy: .server)
     private var isRestored = false
-    private var isWaitStored = true
-    private var isWaitCorrected = false
 
     init(origin: String, requestsPerMinute: Int, store: Store?) {
         self.origin = origin
         self.store = store
         window = SlidingWindow(limit: requestsPerMinute)
+        wait = ServerWait(server: origin, store: store)
     }
 
     func admit(now: Timestamp) async -> Timestamp? {
         await restore(now: now)
-        if let until = notBefore.until, now < until { return until }
-        if isWaitCorrected {
-            await storeWait()
-            return await admit(now: now)
-        }
+        if let until = wait.until(at: now) { return until }
+        if await wait.keepCorrection() { return await admit(now: now) }
         guard case .wait(let until) = window.admit(at: now) else { return nil }
         return until
     }
 
     func hold(until: Timestamp, now: Timestamp) async {
-        notBefore.extend(to: until, source: .server, since: now)
-        await storeWait()
-    }
-
-    /// As ``ServerGate`` does: one that cannot be stored is kept, and tried again after every request.
-    private func storeWait() async {
-        isWaitStored = false
-        isWaitCorrected = false
-        while let store, !isWaitStored {
-            let wait = notBefore
-            guard (try? await store.setNotBefore(wait, server: origin)) != nil else { return }
-            isWaitStored = wait == notBefore
-        }
+        await wait.hold(until: until, now: now)
     }
 
     func observe(_ budget: ServerBudget, now: Timestamp) async {
-        guard let until = budget.notBefore(now: now), notBefore.until.map({ $0 < until }) ?? true else { return }
+        guard let until = budget.notBefore(now: now), wait.notBefore.until.map({ $0 < until }) ?? true else { return }
         await hold(until: until, now: now)
     }
 
@@ -101,7 +85,7 @@ actor OriginGate: RequestGate {
 
     func end(_ failure: FailureClass?, now: Timestamp) async {
         if let failure { circuit.failed(failure, at: now) } else { circuit.succeeded() }
-        if !isWaitStored { await storeWait() }
+        await wait.keepUnstored()
     }
 
     func nextTrial() -> Timestamp? { circuit.nextTry }
@@ -110,9 +94,8 @@ actor OriginGate: RequestGate {
     func shift(by jump: Duration, now: Timestamp) async {
         await restore(now: now - jump)
         window.shift(by: jump)
-        notBefore.shift(by: jump)
         circuit.shift(by: jump)
-        if notBefore.until != nil { await storeWait() }
+        await wait.shift(by: jump)
     }
 
     /// What a former run stored, by a clock that is `now`.
@@ -120,10 +103,6 @@ actor OriginGate: RequestGate {
         // Another request may have been here meanwhile.
         guard !isRestored, let store, let learned = try? await store.serverState(origin), !isRestored else { return }
         isRestored = true
-        guard let until = learned.notBefore else { return }
-        let stored = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
-        // One that is over too: with a clock that is set back, it is moved back as well.
-        notBefore.extend(to: stored.until ?? until, source: .server, since: stored.since)
-        isWaitCorrected = notBefore.until != until
+        wait.restore(learned, now: now)
     }
 }

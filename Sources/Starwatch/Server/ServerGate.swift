@@ -19,11 +19,7 @@ package actor ServerGate {
     private let fixedDialect: Dialect?
 
     private var learned = ServerState()
-    private var notBefore = NotBefore()
-    private var isWaitStored = true
-    /// Whether the stored wait is of a clock that was ahead. It stays until the wait is over, for it may be the clock of
-    /// now that is wrong.
-    private var isWaitCorrected = false
+    private let wait: ServerWait
     private var circuit = CircuitBreaker(policy: .server)
     private var windows: [DID: AccountWindow] = [:]
     private var windowWrites: [DID: GroupCommit] = [:]
@@ -39,6 +35,7 @@ package actor ServerGate {
         self.limits = limits
         self.metrics = metrics
         self.fixedDialect = dialect.fixed
+        wait = ServerWait(server: server, store: store)
     }
 
     // MARK: - State
@@ -46,11 +43,7 @@ package actor ServerGate {
     /// Takes up what a former run stored.
     package func restore(now: Timestamp) async throws(StoreError) {
         learned = try await store.serverState(server)
-        if let until = learned.notBefore {
-            // One that is over too: with a clock that is set back, it is moved back as well.
-            notBefore = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
-            isWaitCorrected = notBefore.until != until
-        }
+        wait.restore(learned, now: now)
         if let fixedDialect, learned.dialect != fixedDialect {
             var isAnother = learned.dialect != nil
             if !isAnother {
@@ -74,7 +67,7 @@ package actor ServerGate {
 
     /// The time before which nothing is sent; `nil` when requests may go.
     package func heldUntil(now: Timestamp) -> Timestamp? {
-        notBefore.wait(at: now) == nil ? nil : notBefore.until
+        wait.until(at: now)
     }
 
     /// Whether the circuit lets a cycle through. Does not change it.
@@ -129,10 +122,8 @@ package actor ServerGate {
     package func admit(account: DID, acknowledging identifiers: Int = 0, now: Timestamp) async -> Admission {
         // What was spent is known before anything more is: without the store nothing goes.
         guard await load(account, now: now) else { return .wait(until: now + Self.waitForStore, source: .client) }
-        if let until = notBefore.until, now < until { return .wait(until: until, source: notBefore.source ?? .server) }
-        if isWaitCorrected {
-            await storeWait()
-            // There may be another wait meanwhile.
+        if let until = wait.until(at: now) { return .wait(until: until, source: .server) }
+        if await wait.keepCorrection() {
             return await admit(account: account, acknowledging: identifiers, now: now)
         }
         lastAccount = account
@@ -173,7 +164,7 @@ package actor ServerGate {
     package func observe(_ budget: ServerBudget, now: Timestamp) async {
         serverRemaining = budget.remaining
         // Stored only where it makes the wait longer.
-        if let until = budget.notBefore(now: now), notBefore.until.map({ $0 < until }) ?? true {
+        if let until = budget.notBefore(now: now), wait.notBefore.until.map({ $0 < until }) ?? true {
             await hold(until: until, now: now)
         }
         publish(now: now)
@@ -181,28 +172,13 @@ package actor ServerGate {
 
     /// Keeps every request from the server until `until`, over a restart too.
     package func hold(until: Timestamp, now: Timestamp) async {
-        notBefore.extend(to: until, source: .server, since: now)
+        await wait.hold(until: until, now: now)
         publish(now: now)
-        await storeWait()
-    }
-
-    /// Stores the wait. One that cannot be stored is tried again after every cycle, and kept for as long as the agent
-    /// runs.
-    private func storeWait() async {
-        isWaitStored = false
-        isWaitCorrected = false
-        while !isWaitStored {
-            let wait = notBefore
-            guard (try? await store.setNotBefore(wait, server: server)) != nil else { return }
-            // It may have become another meanwhile.
-            isWaitStored = wait == notBefore
-        }
     }
 
     /// Refreshes the gauges before a scrape.
     package func publish(now: Timestamp) {
-        let until = notBefore.wait(at: now) == nil ? nil : notBefore.until
-        metrics.api.throttleUntil.set(until?.seconds ?? 0)
+        metrics.api.throttleUntil.set(wait.until(at: now)?.seconds ?? 0)
         let own = lastAccount.flatMap { windows[$0]?.room(at: now) } ?? limits.requestsPerMinute
         metrics.api.rateLimitRemaining.set(Double(min(own, serverRemaining ?? own)))
         metrics.api.circuitState[metrics.circuitNames.all[0]].set(circuit.state.metricValue)
@@ -210,11 +186,10 @@ package actor ServerGate {
 
     /// Moves what was spent, and every wait, along with a wall clock that was set by `jump`, positive for forward.
     package func shift(by jump: Duration) async {
-        notBefore.shift(by: jump)
         circuit.shift(by: jump)
         let accounts = Array(windows.keys)
         for account in accounts { windows[account]?.shift(by: jump) }
-        if notBefore.until != nil { await storeWait() }
+        await wait.shift(by: jump)
         for account in accounts {
             guard let bytes = windows[account]?.stored else { continue }
             try? await store.setRequestWindow(bytes, of: account)
@@ -241,7 +216,7 @@ package actor ServerGate {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if let changed { count(changed) }
         publish(now: now)
-        if !isWaitStored { await storeWait() }
+        await wait.keepUnstored()
     }
 
     private func count(_ state: CircuitState) {
