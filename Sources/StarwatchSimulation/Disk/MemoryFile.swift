@@ -2,10 +2,14 @@
 final class MemoryFile: Sendable {
     private struct State {
         var bytes: [UInt8]
-        /// What the last sync left.
-        var durable: [UInt8]
-        /// Where the two may differ.
+        /// How long it was at the last sync.
+        var durableSize: Int
+        /// Where it is no longer as the last sync left it.
         var unsynced = 0..<0
+        /// Where something was overwritten since, in order: most is appended, of which there is nothing to keep.
+        var overwritten: [Range<Int>] = []
+        /// What was there before, one after the other.
+        var former: [UInt8] = []
         /// The index of its write-ahead log, which lives no longer than the process.
         var index: [UnsafeMutableRawPointer] = []
 
@@ -22,6 +26,7 @@ final class MemoryFile: Sendable {
 
         mutating func write(_ source: UnsafeRawBufferPointer, at offset: Int) {
             let end = offset + source.count
+            touch(offset..<end)
             if offset == bytes.count {
                 bytes.append(contentsOf: source)
             } else {
@@ -30,7 +35,6 @@ final class MemoryFile: Sendable {
                     UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<end]).copyMemory(from: source)
                 }
             }
-            touch(offset..<end)
         }
 
         mutating func truncate(to size: Int) {
@@ -39,7 +43,13 @@ final class MemoryFile: Sendable {
             bytes.removeSubrange(size...)
         }
 
+        /// Keeps what the last sync left in a range, before it changes.
         private mutating func touch(_ range: Range<Int>) {
+            let synced = range.clamped(to: 0..<min(durableSize, bytes.count))
+            if !synced.isEmpty {
+                overwritten.append(synced)
+                former.append(contentsOf: bytes[synced])
+            }
             unsynced =
                 unsynced.isEmpty
                 ? range
@@ -47,12 +57,22 @@ final class MemoryFile: Sendable {
         }
 
         mutating func sync() {
-            guard !unsynced.isEmpty else { return }
-            if durable.count > bytes.count { durable.removeSubrange(bytes.count...) }
-            let overlap = unsynced.clamped(to: durable.indices)
-            durable.replaceSubrange(overlap, with: bytes[overlap])
-            durable.append(contentsOf: bytes[durable.count...])
+            durableSize = bytes.count
             unsynced = 0..<0
+            overwritten.removeAll(keepingCapacity: true)
+            former.removeAll(keepingCapacity: true)
+        }
+
+        /// What the last sync left.
+        var durable: [UInt8] {
+            var bytes = Array(bytes.prefix(durableSize))
+            bytes.append(contentsOf: repeatElement(0, count: durableSize - bytes.count))
+            var end = former.count
+            for range in overwritten.reversed() {
+                bytes.replaceSubrange(range, with: former[end - range.count..<end])
+                end -= range.count
+            }
+            return bytes
         }
     }
 
@@ -64,14 +84,14 @@ final class MemoryFile: Sendable {
 
     init(_ bytes: [UInt8], on disk: SimulatedDisk) {
         self.disk = disk
-        state = Confined(State(bytes: bytes, durable: bytes))
+        state = Confined(State(bytes: bytes, durableSize: bytes.count))
     }
 
     /// What another process finds: nothing more of it is synced than before.
     func copy() -> MemoryFile {
-        let copy = MemoryFile(bytes, on: disk)
-        copy.state.value.durable = state.value.durable
-        copy.state.value.unsynced = state.value.unsynced
+        let copy = MemoryFile([], on: disk)
+        copy.state.value = state.value
+        copy.state.value.index = []
         return copy
     }
 
