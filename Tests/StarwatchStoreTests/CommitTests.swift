@@ -167,7 +167,7 @@ import Testing
         let store = try await world.open()
         let cycle = CycleRecord.make(world, .unchanged)
         try await store.finishCycle(cycle)
-        try await store.setRequestWindow([1, 2, 3], of: World.alice)
+        try await store.setRequestWindow([1, 2, 3], of: World.alice, spentAt: world.now)
         #expect(try await store.history(world.stream, limit: 10).isEmpty)
         var failed = CycleRecord.make(world, .failed)
         failed.successAt = nil
@@ -180,9 +180,9 @@ import Testing
         let state = try await store.pollState(world.stream, maxUndelivered: 1)
         #expect(state.lastSuccess == world.now)
         #expect(state.nextRun == world.now + .seconds(900))
-        #expect(try await store.requestWindows(of: World.alice) == [[1, 2, 3]])
+        #expect(try await store.requestWindow(of: World.alice) == [1, 2, 3])
         for seconds in [90, 60] {
-            let wait = NotBefore(until: world.now + .seconds(seconds), source: .server, since: world.now)
+            let wait = NotBefore(until: world.now + .seconds(seconds), since: world.now)
             try await store.setNotBefore(wait, server: World.server)
             let stored = try await store.serverState(World.server)
             #expect(stored.notBefore == wait.until)

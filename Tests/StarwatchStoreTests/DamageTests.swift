@@ -73,6 +73,8 @@ import Testing
         #expect(imbalances.fetched == 0 && imbalances.new == 0)
         #expect(try await store.pollState(stream, maxUndelivered: 1000).watermark != nil)
         #expect(try await store.integrityCheck().isEmpty)
+        // What was spent of the rate limits: two requests.
+        #expect(try await store.requestWindow(of: did)?.starts(with: [2, 0, 0, 0, 0, 0, 0, 0]) == true)
         // It is now what a new database is.
         let fresh = World()
         try await fresh.open().close()

@@ -89,9 +89,9 @@ import Testing
         #expect(try await record(store, ticket, .ok) == .delivered([world.id(1)]))
     }
 
-    @Test func oneSinkThatAcceptsIsEnough() async throws {
-        let store = try await world.open()
-        try await world.commit(store, world.changes(1...1))
+    /// A notification of two rows that `a` has, `b` refused and `c` is gone from.
+    private func refusedByOne(_ store: Store) async throws -> DeliveryResult {
+        try await world.commit(store, world.changes(1...2))
         let notification = try #require(try await world.claim(store, sinks: ["a", "b", "c"]))
         _ = try await record(store, notification.tickets[0], .ok)
         _ = try await store.recordDelivery(
@@ -100,7 +100,51 @@ import Testing
             now: world.now,
             maxRetries: 1
         )
-        #expect(try await record(store, notification.tickets[2], .gone) == .delivered([world.id(1)]))
+        return try await record(store, notification.tickets[2], .gone)
+    }
+
+    private func dead(_ store: Store) async throws -> [Int64] {
+        var filter = OutboxFilter()
+        filter.states = [.dead]
+        return try await store.outbox(filter).map(\.id)
+    }
+
+    @Test func oneSinkThatAcceptsDoesNotMakeUpForOneThatRefused() async throws {
+        let store = try await world.open()
+        let ids = world.changes(1...2).map(\.id)
+        #expect(try await refusedByOne(store) == .dead(ids))
+        try await world.expectBalanced(store)
+
+        // One of the two: they were announced together.
+        let row = try #require(try await dead(store).first)
+        world.now = world.now + .seconds(60)
+        #expect(try await store.retry([row], sinks: ["a", "b", "c"], now: world.now) == 2)
+        try await world.expectBalanced(store)
+        let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        #expect(open.map(\.id) == ["ntf_1"])
+        let tickets = open.flatMap(\.tickets)
+        #expect(tickets.map(\.sink) == ["b"])
+        #expect(tickets.map(\.rejections) == [0])
+        #expect(try await record(store, tickets[0], .ok) == .delivered(ids))
+        #expect(try await store.outboxCounts()[.delivered] == 2)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func whatOnlyAFormerSinkRefusedIsDeliveredByARetry() async throws {
+        let store = try await world.open()
+        _ = try await refusedByOne(store)
+        #expect(try await store.retry(try await dead(store), sinks: ["a"], now: world.now) == 2)
+        #expect(try await store.outboxCounts()[.delivered] == 2)
+        #expect(try await store.nextDeliveryAt() == nil)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func oneSinkThatAcceptsIsEnoughWhereTheOthersAreGone() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        let notification = try #require(try await world.claim(store, sinks: ["a", "b"]))
+        _ = try await record(store, notification.tickets[0], .ok)
+        #expect(try await record(store, notification.tickets[1], .gone) == .delivered([world.id(1)]))
     }
 
     @Test func rowsStayPendingWhenEverySinkIsGone() async throws {
@@ -159,7 +203,7 @@ import Testing
         filter.states = [.dead]
         let dead = try await store.outbox(filter).map(\.id)
         #expect(dead.count == 3)
-        #expect(try await store.retry([dead[0], 999], now: world.now) == 1)
+        #expect(try await store.retry([dead[0], 999], sinks: ["log"], now: world.now) == 1)
         #expect(try await store.discard([dead[1]], now: world.now) == 1)
         #expect(try await store.discard([dead[1]], now: world.now) == 0)
         let ledger = try await store.ledger(world.stream)

@@ -115,7 +115,7 @@ import Testing
         dead.states = [.dead]
         world.now = world.now + .days(8)
         _ = try await store.retention(RetentionPolicy(), now: world.now)
-        _ = try await store.retry(try await store.outbox(dead).map(\.id), now: world.now)
+        _ = try await store.retry(try await store.outbox(dead).map(\.id), sinks: [], now: world.now)
         try await world.commit(store, world.changes(7...12))
         #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 8, now: world.now) == 2)
         var evicted = OutboxFilter()

@@ -91,7 +91,8 @@ private struct RandomRun {
             filter.states = [.dead]
             let dead = try await store.outbox(filter).map(\.id).filter { _ in Bool.random(using: &random) }
             if Bool.random(using: &random) {
-                _ = try await store.retry(dead, now: world.now)
+                let sinks = [["x"], ["x", "y"]].randomElement(using: &random)!
+                _ = try await store.retry(dead, sinks: sinks, now: world.now)
             } else {
                 _ = try await store.discard(dead, now: world.now)
             }

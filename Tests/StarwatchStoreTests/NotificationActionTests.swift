@@ -106,6 +106,30 @@ import Testing
         #expect(try await store.notification(#require(again.repetition))?.repeats == Self.first)
     }
 
+    /// Retention may have deleted an earlier repetition, so that their number says nothing of which ids are free.
+    @Test func aSnoozeIsPutOffAgainAfterAnEarlierOneWasDeleted() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        let open = try await announce(store)
+        for ticket in open.tickets { _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3) }
+        var last = Self.first
+        for number in 1...3 {
+            guard case .done(let record) = try await act(store, .snooze, on: last), let id = record.repetition else {
+                Issue.record("\(number) was not done")
+                return
+            }
+            last = id
+            world.now = world.now + .seconds(number == 1 ? 3600 : 29 * 86_400)
+            for due in try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60)) {
+                for ticket in due.tickets {
+                    _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
+                }
+            }
+            _ = try await store.retention(RetentionPolicy(), now: world.now)
+        }
+        #expect(last == "ntf_0000000000000000000000000000000c")
+    }
+
     @Test func aSnoozeWhoseSinksAreGoneWaitsForOthersAndKeepsItsTime() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))

@@ -41,8 +41,14 @@ import Testing
         let failure = classify(503, [("Retry-After", "120")])
         #expect(failure?.failureClass == .unavailable)
         #expect(failure?.retryAfter == .seconds(120))
-        #expect(classify(500, [("Retry-After", "120")])?.retryAfter == nil)
         #expect(classify(503, [("Retry-After", "soon")])?.failureClass == .serverError)
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504])
+    func everyFailureMaySayForHowLongToStayAway(status: Int) {
+        let failure = classify(status, [("Retry-After", "120")])
+        #expect(failure?.retryAfter == .seconds(120))
+        if status >= 500 { #expect(failure?.failureClass == .unavailable) }
     }
 
     @Test func aRetryAfterDateCountsFromTheAnswersOwnDate() {

@@ -72,7 +72,7 @@ extension Agent {
 
     private func retry(_ ids: [Int64]) async throws(ControlError) -> Int {
         do throws(StoreError) {
-            let count = try await store.retry(ids, now: clock.now)
+            let count = try await store.retry(ids, sinks: sinks.map(\.name), now: clock.now)
             if count > 0 { hasStored.raise() }
             return count
         } catch { throw ControlError(error) }

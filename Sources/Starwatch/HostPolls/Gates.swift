@@ -11,7 +11,13 @@ final class Gates: Sendable {
     private let requestsPerMinute: Int
     private let time: any TimeSource
     private let watch: ClockWatch
-    private let others = Mutex<[String: OriginGate]>([:])
+    private let state = Mutex(State())
+
+    private struct State {
+        var others: [String: OriginGate] = [:]
+        /// How far the clock was set in all.
+        var jumps = Duration.zero
+    }
 
     init(agent: APICaller?, store: Store?, requestsPerMinute: Int, time: any TimeSource) {
         self.agent = agent
@@ -21,12 +27,17 @@ final class Gates: Sendable {
         watch = ClockWatch(time: time)
     }
 
-    func gate(to origin: String, for account: DID?) async -> any RequestGate {
+    func gate(to origin: String, for account: DID?) -> any RequestGate {
         if let agent, agent.gate.server == origin { return AgentGate(caller: agent, account: account) }
-        return others.withLock { others in
-            if let gate = others[origin] { return gate }
-            let gate = OriginGate(origin: origin, requestsPerMinute: requestsPerMinute, store: store)
-            others[origin] = gate
+        return state.withLock { state in
+            if let gate = state.others[origin] { return gate }
+            let gate = OriginGate(
+                origin: origin,
+                requestsPerMinute: requestsPerMinute,
+                store: store,
+                jumps: state.jumps
+            )
+            state.others[origin] = gate
             return gate
         }
     }
@@ -37,11 +48,20 @@ final class Gates: Sendable {
         return time.now
     }
 
-    /// Moves every wait along with a local clock that was set since the last look.
+    /// Moves every wait along with a local clock that was set since the last look. Before each use of a gate, so that no
+    /// wait is counted from a clock that was set before it began.
     func lookAtClock() async {
+        await agent?.lookAtClock()
         for event in watch.look() where event.jump != .suspend {
             let jump = event.jump == .forward ? event.size : .zero - event.size
-            for gate in others.withLock({ Array($0.values) }) { await gate.shift(by: jump, now: time.now) }
+            let gates = state.withLock { state in
+                state.jumps += jump
+                return Array(state.others.values)
+            }
+            // None waits for what the store does for another.
+            await withTaskGroup { group in
+                for gate in gates { group.addTask { await gate.shift(by: jump) } }
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 public import StarwatchCore
+import StarwatchStore
 
 /// Why a poll failed. The message is a fixed sentence without personal data.
 public struct PollError: Error, Sendable, CustomStringConvertible {
@@ -76,6 +77,16 @@ extension PollError: Encodable {
 }
 
 extension PollError {
+    /// The database failed, without which nothing goes: it holds what was spent of the limits, and for how long to wait.
+    init(_ error: StoreError) {
+        self.init(
+            .execution,
+            "What the server allows could not be read or stored: \(error.description)",
+            isRetryable: true,
+            retryAfter: ExtraRun.afterStoreFailure
+        )
+    }
+
     /// A failed request, by its class (C-073).
     init(_ failure: APIFailure) {
         let code: Code =

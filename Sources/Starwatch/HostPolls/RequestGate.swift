@@ -3,8 +3,10 @@ import StarwatchStore
 
 /// The way to a server, as a host application's requests take it.
 protocol RequestGate: Sendable {
+    /// The time until which a request has to wait, or `nil` when it could go. Does not count it.
+    func turn(now: Timestamp) async throws(StoreError) -> Timestamp?
     /// Asks to send one request; the time until which it has to wait, or `nil` when it may go and is counted.
-    func admit(now: Timestamp) async -> Timestamp?
+    func admit(now: Timestamp) async throws(StoreError) -> Timestamp?
     /// Keeps every request from the server until `until`.
     func hold(until: Timestamp, now: Timestamp) async
     /// Learns from the rate-limit headers of an answer.
@@ -23,21 +25,20 @@ struct AgentGate: RequestGate {
     /// `nil` has no window of its own, and goes where the server did not ask to wait.
     let account: DID?
 
-    func admit(now: Timestamp) async -> Timestamp? {
-        await caller.lookAtClock()
+    func turn(now: Timestamp) async throws(StoreError) -> Timestamp? {
         guard let account else { return await caller.gate.heldUntil(now: now) }
-        guard case .wait(let until, _) = await caller.gate.admit(account: account, now: now) else { return nil }
+        guard case .wait(let until, _) = try await caller.gate.turn(account: account, now: now) else { return nil }
         return until
     }
 
-    func hold(until: Timestamp, now: Timestamp) async {
-        await caller.lookAtClock()
-        await caller.gate.hold(until: until, now: now)
+    func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
+        guard let account else { return await caller.gate.heldUntil(now: now) }
+        guard case .wait(let until, _) = try await caller.gate.admit(account: account, now: now) else { return nil }
+        return until
     }
-    func observe(_ budget: ServerBudget, now: Timestamp) async {
-        await caller.lookAtClock()
-        await caller.gate.observe(budget, now: now)
-    }
+
+    func hold(until: Timestamp, now: Timestamp) async { await caller.gate.hold(until: until, now: now) }
+    func observe(_ budget: ServerBudget, now: Timestamp) async { await caller.gate.observe(budget, now: now) }
     func begin(now: Timestamp) async -> Bool { await caller.gate.beginCycle(now: now) }
     func end(_ failure: FailureClass?, now: Timestamp) async { await caller.gate.endCycle(failure, now: now) }
     func nextTrial() async -> Timestamp? { await caller.gate.nextTrial }
@@ -51,20 +52,28 @@ actor OriginGate: RequestGate {
     private let wait: ServerWait
     private var circuit = CircuitBreaker(policy: .server)
     private var isRestored = false
+    /// How far the clock was set since the process began, before this way knew of its waits.
+    private var jumps: Duration
 
-    init(origin: String, requestsPerMinute: Int, store: Store?) {
+    init(origin: String, requestsPerMinute: Int, store: Store?, jumps: Duration = .zero) {
         self.origin = origin
         self.store = store
+        self.jumps = jumps
         window = SlidingWindow(limit: requestsPerMinute)
         wait = ServerWait(server: origin, store: store)
     }
 
-    func admit(now: Timestamp) async -> Timestamp? {
-        await restore(now: now)
+    func turn(now: Timestamp) async throws(StoreError) -> Timestamp? {
+        try await restore(now: now)
         if let until = wait.until(at: now) { return until }
-        if await wait.keepCorrection() { return await admit(now: now) }
-        guard case .wait(let until) = window.admit(at: now) else { return nil }
-        return until
+        if await wait.keepCorrection() { return try await turn(now: now) }
+        return window.wait(for: 1, at: now)
+    }
+
+    func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
+        if let until = try await turn(now: now) { return until }
+        _ = window.admit(at: now)
+        return nil
     }
 
     func hold(until: Timestamp, now: Timestamp) async {
@@ -72,8 +81,7 @@ actor OriginGate: RequestGate {
     }
 
     func observe(_ budget: ServerBudget, now: Timestamp) async {
-        guard let until = budget.notBefore(now: now), wait.notBefore.until.map({ $0 < until }) ?? true else { return }
-        await hold(until: until, now: now)
+        if let until = budget.notBefore(now: now) { await hold(until: until, now: now) }
     }
 
     func begin(now: Timestamp) -> Bool {
@@ -90,19 +98,23 @@ actor OriginGate: RequestGate {
 
     func nextTrial() -> Timestamp? { circuit.nextTry }
 
-    /// Moves every wait along with a wall clock that was set by `jump`, positive for forward, and is `now`.
-    func shift(by jump: Duration, now: Timestamp) async {
-        await restore(now: now - jump)
+    /// Moves every wait along with a wall clock that was set by `jump`, positive for forward.
+    func shift(by jump: Duration) async {
         window.shift(by: jump)
         circuit.shift(by: jump)
-        await wait.shift(by: jump)
+        if isRestored { await wait.shift(by: jump) } else { jumps += jump }
     }
 
-    /// What a former run stored, by a clock that is `now`.
-    private func restore(now: Timestamp) async {
+    /// Takes up what a former run stored, by the clock of when the process began, and what was set since.
+    ///
+    /// - Throws: When it cannot be read: without the store nothing goes.
+    private func restore(now: Timestamp) async throws(StoreError) {
+        guard !isRestored, let store else { return }
+        let learned = try await store.serverState(origin)
         // Another request may have been here meanwhile.
-        guard !isRestored, let store, let learned = try? await store.serverState(origin), !isRestored else { return }
+        guard !isRestored else { return }
         isRestored = true
-        wait.restore(learned, now: now)
+        wait.restore(learned, now: now - jumps)
+        if jumps != .zero { await wait.shift(by: jumps) }
     }
 }

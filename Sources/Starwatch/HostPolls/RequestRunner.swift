@@ -18,7 +18,8 @@ struct RequestRunner: Sendable {
     let gates: Gates
 
     func send(_ request: PreparedRequest) async -> Answer {
-        let gate = await gates.gate(to: request.origin, for: request.account)
+        let gate = gates.gate(to: request.origin, for: request.account)
+        await gates.lookAtClock()
         guard await gate.begin(now: time.now) else {
             var error = PollError(
                 .circuitOpen,
@@ -30,6 +31,7 @@ struct RequestRunner: Sendable {
         }
         var answer = Answer(result: .failure(.cancelled), requestID: "", retryCount: 0)
         let failure = await send(request, through: gate, &answer)
+        await gates.lookAtClock()
         await gate.end(failure, now: time.now)
         return answer
     }
@@ -44,16 +46,11 @@ struct RequestRunner: Sendable {
         var isRenewed = false
         var refused: AccessToken?
         while true {
-            if let error = await takeTurn(at: gate) {
-                answer.result = .failure(error)
-                return .cancelled
-            }
             let token: AccessToken?
-            do {
-                token = try await request.tokens?.token(request.account, refused, gates.serverTime(of: request.origin))
-                guard token != nil || request.tokens == nil || request.mayGoWithoutToken else { throw NoToken() }
+            do throws(PollError) {
+                token = try await takeTurn(of: request, at: gate, refused: refused)
             } catch {
-                answer.result = .failure(Self.noToken(error))
+                answer.result = .failure(error)
                 return .cancelled
             }
             attempt += 1
@@ -139,22 +136,45 @@ struct RequestRunner: Sendable {
         )
     }
 
-    /// Waits until the request may go; an error when it may not, within the wait that is sat out.
-    private func takeTurn(at gate: any RequestGate) async -> PollError? {
+    /// Waits until the request may go, and gets its token.
+    ///
+    /// - Parameter refused: The token that the server did not accept.
+    private func takeTurn(
+        of request: PreparedRequest,
+        at gate: any RequestGate,
+        refused: AccessToken?
+    ) async throws(PollError) -> AccessToken? {
         while true {
             await gates.lookAtClock()
-            if Task.isCancelled { return .cancelled }
-            guard let until = await gate.admit(now: time.now) else { return nil }
-            let wait = until - time.now
-            if wait > RetryDecision.longestInlineWait {
-                return PollError(
-                    .rateLimitExceeded,
-                    "The server, or our own limit, asks for a longer wait than is sat out.",
-                    isRetryable: true,
-                    retryAfter: wait
-                )
+            if Task.isCancelled { throw .cancelled }
+            let now = time.now
+            let until: Timestamp?
+            do { until = try await gate.turn(now: now) } catch { throw PollError(error) }
+            if let until {
+                let wait = until - now
+                if wait > RetryDecision.longestInlineWait {
+                    throw PollError(
+                        .rateLimitExceeded,
+                        "The server, or our own limit, asks for a longer wait than is sat out.",
+                        isRetryable: true,
+                        retryAfter: wait
+                    )
+                }
+                guard (try? await time.sleep(for: wait)) != nil else { throw .cancelled }
+                continue
             }
-            guard (try? await time.sleep(for: wait)) != nil else { return .cancelled }
+            let token: AccessToken?
+            do {
+                token = try await request.tokens?.token(request.account, refused, gates.serverTime(of: request.origin))
+                guard token != nil || request.tokens == nil || request.mayGoWithoutToken else { throw NoToken() }
+            } catch {
+                throw Self.noToken(error)
+            }
+            // Counted when it goes: another request may have been told to wait while the token was made.
+            await gates.lookAtClock()
+            let mustWait: Bool
+            do { mustWait = try await gate.admit(now: time.now) != nil } catch { throw PollError(error) }
+            if !mustWait { return token }
         }
     }
 

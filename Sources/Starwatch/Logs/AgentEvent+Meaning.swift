@@ -35,7 +35,7 @@ extension AgentEvent {
         case .httpListening: "`/metrics` and the status page are there."
         case .identityChanged: "Another identity is active, or none; the open rows of the former are cancelled."
         case .notification: "The `log` sink's form of a notification."
-        case .notificationDelivered: "Every sink has it."
+        case .notificationDelivered: "Every sink that wants notifications has it."
         case .outboxEvicted: "More waited than `outbox.max_undelivered` allows; rows were dropped as `eviction` says."
         case .pollBootstrapped: "A poll's first cycle: it starts from the newest change and announces none."
         case .pollChanged: "A cycle found changes."
@@ -43,7 +43,9 @@ extension AgentEvent {
             "The server's answer is not what it promised, and nothing of it was stored. Report it to its operator."
         case .pollDeferred: "The cycle waits, because the server or the rate limit asks to. It goes on by itself."
         case .pollFailed: "The cycle failed; what it fetched before is kept. If it lasts, see the runbook PollFailing."
-        case .pollOutOfRoom: "The outbox is full; the rest is fetched when there is room. See why no sink takes more."
+        case .pollOutOfRoom:
+            "The outbox is full; the rest is fetched within a minute of there being room. "
+                + "See why no sink takes more."
         case .pollPageOutOfOrder: "A page was not in order and was put in order. Report it to the server's operator."
         case .pollSkipped: "A cycle was not begun, for another reason than the last time."
         case .pollSkippedAgain: "A cycle was not begun, for the same reason as the last time."
@@ -54,7 +56,9 @@ extension AgentEvent {
         case .serverDialect: "The first answer showed which dialect the server speaks; it is remembered."
         case .sinkCircuit: "A sink failed so often that it is left alone for a while, or is asked again."
         case .sinkGone: "A sink wants nothing more; it is off until a reload. Correct its URL or remove it."
-        case .sinkRejected: "A sink refused a notification. After `outbox.max_retries` refusals it is a dead letter."
+        case .sinkRejected:
+            "A sink refused a notification. After `outbox.max_retries` refusals its changes are dead letters, even where "
+                + "other sinks have them."
         case .sinkUnavailable: "A sink could not be reached, or not in time. It is tried until it can."
         case .tokenUnavailable: "There is no token, so no request. Mend `auth`: its file, its command, its clock."
         }

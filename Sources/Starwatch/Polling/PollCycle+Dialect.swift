@@ -51,14 +51,17 @@ extension PollCycle {
     func decode(_ response: HTTPResponse, dialect: Dialect, askedAt: Timestamp) async throws(Stop) -> Page {
         let page: Page
         do {
-            page = try PageDecoder.decode(
-                response.body,
-                dialect: dialect,
-                kind: poll.kind,
-                validation: poll.options.validation,
-                quarantine: poll.options.quarantineInvalid,
-                latest: latestID(of: response, askedAt: askedAt)
-            )
+            let latest = latestID(of: response, askedAt: askedAt)
+            page = try pages.page(of: response.body, dialect: dialect, latest: latest) { () throws(PageRejection) in
+                try PageDecoder.decode(
+                    response.body,
+                    dialect: dialect,
+                    kind: poll.kind,
+                    validation: poll.options.validation,
+                    quarantine: poll.options.quarantineInvalid,
+                    latest: latest
+                )
+            }
         } catch {
             if error.violation == .schema || error.violation == .idKind { await doubt(dialect, for: response) }
             throw .page(error)

@@ -15,6 +15,12 @@ package final class PollCycle: Sendable {
         package var failure: FailureClass?
         /// One fixed sentence on why it failed; `nil` otherwise.
         package var reason: String?
+        /// Whether it failed because the database did.
+        package var isStoreFailure = false
+        /// Whether there is something to deliver: what is new, or was evicted and has come again.
+        package var hasStored = false
+        /// Whether changes were left at the server, because the outbox has no room for them.
+        package var isOutOfRoom = false
         /// When a deferred cycle may go on.
         package var resumeAt: Timestamp?
         package var fetched = 0
@@ -28,6 +34,7 @@ package final class PollCycle: Sendable {
     package let caller: APICaller
     package let identity: IdentityContext
     package let outbox: OutboxOptions
+    let pages: PageMemory
     /// How long it may go on asking for pages.
     private let longest: Duration
     package let runID: String
@@ -41,6 +48,7 @@ package final class PollCycle: Sendable {
         caller: APICaller,
         identity: IdentityContext,
         outbox: OutboxOptions,
+        pages: PageMemory = PageMemory(),
         longest: Duration = LimitOptions().cycle,
         runID: String,
         logger: Logger,
@@ -51,6 +59,7 @@ package final class PollCycle: Sendable {
         self.caller = caller
         self.identity = identity
         self.outbox = outbox
+        self.pages = pages
         self.longest = longest
         self.runID = runID
         self.logger = logger
@@ -108,7 +117,7 @@ package final class PollCycle: Sendable {
             return await attempt(stream, state: state, snapshot: snapshot, start: start)
         } catch {
             note(.pollStoreFailed, [.error: "\(error.description)"])
-            return Result(outcome: .failed, reason: "The database could not be read.")
+            return Result(outcome: .failed, reason: "The database could not be read.", isStoreFailure: true)
         }
     }
 
@@ -252,9 +261,11 @@ package final class PollCycle: Sendable {
                     room: room
                 )
                 guard let counts else { continue }
+                result.isOutOfRoom = result.isOutOfRoom || counts.outOfRoom
                 if !isBootstrap { isWalkStored = plan.walk != nil }
                 // What bootstrapping stores is not news.
                 result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
+                result.hasStored = result.hasStored || result.new + counts.refetched > 0
                 room -= counts.inserted + counts.refetched
                 if let moved = counts.fetchCursor, moved != cursor {
                     cursor = moved
@@ -262,16 +273,16 @@ package final class PollCycle: Sendable {
                 }
             }
             if isBootstrap && walk.isComplete {
+                let isCurrent: Bool
                 do throws(StoreError) {
-                    guard
-                        try await store.finishBootstrap(
-                            stream,
-                            generation: state.generation,
-                            top: walk.settled,
-                            now: clock.now
-                        )
-                    else { throw StoreError.busy }
+                    isCurrent = try await store.finishBootstrap(
+                        stream,
+                        generation: state.generation,
+                        top: walk.settled,
+                        now: clock.now
+                    )
                 } catch { throw .store(error) }
+                guard isCurrent else { throw .staleIdentity }
             }
             if walk.isComplete {
                 do { try await gate.confirmDialect(now: clock.now) } catch { throw .store(error) }
@@ -306,6 +317,7 @@ package final class PollCycle: Sendable {
         }
         switch await caller.send(call, dialect: dialect) {
         case .answer(let response, let askedAt): return (response, askedAt)
+        case .unstored(let error): throw .store(error)
         case let outcome: throw .request(outcome)
         }
     }
@@ -389,6 +401,7 @@ package final class PollCycle: Sendable {
             result.reason = failure.reason
             if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
             if failure.failureClass == .unauthenticated {
+                await caller.lookAtClock()
                 await gate.hold(until: caller.time.now + RetryDecision.waitAfterRefusedToken, now: caller.time.now)
             }
             // A cursor of another dialect is no cursor to the server.
@@ -396,7 +409,7 @@ package final class PollCycle: Sendable {
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
             result.reason = error.description
-        case .request(.answer): result.reason = nil
+        case .request(.answer), .request(.unstored): result.reason = nil
         case .page(let rejection):
             metrics.polls.violations[poll.label, rejection.violation].increment()
             result.failure = .malformed
@@ -416,6 +429,7 @@ package final class PollCycle: Sendable {
             result.failure = .cancelled
             result.reason = "The identity changed during the cycle; nothing was stored."
         case .store(let error):
+            result.isStoreFailure = true
             result.reason = error.description
         }
     }
@@ -433,6 +447,7 @@ package final class PollCycle: Sendable {
         } else if outcome == .failed {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }
+        await caller.lookAtClock()
         await gate.endCycle(hasSucceeded ? nil : result.failure ?? .refused, now: caller.time.now)
         var record = CycleRecord(
             stream: stream,

@@ -1,5 +1,6 @@
 package import Logging
 package import StarwatchCore
+package import StarwatchStore
 import StarwatchTelemetry
 package import StarwatchTransport
 
@@ -14,6 +15,8 @@ package final class APICaller: Sendable {
         case failed(APIFailure)
         /// There is no token to send. The text says what to do.
         case noToken(TokenError)
+        /// Nothing was sent: what was spent of the rate limits could not be read or stored.
+        case unstored(StoreError)
     }
 
     /// What is asked, whatever token and try it takes.
@@ -84,15 +87,10 @@ package final class APICaller: Sendable {
         var attempt = 0
         var renewed = false
         while true {
-            if let deferred = await takeTurn(call) { return deferred }
-            // Of a former identity, or at the end: not another request.
-            if Task.isCancelled { return .failed(.cancelled) }
-            if let poll = call.poll { progress?.mark(.poll(poll), at: time.monotonic) }
             let token: AccessToken?
-            do {
-                token = try await self.token(for: call.account, dialect: dialect, purpose: call.purpose)
-            } catch {
-                return .noToken(error)
+            switch await takeTurn(call, dialect: dialect) {
+            case .go(let taken): token = taken
+            case .end(let outcome): return outcome
             }
             attempt += 1
             let exchange = await exchange(call, token: token, attempt: attempt)
@@ -174,23 +172,45 @@ package final class APICaller: Sendable {
         }
     }
 
-    /// Waits until the request may go; an outcome when it may not, within the wait that is sat out.
-    private func takeTurn(_ call: Call) async -> Outcome? {
-        while true {
-            await lookAtClock()
-            let now = time.now
-            guard
-                case .wait(let until, let source) = await gate.admit(
-                    account: call.account,
-                    acknowledging: call.identifiers,
-                    now: now
-                )
-            else { return nil }
-            let wait = until - now
-            metrics.api.throttled[call.endpoint, source].increment()
-            metrics.api.throttleWait[source].observe(wait)
-            guard wait <= RetryDecision.longestInlineWait else { return .deferred(until: until) }
-            guard (try? await time.sleep(for: wait)) != nil else { return .failed(.cancelled) }
+    private enum Turn {
+        case go(AccessToken?)
+        case end(Outcome)
+    }
+
+    /// Waits until the request may go, and gets its token; an outcome when it may not, within the wait that is sat out.
+    private func takeTurn(_ call: Call, dialect: Dialect) async -> Turn {
+        do {
+            while true {
+                await lookAtClock()
+                let now = time.now
+                let (account, identifiers) = (call.account, call.identifiers)
+                let turn = try await gate.turn(account: account, acknowledging: identifiers, now: now)
+                if case .wait(let until, let source) = turn {
+                    let wait = until - now
+                    metrics.api.throttled[call.endpoint, source].increment()
+                    metrics.api.throttleWait[source].observe(wait)
+                    guard wait <= RetryDecision.longestInlineWait else { return .end(.deferred(until: until)) }
+                    guard (try? await time.sleep(for: wait)) != nil else { return .end(.failed(.cancelled)) }
+                    continue
+                }
+                // Of a former identity, or at the end: not another request.
+                if Task.isCancelled { return .end(.failed(.cancelled)) }
+                if let poll = call.poll { progress?.mark(.poll(poll), at: time.monotonic) }
+                let token: AccessToken?
+                do {
+                    token = try await self.token(for: account, dialect: dialect, purpose: call.purpose)
+                } catch {
+                    return .end(.noToken(error))
+                }
+                // Counted when it goes: a program may have taken its time for the token, and another request have been
+                // told to wait meanwhile.
+                await lookAtClock()
+                if try await gate.admit(account: account, acknowledging: identifiers, now: time.now) == .go {
+                    return .go(token)
+                }
+            }
+        } catch {
+            return .end(.unstored(error))
         }
     }
 

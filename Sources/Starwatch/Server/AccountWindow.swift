@@ -9,13 +9,9 @@ struct AccountWindow: Sendable {
     private var keptUntil: Timestamp?
     private var spent: (requests: StoredWindow, acknowledgements: StoredWindow)
 
-    /// - Parameter windows: What is stored of former runs. What a clock that was ahead has stored counts as spent now.
-    init(limits: LimitOptions, stored windows: [[UInt8]], now: Timestamp) {
-        let read = windows.map(StoredWindow.read)
-        spent = (
-            requests: StoredWindow(merging: read.map(\.requests)),
-            acknowledgements: StoredWindow(merging: read.map(\.acknowledgements))
-        )
+    /// - Parameter stored: What a former run has stored. What a clock that was ahead has stored counts as spent now.
+    init(limits: LimitOptions, stored: [UInt8]?, now: Timestamp) {
+        spent = StoredWindow.read(stored ?? [])
         spent.requests.settle(at: now)
         spent.acknowledgements.settle(at: now)
         requests = SlidingWindow(limit: limits.requestsPerMinute, state: spent.requests.times, now: now)
@@ -26,8 +22,8 @@ struct AccountWindow: Sendable {
         )
     }
 
-    /// Counts a request if it may go; until when it may not.
-    mutating func admit(acknowledging identifiers: Int, now: Timestamp) -> Timestamp? {
+    /// Until when a request has to wait; `nil` when it may go. Counts nothing.
+    mutating func wait(acknowledging identifiers: Int, now: Timestamp) -> Timestamp? {
         if let keptUntil, identifiers == 0, now <= keptUntil {
             guard requests.limit > 1 else { return keptUntil + .milliseconds(1) }
             if let until = requests.wait(for: 2, at: now) { return until }
@@ -38,12 +34,16 @@ struct AccountWindow: Sendable {
             if wait != nil, identifiers > 0 { keptUntil = until + Self.timeToTakeIt }
             return until
         }
+        return nil
+    }
+
+    /// Counts a request that may go.
+    mutating func spend(acknowledging identifiers: Int, now: Timestamp) {
         if identifiers > 0 { keptUntil = nil }
         _ = requests.admit(at: now)
         _ = acknowledgements.admit(identifiers, at: now)
         spent.requests.spend(1, at: now)
         if identifiers > 0 { spent.acknowledgements.spend(identifiers, at: now) }
-        return nil
     }
 
     /// How long a place is kept for what may have been given up.
@@ -51,6 +51,9 @@ struct AccountWindow: Sendable {
 
     /// The form in which the store keeps it.
     var stored: [UInt8] { StoredWindow.bytes(requests: spent.requests, acknowledgements: spent.acknowledgements) }
+
+    /// When the last request was counted; `nil` when none was.
+    var lastSpent: Timestamp? { spent.requests.last }
 
     mutating func room(at now: Timestamp) -> Int { requests.room(at: now) }
 

@@ -70,7 +70,7 @@ package actor ServerGate {
         wait.until(at: now)
     }
 
-    /// Whether the circuit lets a cycle through. Does not change it.
+    /// Whether the circuit lets a cycle through. Begins no trial.
     package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
 
     /// When an open circuit is tried next; `nil` when it is closed.
@@ -118,55 +118,66 @@ package actor ServerGate {
 
     // MARK: - Requests
 
-    /// Asks to send one request, which acknowledges `identifiers` identifiers, and counts it when it may go.
-    package func admit(account: DID, acknowledging identifiers: Int = 0, now: Timestamp) async -> Admission {
-        // What was spent is known before anything more is: without the store nothing goes.
-        guard await load(account, now: now) else { return .wait(until: now + Self.waitForStore, source: .client) }
+    /// Whether one request, which acknowledges `identifiers` identifiers, could go now. Does not count it.
+    ///
+    /// - Throws: When it cannot be read what was spent: without the store nothing goes.
+    package func turn(
+        account: DID,
+        acknowledging identifiers: Int = 0,
+        now: Timestamp
+    ) async throws(StoreError) -> Admission {
+        try await load(account, now: now)
         if let until = wait.until(at: now) { return .wait(until: until, source: .server) }
         if await wait.keepCorrection() {
-            return await admit(account: account, acknowledging: identifiers, now: now)
+            return try await turn(account: account, acknowledging: identifiers, now: now)
         }
         lastAccount = account
-        if let until = windows[account]?.admit(acknowledging: identifiers, now: now) {
-            return .wait(until: until, source: .client)
-        }
-        // Before it goes, or a crash would forget it.
-        return await storeWindow(of: account) ? .go : .wait(until: now + Self.waitForStore, source: .client)
+        guard let until = windows[account]?.wait(acknowledging: identifiers, now: now) else { return .go }
+        return .wait(until: until, source: .client)
+    }
+
+    /// Asks to send one request, and counts it when it may go.
+    ///
+    /// - Throws: When that cannot be stored: it does not go, for a crash would forget it.
+    package func admit(
+        account: DID,
+        acknowledging identifiers: Int = 0,
+        now: Timestamp
+    ) async throws(StoreError) -> Admission {
+        let turn = try await turn(account: account, acknowledging: identifiers, now: now)
+        guard turn == .go else { return turn }
+        windows[account]?.spend(acknowledging: identifiers, now: now)
+        try await storeWindow(of: account)
+        // Another request's answer may have asked to wait meanwhile.
+        return wait.until(at: now).map { .wait(until: $0, source: .server) } ?? .go
     }
 
     /// Stores what was spent, together with what other requests spend while the store is busy with an earlier write.
-    private func storeWindow(of account: DID) async -> Bool {
+    private func storeWindow(of account: DID) async throws(StoreError) {
         let ticket = windowWrites[account, default: GroupCommit()].enter()
         while let state = windowWrites[account], !state.isCovered(ticket) {
             guard !state.isWriting else {
-                let isStored = await withCheckedContinuation { windowWrites[account]?.wait($0) }
-                if isStored { continue } else { return false }
+                if let error = await withCheckedContinuation({ windowWrites[account]?.wait($0) }) { throw error }
+                continue
             }
             windowWrites[account]?.begin()
-            var isStored = true
-            if let window = windows[account] {
+            var failure: StoreError?
+            if let window = windows[account], let spentAt = window.lastSpent {
                 do throws(StoreError) {
-                    try await store.setRequestWindow(window.stored, of: account)
+                    try await store.setRequestWindow(window.stored, of: account, spentAt: spentAt)
                 } catch {
-                    isStored = false
+                    failure = error
                 }
             }
-            windowWrites[account]?.end(isStored: isStored)
-            guard isStored else { return false }
+            windowWrites[account]?.end(failure)
+            if let failure { throw failure }
         }
-        return true
     }
-
-    /// How soon a request is tried again for which the store failed.
-    private static let waitForStore = Duration.seconds(5)
 
     /// Learns from the rate-limit headers of an answer.
     package func observe(_ budget: ServerBudget, now: Timestamp) async {
         serverRemaining = budget.remaining
-        // Stored only where it makes the wait longer.
-        if let until = budget.notBefore(now: now), wait.notBefore.until.map({ $0 < until }) ?? true {
-            await hold(until: until, now: now)
-        }
+        if let until = budget.notBefore(now: now) { await wait.hold(until: until, now: now) }
         publish(now: now)
     }
 
@@ -191,8 +202,8 @@ package actor ServerGate {
         for account in accounts { windows[account]?.shift(by: jump) }
         await wait.shift(by: jump)
         for account in accounts {
-            guard let bytes = windows[account]?.stored else { continue }
-            try? await store.setRequestWindow(bytes, of: account)
+            // What cannot be stored now is stored with the next request.
+            _ = try? await storeWindow(of: account)
         }
     }
 
@@ -219,16 +230,18 @@ package actor ServerGate {
         await wait.keepUnstored()
     }
 
+    /// Stores the wait, should it not be stored: to be called from time to time, for no cycle ends while it lasts.
+    package func keepUnstored() async { await wait.keepUnstored() }
+
     private func count(_ state: CircuitState) {
         metrics.api.circuitTransitions[metrics.circuitNames.all[0], state].increment()
     }
 
-    /// Reads what a former run spent; `false` when it cannot be read.
-    private func load(_ account: DID, now: Timestamp) async -> Bool {
-        guard windows[account] == nil else { return true }
-        guard let stored = try? await store.requestWindows(of: account) else { return false }
+    /// Reads what a former run spent.
+    private func load(_ account: DID, now: Timestamp) async throws(StoreError) {
+        guard windows[account] == nil else { return }
+        let stored = try await store.requestWindow(of: account)
         // Another request of the account may have been here meanwhile, and may have gone already.
         if windows[account] == nil { windows[account] = AccountWindow(limits: limits, stored: stored, now: now) }
-        return true
     }
 }

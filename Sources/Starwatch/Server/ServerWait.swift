@@ -21,9 +21,8 @@ final class ServerWait {
     /// Takes up what a former run stored.
     func restore(_ learned: ServerState, now: Timestamp) {
         guard let until = learned.notBefore else { return }
-        let restored = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
         // One that is over too: with a clock that is set back, it is moved back as well.
-        notBefore.extend(to: restored.until ?? until, source: .server, since: restored.since)
+        notBefore = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
         isCorrected = notBefore.until != until
     }
 
@@ -32,8 +31,8 @@ final class ServerWait {
 
     /// Waits until `until` at least, as asked at `now`.
     func hold(until: Timestamp, now: Timestamp, isolation: isolated (any Actor)? = #isolation) async {
-        notBefore.extend(to: until, source: .server, since: now)
-        await keep()
+        // Stored only where it makes the wait longer.
+        if notBefore.extend(to: until, since: now) { await keep() }
     }
 
     /// Moves along with a wall clock that was set by `jump`, positive for forward.

@@ -13,18 +13,14 @@ struct StoredWindow: Sendable, Hashable {
 
     init() {}
 
-    /// - Parameter times: Milliseconds and costs in turn, as ``SlidingWindow/state`` has them.
+    /// - Parameter times: Milliseconds and costs in turn, as ``SlidingWindow/state`` has them. What no clock and no limit
+    ///   can have is left out.
     init(times: [Int64]) {
         for index in stride(from: 0, to: times.count - 1, by: 2) {
-            spend(Int(clamping: times[index + 1]), at: Timestamp(milliseconds: times[index]))
+            let (time, cost) = (times[index], times[index + 1])
+            guard (0...1 << 50).contains(time), (1...1 << 30).contains(cost) else { continue }
+            spend(Int(cost), at: Timestamp(milliseconds: time))
         }
-    }
-
-    /// The most that any of `windows` knows of each second: each is what was known at some time of the same requests.
-    init(merging windows: [StoredWindow]) {
-        var most: [Int64: Int64] = [:]
-        for entry in windows.flatMap(\.spent) { most[entry.second] = max(most[entry.second] ?? 0, entry.cost) }
-        spent = most.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// Milliseconds and costs in turn.
@@ -50,9 +46,13 @@ struct StoredWindow: Sendable, Hashable {
         spend(Int(ahead), at: now)
     }
 
-    /// Moves everything along with a clock that was set.
+    /// When something was spent last; `nil` when nothing was.
+    var last: Timestamp? { spent.last.map { Timestamp(milliseconds: $0.second * 1000) } }
+
+    /// Moves everything along with a clock that was set: whole seconds, rounded up like the times themselves.
     mutating func shift(by jump: Duration) {
-        let seconds = jump.wholeMilliseconds / 1000
+        let milliseconds = jump.wholeMilliseconds
+        let seconds = milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0)
         spent = spent.map { ($0.second + seconds, $0.cost) }
     }
 

@@ -20,7 +20,7 @@ package final class AcknowledgeService: Service {
 
     /// Refusals after which a batch is halved, to find what it is that the server does not take (C-044).
     static let triesBeforeHalving = 3
-    /// Refusals after which a single acknowledgement is given up.
+    /// Refusals after which a single acknowledgement is given up, when the last one is a 200 that says so.
     static let triesOfOne = 5
 
     private let polls: [Poll]
@@ -196,7 +196,7 @@ package final class AcknowledgeService: Service {
             // All or nothing: a part that failed is the whole that failed (C-044).
             isRefused = true
             results[.failed].increment(by: count)
-            let isGivenUp = answer != nil && count == 1 && batch.attempts + 1 >= Self.triesOfOne
+            let isGivenUp = answer != nil && count == 1 && batch.refusals + 1 >= Self.triesOfOne
             logger.log(
                 .acknowledgeFailed,
                 [
@@ -229,13 +229,14 @@ package final class AcknowledgeService: Service {
             resume = until + (caller.clock.now - caller.time.now)
         case .noToken(let error):
             logger.log(.acknowledgeNoToken, [.error: "\(error.description)"])
+        case .unstored(let error): throw error
         }
         let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: caller.random())
         let next = max(resume, caller.clock.now + delay)
-        if isRefused, batch.ids.count > 1, batch.attempts + 1 >= Self.triesBeforeHalving {
+        if isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
             try await store.halveAck(batch, until: next, newKey: RandomID.uuid())
         } else {
-            try await store.deferAck(batch, until: next, newKey: newKey)
+            try await store.deferAck(batch, until: next, isRefused: isRefused, newKey: newKey)
         }
         pass.next = min(pass.next ?? next, next)
         return false

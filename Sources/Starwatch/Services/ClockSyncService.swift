@@ -34,6 +34,7 @@ package final class ClockSyncService: Service {
             while !Task.isCancelled {
                 // After a jump the clocks are compared at once.
                 await self.caller.lookAtClock()
+                await self.caller.gate.keepUnstored()
                 let known = self.caller.watch.jumps
                 if known != jumps, nextSync != nil { nextSync = self.caller.time.monotonic }
                 jumps = known

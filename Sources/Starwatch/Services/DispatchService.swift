@@ -119,23 +119,17 @@ package final class DispatchService: Service {
             return Pass(next: rest.next)
         }
         memory.forget()
+        var open: [OpenNotification] = []
+        var failure: StoreError?
         do throws(StoreError) {
-            try await settleTimes()
-            let current = try await identity.current()
-            guard let did = current.identity.did else { return pass }
-            if options.stalenessNotice { try await noticeStaleness(of: current) }
-            try await makeNotices(of: did)
-            try await store.readdress(to: sinks.filter { !$0.isDisabled }.map(\.name), now: clock.now)
-            var open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
-            for poll in polls {
-                let stream = StreamKey(account: did, server: server, poll: poll.name)
-                open += try await claim(poll, stream, &pass)
-            }
-            let configured = Set(polls.map { StreamKey(account: did, server: server, poll: $0.name) })
-            for stream in try await store.streams(of: did, with: .pending) where !configured.contains(stream) {
-                open += try await claim(nil, stream, &pass)
-            }
-            await deliver(open, &pass)
+            guard try await collect(&open, &pass) else { return pass }
+        } catch {
+            failure = error
+        }
+        // What was claimed before the store failed would else wait until its lease ends.
+        await deliver(open, &pass)
+        do throws(StoreError) {
+            if let failure { throw failure }
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
             // Staleness comes with time alone.
             if open.isEmpty, !options.stalenessNotice { memory.remember(mark: mark, at: start, next: pass.next) }
@@ -146,6 +140,28 @@ package final class DispatchService: Service {
         if pass.delivered > 0 || pass.dead > 0 { hasDelivered.raise() }
         if pass.settled > 0 { hasSettled.raise() }
         return pass
+    }
+
+    /// Claims what is due: what is open already, then what waits to be announced.
+    ///
+    /// - Returns: Whether there is an identity.
+    private func collect(_ open: inout [OpenNotification], _ pass: inout Pass) async throws(StoreError) -> Bool {
+        try await settleTimes()
+        let current = try await identity.current()
+        guard let did = current.identity.did else { return false }
+        if options.stalenessNotice { try await noticeStaleness(of: current) }
+        try await makeNotices(of: did)
+        try await store.readdress(to: sinks.filter { !$0.isDisabled }.map(\.name), now: clock.now)
+        open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
+        for poll in polls {
+            let stream = StreamKey(account: did, server: server, poll: poll.name)
+            open += try await claim(poll, stream, &pass)
+        }
+        let configured = Set(polls.map { StreamKey(account: did, server: server, poll: $0.name) })
+        for stream in try await store.streams(of: did, with: .pending) where !configured.contains(stream) {
+            open += try await claim(nil, stream, &pass)
+        }
+        return true
     }
 
     /// At the first pass, and whenever the clock was set back: a former run's clock may have been ahead.

@@ -3,4 +3,8 @@ enum ExtraRun {
     /// Recovery must take less than 30 s after the network returns (R-RTY-15).
     static let afterNetworkFailure = Duration.seconds(15)
     static let afterServerFailure = Duration.seconds(60)
+    /// A store that failed is tried every 2 s, and so is well again by then if its cause is gone.
+    static let afterStoreFailure = Duration.seconds(10)
+    /// What waits at the server comes when there is room, and not at the next scheduled time.
+    static let whileOutOfRoom = Duration.seconds(60)
 }

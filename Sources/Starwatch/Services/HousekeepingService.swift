@@ -48,8 +48,9 @@ package final class HousekeepingService: Service {
 
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
-            var nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
             var nextWork = self.time.monotonic + Self.interval
+            // Soon, for an agent that is started more often than it would clean.
+            var nextCleanup = nextWork
             while !Task.isCancelled {
                 await self.beat()
                 let isWell = self.store.health.failure == nil

@@ -33,6 +33,8 @@ package final class PollService: Service {
         var nextRun: [PollName: Timestamp] = [:]
     }
 
+    private let pages: [PollName: PageMemory]
+
     package init(
         polls: [Poll],
         store: Store,
@@ -62,6 +64,7 @@ package final class PollService: Service {
         self.news = news
         self.logger = logger
         self.state = Mutex(State())
+        pages = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, PageMemory()) })
     }
 
     /// Runs the schedules until the service is told to stop; a cycle under way is then given up, which loses nothing.
@@ -112,6 +115,7 @@ package final class PollService: Service {
             caller: caller,
             identity: identity,
             outbox: outbox,
+            pages: pages[poll.name] ?? PageMemory(),
             longest: longestCycle,
             runID: runID,
             logger: logger,
@@ -143,7 +147,7 @@ package final class PollService: Service {
         if let skip = result.skip { return skipped(poll, skip, runID: runID) }
         state.withLock { $0.lastSkip[poll.name] = nil }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
-        if result.new > 0 { hasStored.raise() }
+        if result.hasStored { hasStored.raise() }
         // What was delivered before the walk was complete is acknowledged already; only the watermark is behind.
         if result.cursorMoved && result.new == 0 { hasDelivered.raise() }
         return result
@@ -237,9 +241,12 @@ package final class PollService: Service {
         let result = await pass(poll, runID: RandomID.runID(), nextRun: nextRun)
         let now = caller.time.now
         if let resumeAt = result.resumeAt { return resumeAt }
+        if result.isStoreFailure { return now + ExtraRun.afterStoreFailure }
+        if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
         switch (result.skip, result.failure) {
         case (.throttled, _): return await caller.gate.heldUntil(now: now)
         case (.circuitOpen, _): return await caller.gate.nextTrial
+        case (.backpressure, _): return now + ExtraRun.whileOutOfRoom
         case (_, .network): return now + ExtraRun.afterNetworkFailure
         case (_, .timeout), (_, .serverError): return now + ExtraRun.afterServerFailure
         default: return nil

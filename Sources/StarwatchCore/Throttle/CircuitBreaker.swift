@@ -35,8 +35,8 @@ public struct CircuitBreaker: Sendable, Hashable {
         }
     }
 
-    /// Whether ``admit(at:)`` would let a request go, without changing anything.
-    public func isReady(at now: Timestamp) -> Bool {
+    /// Whether ``admit(at:)`` would let a request go. Begins no trial.
+    public mutating func isReady(at now: Timestamp) -> Bool {
         guard state != .halfOpen else { return false }
         return remainingWait(at: now) == nil
     }
@@ -44,10 +44,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     /// Asks to make a request. Makes an open circuit half-open when its time has come.
     public mutating func admit(at now: Timestamp) -> Admission {
         if state == .halfOpen { return .probing }
-        if let remaining = remainingWait(at: now) {
-            nextTry = now + remaining
-            return .wait(until: now + remaining)
-        }
+        if let remaining = remainingWait(at: now) { return .wait(until: now + remaining) }
         nextTry = nil
         if state == .closed { return .allowed }
         state = .halfOpen
@@ -114,8 +111,10 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
 
     /// Never more than the wait that was set: a clock that was set back does not prolong it.
-    private func remainingWait(at now: Timestamp) -> Duration? {
-        guard let nextTry, nextTry > now else { return nil }
-        return min(nextTry - now, wait)
+    private mutating func remainingWait(at now: Timestamp) -> Duration? {
+        guard let next = nextTry, next > now else { return nil }
+        let remaining = min(next - now, wait)
+        nextTry = now + remaining
+        return remaining
     }
 }

@@ -7,19 +7,16 @@ public enum ThrottleSource: String, Sendable, CaseIterable, Codable {
 }
 
 /// The time before which no request may go to a server: the latest of all reasons to wait.
-public struct NotBefore: Sendable, Hashable, Codable {
+public struct NotBefore: Sendable, Hashable {
     /// `nil` when there is nothing to wait for.
     public private(set) var until: Timestamp?
-    /// Who asked for ``until``.
-    public private(set) var source: ThrottleSource?
     /// When it was asked for; `nil` when that is not known.
     public private(set) var since: Timestamp?
 
     public init() {}
 
-    public init(until: Timestamp, source: ThrottleSource, since: Timestamp?) {
+    public init(until: Timestamp, since: Timestamp?) {
         self.until = until
-        self.source = source
         self.since = since
     }
 
@@ -28,13 +25,17 @@ public struct NotBefore: Sendable, Hashable, Codable {
     /// A wait of a time to come was asked for under a clock that was ahead: it begins now, and is as long as then.
     public init(restoring until: Timestamp, since: Timestamp?, now: Timestamp) {
         let ahead = since.map { max($0 - now, .zero) } ?? .zero
-        self.init(until: until - ahead, source: .server, since: since.map { $0 - ahead })
+        self.init(until: until - ahead, since: since.map { $0 - ahead })
     }
 
     /// Adds a reason to wait, given at `since`. It never shortens the wait.
-    public mutating func extend(to time: Timestamp, source: ThrottleSource, since: Timestamp?) {
-        if let until, until >= time { return }
-        self = NotBefore(until: time, source: source, since: since)
+    ///
+    /// - Returns: Whether the wait has become longer.
+    @discardableResult
+    public mutating func extend(to time: Timestamp, since: Timestamp?) -> Bool {
+        if let until, until >= time { return false }
+        self = NotBefore(until: time, since: since)
+        return true
     }
 
     /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.

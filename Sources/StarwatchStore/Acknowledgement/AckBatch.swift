@@ -8,8 +8,10 @@ package struct AckBatch: Sendable, Hashable, Identifiable {
     package let key: String
     /// In ascending order.
     package let ids: [JWTID]
-    /// Tries that failed.
+    /// Tries that failed, for whatever reason.
     package let attempts: Int
+    /// Those of them that the server refused.
+    package let refusals: Int
     /// When the batch was made: part of its request, which stays the same under its key.
     package let createdAt: Timestamp
 }

@@ -22,7 +22,10 @@ extension Store {
         return try write(.acknowledge) { db in
             guard try db.isActive(stream.account) else { return nil }
             if let open = try db.row(
-                "SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at FROM ack_batches WHERE stream_id = ?",
+                """
+                SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at, refusals
+                FROM ack_batches WHERE stream_id = ?
+                """,
                 [id]
             ) {
                 guard open.time(4) <= now else { return nil }
@@ -41,6 +44,7 @@ extension Store {
                         key: open[1],
                         ids: ids,
                         attempts: open[3],
+                        refusals: open[6],
                         createdAt: open.time(5)
                     )
                 }
@@ -92,7 +96,15 @@ extension Store {
                 """,
                 [id, key, jsonArray(rowIDs), now.milliseconds]
             )
-            return AckBatch(id: db.lastInsertedRowID, stream: stream, key: key, ids: ids, attempts: 0, createdAt: now)
+            return AckBatch(
+                id: db.lastInsertedRowID,
+                stream: stream,
+                key: key,
+                ids: ids,
+                attempts: 0,
+                refusals: 0,
+                createdAt: now
+            )
         }
     }
 
@@ -112,15 +124,22 @@ extension Store {
 
     /// Puts a batch off after a failed request; it keeps its ids, and its key.
     ///
-    /// - Parameter newKey: Replaces the key when the server knows it with another body; `nil` keeps it.
-    package func deferAck(_ batch: AckBatch, until: Timestamp, newKey: String? = nil) throws(StoreError) {
+    /// - Parameters:
+    ///   - isRefused: Whether the server refused it, and not the way to it failed.
+    ///   - newKey: Replaces the key when the server knows it with another body; `nil` keeps it.
+    package func deferAck(
+        _ batch: AckBatch,
+        until: Timestamp,
+        isRefused: Bool = false,
+        newKey: String? = nil
+    ) throws(StoreError) {
         try direct(.acknowledge) { db in
             try db.run(
                 """
-                UPDATE ack_batches SET attempts = attempts + 1, next_attempt_at = ?,
+                UPDATE ack_batches SET attempts = attempts + 1, refusals = refusals + ?, next_attempt_at = ?,
                     idempotency_key = coalesce(?, idempotency_key) WHERE id = ?
                 """,
-                [until.milliseconds, newKey, batch.id]
+                [isRefused, until.milliseconds, newKey, batch.id]
             )
         }
     }
@@ -139,7 +158,7 @@ extension Store {
         try write(.acknowledge) { db in
             try db.run(
                 """
-                UPDATE ack_batches SET attempts = 0, next_attempt_at = ?1, idempotency_key = ?2, row_ids =
+                UPDATE ack_batches SET attempts = 0, refusals = 0, next_attempt_at = ?1, idempotency_key = ?2, row_ids =
                     (SELECT json_group_array(id) FROM (SELECT id FROM notification_outbox
                         WHERE id IN (SELECT value FROM json_each(row_ids)) ORDER BY jwt_id LIMIT ?3))
                 WHERE id = ?4

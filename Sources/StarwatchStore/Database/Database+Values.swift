@@ -71,6 +71,11 @@ func jsonArray(_ ids: [Int64]) -> String {
     "[" + ids.map(String.init).joined(separator: ",") + "]"
 }
 
+/// A JSON array of texts.
+func jsonArray(_ texts: [String]) throws -> String {
+    String(decoding: try JSONEncoder().encode(texts), as: UTF8.self)
+}
+
 extension [UInt8] {
     /// These bytes as SQLite takes them.
     var blob: Data { Data(self) }

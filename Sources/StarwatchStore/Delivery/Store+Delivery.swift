@@ -96,7 +96,15 @@ extension Store {
         var delta = Ledger()
         let result: DeliveryResult
         let closed: String
-        if states.contains(.ok) {
+        // One sink that has it does not make up for one that refused it: an operator can have that one asked again.
+        let dead =
+            states.contains(.rejected)
+            ? try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id], db) : []
+        if !dead.isEmpty || states.contains(.rejected) && !states.contains(.ok) {
+            delta.dead = dead.count
+            note(.dead, dead.count)
+            (result, closed) = (.dead(dead), "dead")
+        } else if states.contains(.ok) {
             let ids = try moved(
                 "state = 'delivered', delivered_at = ?1",
                 [now.milliseconds, stream, id],
@@ -105,11 +113,6 @@ extension Store {
             delta.delivered = ids.count
             note(.delivered, ids.count)
             (result, closed) = (.delivered(ids), "delivered")
-        } else if states.contains(.rejected) {
-            let ids = try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id], db)
-            delta.dead = ids.count
-            note(.dead, ids.count)
-            (result, closed) = (.dead(ids), "dead")
         } else {
             let ids = try moved(
                 "state = iif(?1 > 0, 'pending', state), notification_id = NULL",

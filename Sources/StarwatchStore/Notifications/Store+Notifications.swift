@@ -71,8 +71,8 @@ extension Store {
         _ now: Timestamp
     ) throws -> String {
         let first = notification.repeats ?? notification.id
-        let earlier = try db.integer("SELECT count(*) FROM notifications WHERE repeats = ?", [first])
-        let id = RepetitionID.make(of: first, number: earlier + 1)
+        // Each is snoozed once at most, so that the next one to it is free.
+        let id = RepetitionID.make(of: notification.id, number: 1)
         try db.run(
             """
             INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,

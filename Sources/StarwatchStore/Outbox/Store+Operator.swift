@@ -75,25 +75,47 @@ extension Store {
         }
     }
 
-    /// Makes dead rows of the active identity pending again, with all their tries. Other ids are passed over.
+    /// Has dead rows of the active identity delivered again, with all their tries. Other ids are passed over.
     ///
+    /// They become pending, for a new notification; but what some sinks have goes only to those that refused it, in the
+    /// notification it was in, with all its dead rows.
+    ///
+    /// - Parameter sinks: The sinks that there are now.
     /// - Returns: How many rows changed.
-    package func retry(_ ids: [Int64], now: Timestamp) throws(StoreError) -> Int {
-        try edit(ids, note: .retried) { db, list in
-            try db.rows(
+    package func retry(_ ids: [Int64], sinks: [String], now: Timestamp) throws(StoreError) -> Int {
+        try write(.edit) { db in
+            let (list, names) = (jsonArray(ids), try jsonArray(sinks))
+            let isActive = """
+                stream_id IN (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
                 """
-                UPDATE notification_outbox
-                SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL
-                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND stream_id IN
-                    (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
-                RETURNING stream_id
+            var partial: [(notification: Int64, stream: Int64)] = []
+            let found = try db.rows(
+                """
+                SELECT DISTINCT notification_id, stream_id FROM notification_outbox o
+                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND \(isActive) AND EXISTS
+                    (SELECT 1 FROM deliveries d WHERE d.notification_id = o.notification_id AND d.state = 'ok')
+                ORDER BY notification_id
                 """,
                 [list]
             )
-        } entry: { count in
-            var delta = Ledger()
-            delta.dead = -count
-            return delta
+            while let row = try found.next() { partial.append((row[0], row[1])) }
+            var streams: [Int64: Int] = [:]
+            for (notification, stream) in partial {
+                streams[stream, default: 0] += try db.reopen(notification, of: stream, sinks: names, now)
+            }
+            let rows = try db.rows(
+                """
+                UPDATE notification_outbox
+                SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL
+                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND \(isActive) RETURNING stream_id
+                """,
+                [list]
+            )
+            while let row = try rows.next() { streams[row[0], default: 0] += 1 }
+            let total = try book(streams, as: .retried, db) { $0.dead = -$1 }
+            // Where the sinks that refused it are gone, those that have it are all there are.
+            for (notification, stream) in partial { _ = try settle(notification, stream, db, now) }
+            return total
         }
     }
 
@@ -101,37 +123,38 @@ extension Store {
     ///
     /// - Returns: How many rows changed.
     package func discard(_ ids: [Int64], now: Timestamp) throws(StoreError) -> Int {
-        try edit(ids, note: .discarded) { db, list in
-            try db.rows(
+        try write(.edit) { db in
+            var streams: [Int64: Int] = [:]
+            let rows = try db.rows(
                 """
                 UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
                 WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id
                 """,
-                [now.milliseconds, list]
+                [now.milliseconds, jsonArray(ids)]
             )
-        } entry: { count in
-            var delta = Ledger()
-            delta.dead = -count
-            delta.cancelled = count
-            return delta
+            while let row = try rows.next() { streams[row[0], default: 0] += 1 }
+            return try book(streams, as: .discarded, db) { entry, count in
+                entry.dead = -count
+                entry.cancelled = count
+            }
         }
     }
 
-    private func edit(
-        _ ids: [Int64],
-        note change: OutboxChange,
-        _ update: (Database, String) throws -> RowCursor,
-        entry: (Int) -> Ledger
-    ) throws(StoreError) -> Int {
-        try write(.edit) { db in
-            var streams: [Int64: Int] = [:]
-            let rows = try update(db, jsonArray(ids))
-            while let row = try rows.next() { streams[row[0], default: 0] += 1 }
-            for (stream, count) in streams { try db.add(entry(count), to: stream) }
-            let total = streams.values.reduce(0, +)
-            note(change, total)
-            return total
+    /// Enters an edit of so many rows of each stream; how many there are in all.
+    private func book(
+        _ streams: [Int64: Int],
+        as change: OutboxChange,
+        _ db: Database,
+        entry: (inout Ledger, Int) -> Void
+    ) throws -> Int {
+        for (stream, count) in streams.sorted(by: { $0.key < $1.key }) {
+            var delta = Ledger()
+            entry(&delta, count)
+            try db.add(delta, to: stream)
         }
+        let total = streams.values.reduce(0, +)
+        note(change, total)
+        return total
     }
 
     /// Rows by state, for the states that are not an end, and dead ones; every one of them is there, at least with 0.
@@ -189,5 +212,29 @@ extension Database {
                 WHERE state = '\(state)' AND stream_id = streams.id)) FROM streams
             """
         )?.optionalTime(0)
+    }
+}
+
+extension Database {
+    /// Claims the dead rows of a notification for it again, and makes it due at the sinks that refused it; how many rows.
+    ///
+    /// - Parameter sinks: The sinks that there are, as JSON.
+    fileprivate func reopen(_ notification: Int64, of stream: Int64, sinks: String, _ now: Timestamp) throws -> Int {
+        try run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
+        try run(
+            """
+            UPDATE deliveries SET state = iif(sink IN (SELECT value FROM json_each(?1)), 'pending', 'gone'),
+                rejections = 0, lease = lease + 1, leased_until = NULL, next_attempt_at = ?2, updated_at = ?2
+            WHERE notification_id = ?3 AND state = 'rejected'
+            """,
+            [sinks, now.milliseconds, notification]
+        )
+        return try changed(
+            """
+            UPDATE notification_outbox SET state = 'claimed', finished_at = NULL, retry_count = 0
+            WHERE state = 'dead' AND stream_id = ? AND notification_id = ?
+            """,
+            [stream, notification]
+        )
     }
 }

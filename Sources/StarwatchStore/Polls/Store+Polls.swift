@@ -137,25 +137,24 @@ extension Store {
         }
     }
 
-    /// The request windows stored for an account, one for each of its streams that has any.
-    package func requestWindows(of account: DID) throws(StoreError) -> [[UInt8]] {
+    /// The request window stored for an account; `nil` when there is none.
+    package func requestWindow(of account: DID) throws(StoreError) -> [UInt8]? {
         try direct(.read) { db in
-            var windows: [[UInt8]] = []
-            let rows = try db.rows(
-                "SELECT request_window FROM streams WHERE account = ? AND request_window IS NOT NULL ORDER BY id",
-                [account.rawValue]
-            )
-            while let row = try rows.next() { windows.append(row.bytes(0)) }
-            return windows
+            try db.row("SELECT window FROM request_windows WHERE account = ?", [account.rawValue])?.bytes(0)
         }
     }
 
-    /// Stores an account's request window with all of its streams, before a request goes and when the clock was set.
-    package func setRequestWindow(_ window: [UInt8], of account: DID) throws(StoreError) {
+    /// Stores an account's request window, before a request goes and when the clock was set.
+    ///
+    /// - Parameter spentAt: When the last request of it was counted.
+    package func setRequestWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp) throws(StoreError) {
         try direct(.finishCycle) { db in
             try db.run(
-                "UPDATE streams SET request_window = ? WHERE account = ?",
-                [window.blob, account.rawValue]
+                """
+                INSERT INTO request_windows (account, window, spent_at) VALUES (?, ?, ?)
+                ON CONFLICT (account) DO UPDATE SET window = excluded.window, spent_at = excluded.spent_at
+                """,
+                [account.rawValue, window.blob, spentAt.milliseconds]
             )
         }
     }

@@ -32,6 +32,7 @@ package struct RetentionCounts: Sendable, Hashable {
     package internal(set) var logs = 0
     package internal(set) var archivedStars = 0
     package internal(set) var watermarks = 0
+    package internal(set) var windows = 0
     package internal(set) var settings = 0
 
     package init() {}
@@ -42,23 +43,30 @@ extension Store {
     ///
     /// Rows that the server may still give again (close to the fetch cursor, or above it or the watermark) stay
     /// however old they are: without them a quiet stream's last change would be announced every week.
-    package func retention(_ policy: RetentionPolicy, now: Timestamp) throws(StoreError) -> RetentionCounts {
+    ///
+    /// Others' work comes between the transactions, for none of this is in a hurry.
+    package nonisolated func retention(
+        _ policy: RetentionPolicy,
+        now: Timestamp
+    ) async throws(StoreError) -> RetentionCounts {
         var counts = RetentionCounts()
-        let streams = try direct(.read) { db in
-            try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM streams"))
-        }
-        for stream in streams {
-            counts.outbox += try cleanOutbox(stream, policy, now)
+        for stream in try await streamRows() {
+            var next: String? = ""
+            while let after = next {
+                let (last, deleted) = try await cleanOutbox(stream, after: after, policy, now)
+                counts.outbox += deleted
+                next = last
+            }
         }
         func before(_ age: Duration) -> Int64 { (now - age).milliseconds }
         // A notice of staleness is taken back from those who have it, however long that takes.
         let standing = "(SELECT notification_id FROM staleness_notices)"
         let timed: [(String, Duration, WritableKeyPath<RetentionCounts, Int>)] = [
             (
-                // What one sink has taken must be known for as long as another is waited for.
+                // What one sink has taken must be known for as long as another is waited for, or may be asked again.
                 """
                 DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?
-                    AND notification_id NOT IN (SELECT id FROM notifications WHERE state = 'open')
+                    AND notification_id NOT IN (SELECT id FROM notifications WHERE state IN ('open', 'dead'))
                     AND notification_id NOT IN \(standing)
                 """, policy.deliveries, \.deliveries
             ),
@@ -83,52 +91,63 @@ extension Store {
             ("DELETE FROM log_entries WHERE is_error = 1 AND created_at < ?", policy.errorLogs, \.logs),
             ("DELETE FROM starred_archive WHERE archived_at < ?", policy.history, \.archivedStars),
             ("DELETE FROM poll_schedules WHERE updated_at < ?", policy.watermarks, \.watermarks),
+            // A window says something of its last minute only.
+            ("DELETE FROM request_windows WHERE spent_at < ?", .days(1), \.windows),
         ]
         for (sql, age, key) in timed {
-            counts[keyPath: key] += try direct(.retention) { db in try db.changed(sql, [before(age)]) }
+            counts[keyPath: key] += try await delete(sql, before(age))
         }
-        try cleanAccounts(policy, now, &counts)
-        try checkpoint()
+        (counts.watermarks, counts.settings) = try await cleanAccounts(policy, now)
+        try await checkpoint()
         return counts
     }
 
-    /// Deletes finished rows of one stream, oldest first, a thousand at a time.
-    private func cleanOutbox(_ stream: Int64, _ policy: RetentionPolicy, _ now: Timestamp) throws(StoreError) -> Int {
+    private func streamRows() throws(StoreError) -> [Int64] {
+        try direct(.read) { db in try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM streams ORDER BY id")) }
+    }
+
+    private func delete(_ sql: String, _ time: Int64) throws(StoreError) -> Int {
+        try direct(.retention) { db in try db.changed(sql, [time]) }
+    }
+
+    /// Deletes the finished ones of a thousand rows of a stream that come after an identifier.
+    ///
+    /// - Returns: The last of the thousand, and how many were deleted; `nil` when there was none.
+    private func cleanOutbox(
+        _ stream: Int64,
+        after: String,
+        _ policy: RetentionPolicy,
+        _ now: Timestamp
+    ) throws(StoreError) -> (last: String?, deleted: Int) {
         let ended = (now - policy.delivered).milliseconds
         let history = (now - policy.history).milliseconds
         let dead = (now - policy.dead).milliseconds
         let newest = max(ended, max(history, dead))
-        var total = 0
-        var after: Int64 = 0
-        while true {
-            let (last, deleted): (Int64?, Int) = try write(.retention) { db in
-                let last = try Int64.fetchOne(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT max(id) FROM (SELECT id FROM notification_outbox
-                                WHERE id > ? AND created_at < ? ORDER BY id LIMIT 1000)
-                            """
-                    ),
-                    arguments: [after, newest]
-                )
-                guard let last else { return (nil, 0) }
-                let guardID = try retained(stream, db)
-                let deleted = try db.changed(
-                    """
-                    DELETE FROM notification_outbox WHERE id > ?1 AND id <= ?2 AND stream_id = ?3 AND jwt_id < ?4 AND (
-                        (state IN ('acknowledged', 'cancelled') AND finished_at < ?5)
-                        OR (state = 'suppressed' AND finished_at < ?5
-                            AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6))
-                        OR (state = 'dead' AND finished_at < ?7))
-                    """,
-                    [after, last, stream, guardID, ended, history, dead]
-                )
-                note(.cleaned, deleted)
-                return (last, deleted)
-            }
-            total += deleted
-            guard let last else { return total }
-            after = last
+        return try write(.retention) { db in
+            let guardID = try retained(stream, db)
+            let last = try String.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT max(jwt_id) FROM (SELECT jwt_id FROM notification_outbox
+                            WHERE stream_id = ? AND jwt_id > ? AND jwt_id < ? AND created_at < ?
+                            ORDER BY jwt_id LIMIT 1000)
+                        """
+                ),
+                arguments: [stream, after, guardID, newest]
+            )
+            guard let last else { return (nil, 0) }
+            let deleted = try db.changed(
+                """
+                DELETE FROM notification_outbox WHERE stream_id = ?1 AND jwt_id > ?2 AND jwt_id <= ?3 AND (
+                    (state IN ('acknowledged', 'cancelled') AND finished_at < ?4)
+                    OR (state = 'suppressed' AND finished_at < ?4
+                        AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?5))
+                    OR (state = 'dead' AND finished_at < ?6))
+                """,
+                [stream, after, last, ended, history, dead]
+            )
+            note(.cleaned, deleted)
+            return (last, deleted)
         }
     }
 
@@ -149,19 +168,18 @@ extension Store {
 
     private func cleanAccounts(
         _ policy: RetentionPolicy,
-        _ now: Timestamp,
-        _ counts: inout RetentionCounts
-    ) throws(StoreError) {
+        _ now: Timestamp
+    ) throws(StoreError) -> (watermarks: Int, settings: Int) {
         let unpolled = (now - policy.watermarks).milliseconds
         let (inactive, removed) = ((now - policy.settings).milliseconds, (now - policy.removed).milliseconds)
-        let (watermarks, settings) = try write(.retention) { db in
+        let counts = try write(.retention) { db in
             var (watermarks, settings) = (0, 0)
             let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
             for id in try Int64.fetchAll(old, arguments: [unpolled]) {
                 try db.run(
                     """
                     UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
-                        walk_before = NULL, walk_after = NULL, request_window = NULL WHERE id = ?
+                        walk_before = NULL, walk_after = NULL WHERE id = ?
                     """,
                     [id]
                 )
@@ -204,9 +222,8 @@ extension Store {
             )
             return (watermarks, settings)
         }
-        if settings > 0 { streamIDs.removeAll() }
-        counts.watermarks += watermarks
-        counts.settings += settings
+        if counts.1 > 0 { streamIDs.removeAll() }
+        return counts
     }
 }
 

@@ -165,10 +165,9 @@ extension Store {
         let before = try db.stars(of: account)
         var seen = Set<String>()
         let after = edit(before).filter { seen.insert($0).inserted }
-        let json = String(decoding: try JSONEncoder().encode(after), as: UTF8.self)
         try db.run(
             "UPDATE settings SET starredPlanHandleIds = ?, starsSeeded = 1, updated_at = ? WHERE accountDid = ?",
-            [json, now.milliseconds, account.rawValue]
+            [try jsonArray(after), now.milliseconds, account.rawValue]
         )
         var suppressed = 0
         for plan in before where !seen.contains(plan) {

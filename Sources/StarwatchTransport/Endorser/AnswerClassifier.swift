@@ -15,17 +15,14 @@ package enum AnswerClassifier {
     ) -> APIFailure? {
         if (200..<300).contains(status) || status == 304 { return nil }
         let error = (400..<600).contains(status) ? ErrorBody(body) : ErrorBody()
-        func failure(
-            _ result: RequestResult,
-            _ failureClass: FailureClass,
-            _ reason: String,
-            retryAfter: Duration? = nil
-        ) -> APIFailure {
+        // Whatever the failure: it was said for how long to leave the server alone.
+        let wait = (400..<600).contains(status) ? retryAfter(headers, error, now: now) : nil
+        func failure(_ result: RequestResult, _ failureClass: FailureClass, _ reason: String) -> APIFailure {
             APIFailure(
                 result: result,
                 failureClass: failureClass,
                 status: status,
-                retryAfter: retryAfter,
+                retryAfter: wait,
                 reason: reason
             )
         }
@@ -52,19 +49,12 @@ package enum AnswerClassifier {
         case 415:
             return failure(.badRequest, .refused, "The server does not take this content type (415).")
         case 429:
-            return failure(
-                .rateLimited,
-                .rateLimited,
-                "The server asks to slow down (429).",
-                retryAfter: retryAfter(headers, error, now: now)
-            )
-        case 503:
-            guard let wait = retryAfter(headers, error, now: now) else { fallthrough }
+            return failure(.rateLimited, .rateLimited, "The server asks to slow down (429).")
+        case 500..<600 where wait != nil:
             return failure(
                 .serverError,
                 .unavailable,
-                "The server is unavailable and says for how long (503).",
-                retryAfter: wait
+                "The server is unavailable and says for how long (\(status))."
             )
         case 500..<600:
             return failure(.serverError, .serverError, "The server failed (\(status)).")

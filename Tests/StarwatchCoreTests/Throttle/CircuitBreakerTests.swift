@@ -18,8 +18,8 @@ import Testing
         }
         #expect(circuit.failed(.timeout, at: start) == .open)
         #expect(circuit.admit(at: start) == .wait(until: start + .seconds(60)))
-        #expect(!circuit.isReady(at: start + .seconds(59)))
-        #expect(circuit.isReady(at: start + .seconds(60)))
+        let isReady = [59, 60].map { circuit.isReady(at: start + .seconds($0)) }
+        #expect(isReady == [false, true])
     }
 
     @Test func anAnswerEndsTheRow() {
@@ -79,6 +79,15 @@ import Testing
         let earlier = start - .seconds(3600)
         #expect(circuit.admit(at: earlier) == .wait(until: earlier + .seconds(60)))
         #expect(circuit.admit(at: earlier + .seconds(60)) == .probe)
+    }
+
+    /// A poll asks only whether it is ready, until it is.
+    @Test func aClockThatIsSetBackDoesNotHoldWhoOnlyAsks() {
+        var circuit = CircuitBreaker()
+        for _ in 0..<5 { circuit.failed(.timeout, at: start) }
+        let earlier = start - .seconds(86_400)
+        let isReady = [0, 59, 60].map { circuit.isReady(at: earlier + .seconds($0)) }
+        #expect(isReady == [false, false, true])
     }
 
     @Test func aSinkIsTriedMoreSlowlyAndThenProbed() {

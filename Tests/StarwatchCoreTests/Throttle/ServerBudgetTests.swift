@@ -37,11 +37,10 @@ import Testing
     @Test func reasonsToWaitOnlyLengthen() {
         var notBefore = NotBefore()
         #expect(notBefore.wait(at: now) == nil)
-        notBefore.extend(to: now + .seconds(60), source: .server, since: now)
-        notBefore.extend(to: now + .seconds(5), source: .client, since: now)
-        #expect(notBefore == NotBefore(until: now + .seconds(60), source: .server, since: now))
-        notBefore.extend(to: now + .seconds(90), source: .client, since: now)
-        #expect(notBefore.source == .client)
+        notBefore.extend(to: now + .seconds(60), since: now)
+        notBefore.extend(to: now + .seconds(5), since: now)
+        #expect(notBefore == NotBefore(until: now + .seconds(60), since: now))
+        notBefore.extend(to: now + .seconds(90), since: now)
         #expect(notBefore.wait(at: now + .seconds(30)) == .seconds(60))
         #expect(notBefore.wait(at: now + .seconds(90)) == nil)
     }
@@ -49,7 +48,7 @@ import Testing
     /// How far the clock is behind the one that was asked to wait for 60 s, and how long is left.
     @Test(arguments: [(0, 60), (-20, 40), (20, 60), (86_400, 60)])
     func aStoredWaitIsNoLongerThanItWasAskedFor(behind: Int, left: Int) {
-        let asked = NotBefore(until: now + .seconds(60), source: .server, since: now)
+        let asked = NotBefore(until: now + .seconds(60), since: now)
         let current = now - .seconds(behind)
         let restored = NotBefore(restoring: now + .seconds(60), since: asked.since, now: current)
         #expect(restored.wait(at: current) == .seconds(left))

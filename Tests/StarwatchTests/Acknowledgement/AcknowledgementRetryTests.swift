@@ -167,4 +167,36 @@ import Testing
             #expect(try await bench.imbalance() == 0)
         }
     }
+
+    /// What the way to the server did is no word of the server's.
+    @Test func onlyRefusalsCountTowardsGivingUp() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(1)
+            for _ in 0..<8 { bench.mock.script(.status(500), at: .acknowledge) }
+            let refusal = #"{"acknowledged":0,"failed":1,"alreadyAcknowledged":0}"#
+            for _ in 0..<5 { bench.mock.script(.status(200, body: refusal), at: .acknowledge) }
+            for _ in 0..<12 {
+                let next = try #require(await bench.acknowledge().next)
+                bench.clock.advance(by: next - bench.clock.now)
+            }
+            #expect(bench.mock.requestCount(of: .acknowledge) == 12)
+            #expect(try await bench.counts() == [.delivered: 1])
+            #expect(try await bench.watermark() == nil)
+            await bench.acknowledge()
+            #expect(try await bench.watermark() != nil)
+        }
+    }
+
+    @Test func aBatchIsNotHalvedForABrokenWay() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(4)
+            bench.mock.script(.status(500), .status(500), .status(500), .status(400), at: .acknowledge)
+            for _ in 0..<4 {
+                let next = try #require(await bench.acknowledge().next)
+                bench.clock.advance(by: next - bench.clock.now)
+            }
+            #expect(await bench.acknowledge().acknowledged == 4)
+            #expect(Set(try bench.mock.acknowledgements().map(\.key)).count == 1)
+        }
+    }
 }

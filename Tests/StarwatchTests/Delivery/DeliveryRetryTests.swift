@@ -1,4 +1,6 @@
+import MockEndorser
 import StarwatchCore
+import StarwatchStore
 import Synchronization
 import Testing
 
@@ -115,7 +117,8 @@ import Testing
         }
     }
 
-    @Test func aRowThatOneSinkTookIsDeliveredThoughAnotherRefusedIt() async throws {
+    /// It may be all that the person looks at, so that it is told, and can be made good.
+    @Test func whatOneSinkRefusedIsDeadThoughAnotherTookIt() async throws {
         try await Bench.run(sinks: ["first", "second"]) { bench async throws in
             bench["second"].answer(.refused)
             await bench.fetch(1)
@@ -125,7 +128,16 @@ import Testing
             }
             #expect(bench["second"].seen.count == 3)
             #expect(bench["first"].seen.count == 1)
+            #expect(try await bench.counts() == [.dead: 1])
+
+            bench["second"].answer(.ok)
+            #expect(try await bench.agent.outboxRetryAll(poll: nil) == 1)
+            #expect(await bench.dispatch().delivered == 1)
+            #expect(bench["second"].seen.count == 4)
+            #expect(Set(bench["second"].seen.map(\.id)).count == 1)
+            #expect(bench["first"].seen.count == 1)
             #expect(try await bench.counts() == [.delivered: 1])
+            #expect(try await bench.imbalance() == 0)
         }
     }
 
@@ -279,6 +291,27 @@ import Testing
             }
             #expect(try await bench.counts() == [.claimed: 1, .delivered: 1])
             #expect(Set(sink.seen.map(\.id)).count == 2)
+        }
+    }
+
+    /// Its lease is ours for two minutes, in which nobody else would deliver it.
+    @Test func whatWasClaimedBeforeTheDatabaseFailedIsDelivered() async throws {
+        try await World.with(.canonical) { world in
+            let claims = Mutex(0)
+            var surroundings = AgentSurroundings()
+            surroundings.store = { options in
+                options.interrupt = { (operation, moment) throws(StoreError) in
+                    if operation == .claim, moment == .ended { claims.withLock { $0 += 1 } }
+                    // The first looks for what is open; the second has claimed.
+                    if operation == .read, moment == .begun, claims.withLock({ $0 == 2 }) { throw StoreError.busy }
+                }
+            }
+            let agent = try await world.agent(surroundings: surroundings) { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 1)
+            #expect(await agent.cycle().new == 1)
+            _ = await agent.dispatcher.pass()
+            #expect(claims.withLock { $0 } == 2)
+            #expect(try world.notifications.count == 1)
         }
     }
 }

@@ -169,6 +169,27 @@ import Testing
         }
     }
 
+    /// It was news when it was found first; now it has to be delivered, and nobody else says so.
+    @Test(arguments: MockDialect.allCases)
+    func whatComesAgainIsThereToBeDelivered(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 60) { world in
+            world.mock.publish(count: 20)
+            var agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            #expect(await agent.cycle().hasStored)
+            world.clock.advance(by: .seconds(600))
+            agent = try await world.agent { $0.outbox.maxUndelivered = 10 }
+            #expect(await agent.dispatcher.pass().delivered == 9)
+            let result = await agent.cycle()
+            #expect(result.new == 0 && result.hasStored)
+            #expect(try await agent.rows([.pending]).isEmpty == false)
+            _ = await agent.dispatcher.pass()
+            _ = await agent.acknowledger.pass()
+            _ = await agent.cycle()
+            _ = await agent.dispatcher.pass()
+            #expect(await agent.cycle().hasStored == false)
+        }
+    }
+
     @Test(arguments: EvictionPolicy.allCases)
     func aResumedWalkDoesNotGiveUpWhatWasEvictedMeanwhile(policy: EvictionPolicy) async throws {
         try await World.with(.endorser, plans: 120) { world in

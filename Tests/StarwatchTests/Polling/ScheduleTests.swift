@@ -1,5 +1,6 @@
 import MockEndorser
 import StarwatchCore
+import StarwatchStore
 import Testing
 
 @testable import Starwatch
@@ -282,6 +283,55 @@ import Testing
             let page = await agent.page()
             #expect(page["starwatch_poll_outcomes_total", ["poll": World.starred, "outcome": "deferred"]] == 1)
             #expect(page["starwatch_poll_success_total", ["poll": World.starred]] == 1)
+        }
+    }
+
+    @Test func aCycleWhoseDatabaseFailedIsMadeAgainSoon() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let fault = StoreFault()
+            let agent = try await world.agent(surroundings: fault.surroundings) {
+                $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
+                $0.polls[0].bootstrap = .beginning
+            }
+            world.mock.publish(count: 1)
+            let due = Timestamp(milliseconds: (ManualClock.start.milliseconds / 86_400_000 * 24 + 32) * 3_600_000)
+            try await following(agent) {
+                await world.clock.run(until: due - .seconds(1))
+                fault.fail(.commit)
+                await world.clock.run(until: due + .seconds(5))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 1)
+                fault.fail()
+                await world.clock.run(until: due + .seconds(16))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 2)
+                let waiting = try await agent.rows([.pending]).count
+                #expect(waiting == 1)
+            }
+        }
+    }
+
+    @Test func whatFoundNoRoomIsFetchedWhenThereIsRoomAndNotAtTheNextRun() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent {
+                $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
+                $0.polls[0].bootstrap = .beginning
+                $0.outbox.maxUndelivered = 10
+            }
+            world.mock.publish(count: 15)
+            let due = Timestamp(milliseconds: (ManualClock.start.milliseconds / 86_400_000 * 24 + 32) * 3_600_000)
+            try await following(agent) {
+                await world.clock.run(until: due + .seconds(150))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 1)
+                let waiting = try await agent.rows([.pending]).count
+                #expect(waiting == 10)
+                #expect(await agent.dispatcher.pass().delivered == 10)
+                await world.clock.run(until: due + .seconds(240))
+                await world.clock.sleepers(atLeast: 1)
+                let left = try await agent.rows([.pending]).count
+                #expect(left == 5)
+            }
         }
     }
 }

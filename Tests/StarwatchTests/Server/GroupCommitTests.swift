@@ -1,3 +1,4 @@
+import StarwatchStore
 import Testing
 
 @testable import Starwatch
@@ -10,7 +11,7 @@ import Testing
         #expect(group.isWriting)
         let late = group.enter()
         #expect(!group.isCovered(first))
-        group.end(isStored: true)
+        group.end(nil)
         #expect(group.isCovered(first) && group.isCovered(second))
         #expect(!group.isCovered(late) && !group.isWriting)
     }
@@ -19,23 +20,23 @@ import Testing
         var group = GroupCommit()
         let first = group.enter()
         group.begin()
-        group.end(isStored: false)
+        group.end(.busy)
         #expect(!group.isCovered(first))
         group.begin()
-        group.end(isStored: true)
+        group.end(nil)
         #expect(group.isCovered(first))
     }
 
-    @Test(arguments: [true, false])
-    func whoWaitsIsToldHowTheWriteEnded(isStored: Bool) async {
+    @Test(arguments: [StoreError.busy, nil])
+    func whoWaitsIsToldHowTheWriteEnded(failure: StoreError?) async {
         let commit = Waiters()
-        let answers = await withTaskGroup(of: Bool.self) { tasks in
+        let answers = await withTaskGroup(of: StoreError?.self) { tasks in
             await commit.begin()
             for _ in 0..<5 { tasks.addTask { await commit.wait() } }
-            await commit.end(after: 5, isStored: isStored)
+            await commit.end(after: 5, failure)
             return await tasks.reduce(into: []) { $0.append($1) }
         }
-        #expect(answers == Array(repeating: isStored, count: 5))
+        #expect(answers == Array(repeating: failure, count: 5))
     }
 
     private actor Waiters {
@@ -45,15 +46,15 @@ import Testing
 
         func begin() { group.begin() }
 
-        func wait() async -> Bool {
+        func wait() async -> StoreError? {
             waiting += 1
             if waiting == 5 { all?.resume() }
             return await withCheckedContinuation { group.wait($0) }
         }
 
-        func end(after count: Int, isStored: Bool) async {
+        func end(after count: Int, _ failure: StoreError?) async {
             if waiting < count { await withCheckedContinuation { all = $0 } }
-            group.end(isStored: isStored)
+            group.end(failure)
         }
     }
 }

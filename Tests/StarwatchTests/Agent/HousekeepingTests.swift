@@ -1,0 +1,47 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+@Suite struct HousekeepingTests {
+    /// An agent that is started more often than it cleans would keep everything for ever.
+    @Test func itCleansSoonAfterTheStartAndThenAtItsInterval() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let checkpoints = Mutex(0)
+            var surroundings = AgentSurroundings()
+            surroundings.store = { options in
+                options.interrupt = { (operation, moment) throws(StoreError) in
+                    if operation == .retention, moment == .begun { checkpoints.withLock { $0 += 1 } }
+                }
+            }
+            let agent = try await world.agent(surroundings: surroundings) { $0.outbox.cleanupInterval = .seconds(600) }
+            let service = HousekeepingService(
+                store: agent.store,
+                outbox: agent.options.outbox,
+                clock: agent.clock,
+                time: agent.time,
+                pipeline: agent.pipeline,
+                recorder: LogRecorder(),
+                logger: agent.logger
+            )
+            let task = Task { try await service.run() }
+            await world.clock.sleepers(atLeast: 1)
+            #expect(checkpoints.withLock { $0 } == 0)
+            await world.clock.run(until: ManualClock.start + .seconds(11))
+            await world.clock.sleepers(atLeast: 1)
+            let once = checkpoints.withLock { $0 }
+            #expect(once > 0)
+            await world.clock.run(until: ManualClock.start + .seconds(60))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(checkpoints.withLock { $0 } == once)
+            await world.clock.run(until: ManualClock.start + .seconds(631))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(checkpoints.withLock { $0 } == 2 * once)
+            task.cancel()
+            try await task.value
+        }
+    }
+}
