@@ -14,7 +14,7 @@ import Testing
         #expect(try await record(store, notification.tickets[0], .ok) == .waiting)
         #expect(try await record(store, notification.tickets[1], .ok) == .delivered(world.changes(1...3).map(\.id)))
         #expect(try await store.ledger(world.stream).delivered == 3)
-        #expect(try await store.dueSummary(world.stream).lastNotifiedAt == world.now)
+        #expect(try await store.snapshot([world.stream]).streams[world.stream]?.lastNotifiedAt == world.now)
         try await world.expectBalanced(store)
     }
 

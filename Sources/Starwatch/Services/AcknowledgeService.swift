@@ -82,15 +82,14 @@ package final class AcknowledgeService: Service {
         memory.forget()
         do throws(StoreError) {
             guard let did = try await identity.current().identity.did else { return pass }
-            for poll in polls {
-                let stream = StreamKey(account: did, server: caller.gate.server, poll: poll.name)
+            let configured = polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) }
+            for (poll, stream) in zip(polls, configured) {
                 try await acknowledge(poll, stream, &pass)
                 // Rows that died or were discarded let it move too.
                 note(try await store.advanceWatermark(stream, now: caller.clock.now), poll, &pass)
             }
-            let configured = Set(polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) })
             // Nothing asks a server about a poll that is not configured any more; what it left is done when delivered.
-            for stream in try await store.streams(of: did, with: .delivered) where !configured.contains(stream) {
+            for stream in try await store.streams(of: did, with: .delivered, except: configured) {
                 let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
                 caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged

@@ -153,12 +153,9 @@ package final class DispatchService: Service {
         try await makeNotices(of: did)
         try await store.readdress(to: sinks.filter { !$0.isDisabled }.map(\.name), now: clock.now)
         open = try await store.openNotifications(now: clock.now, leaseUntil: clock.now + Self.lease)
-        for poll in polls {
-            let stream = StreamKey(account: did, server: server, poll: poll.name)
-            open += try await claim(poll, stream, &pass)
-        }
-        let configured = Set(polls.map { StreamKey(account: did, server: server, poll: $0.name) })
-        for stream in try await store.streams(of: did, with: .pending) where !configured.contains(stream) {
+        let configured = polls.map { StreamKey(account: did, server: server, poll: $0.name) }
+        for (poll, stream) in zip(polls, configured) { open += try await claim(poll, stream, &pass) }
+        for stream in try await store.streams(of: did, with: .pending, except: configured) {
             open += try await claim(nil, stream, &pass)
         }
         return true

@@ -18,6 +18,8 @@ package final class HousekeepingService: Service {
 
     /// How often work is done, and health looked at.
     static let interval = Duration.seconds(10)
+    /// How soon after the start it cleans: an agent may be started more often than its interval is long.
+    static let firstCleanup = Duration.seconds(300)
     /// How often a store that failed is tried.
     static let probeInterval = Duration.seconds(2)
 
@@ -49,8 +51,7 @@ package final class HousekeepingService: Service {
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
             var nextWork = self.time.monotonic + Self.interval
-            // Soon, for an agent that is started more often than it would clean.
-            var nextCleanup = nextWork
+            var nextCleanup = self.time.monotonic + min(Self.firstCleanup, self.outbox.cleanupInterval)
             while !Task.isCancelled {
                 await self.beat()
                 let isWell = self.store.health.failure == nil

@@ -3,7 +3,7 @@
 /// `@unchecked Sendable`: every access checks that the thread is owned by the loop that touched it first.
 final class Confined<Value>: @unchecked Sendable {
     private var stored: Value
-    private var owner: SimulationLoop.Identity?
+    @exclusivity(unchecked) private var owner: SimulationLoop.Identity?
 
     init(_ value: Value) {
         stored = value

@@ -4,12 +4,14 @@ import Glibc
 ///
 /// At each step it picks one of all the jobs that could run, so that any interleaving at an `await` can happen, and
 /// the same one happens again with the same seed. What was put on a lane keeps its order.
+///
+/// Its state is looked at some thirty times in a poll cycle, and never twice at once: exclusivity is not checked.
 final class SimulationLoop {
-    private var chance: Chance
-    private var jobs: [UnownedJob] = []
-    private var lanes: [Lane] = []
-    private(set) var steps = 0
-    private var alarm: (step: Int, action: () -> Void)?
+    @exclusivity(unchecked) private var chance: Chance
+    @exclusivity(unchecked) private var jobs: [UnownedJob] = []
+    @exclusivity(unchecked) private var lanes: [Lane] = []
+    @exclusivity(unchecked) private(set) var steps = 0
+    @exclusivity(unchecked) private var alarm: (step: Int, action: () -> Void)?
 
     init(chance: Chance) {
         self.chance = chance

@@ -2,10 +2,12 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// How many rows of a stream wait to be claimed, since when, and when it last notified.
+    /// How many rows of a stream wait to be claimed, and where there are any, since when, and when it last notified.
     package func dueSummary(_ stream: StreamKey) throws(StoreError) -> DueSummary {
         let id = try streamID(stream)
         return try direct(.read) { db in
+            let count = try countsByStream(db)[id]?[.pending] ?? 0
+            guard count > 0 else { return DueSummary(count: 0, oldestCreatedAt: nil, lastNotifiedAt: nil) }
             let row = try db.row(
                 """
                 SELECT min(created_at), (SELECT last_notified_at FROM streams WHERE id = ?1)
@@ -14,7 +16,7 @@ extension Store {
                 [id]
             )
             return DueSummary(
-                count: try countsByStream(db)[id]?[.pending] ?? 0,
+                count: count,
                 oldestCreatedAt: row?.optionalTime(0),
                 lastNotifiedAt: row?.optionalTime(1)
             )
@@ -170,20 +172,27 @@ extension Store {
         }
     }
 
-    /// The streams of an account with rows in a state, whatever poll and server they are of.
-    package func streams(of account: DID, with state: OutboxState) throws(StoreError) -> [StreamKey] {
+    /// The streams of an account with rows in a state that is not an end, of polls and servers other than these.
+    package func streams(
+        of account: DID,
+        with state: OutboxState,
+        except known: [StreamKey]
+    ) throws(StoreError) -> [StreamKey] {
         try direct(.read) { db in
+            var counts = try countsByStream(db).filter { $0.value[state, default: 0] > 0 }
+            for stream in known { if let id = streamIDs[stream] { counts[id] = nil } }
+            // As nearly always.
+            guard !counts.isEmpty else { return [] }
             var found: [StreamKey] = []
             let rows = try db.rows(
                 """
-                SELECT account, server, poll FROM streams s WHERE account = ? AND EXISTS
-                    (SELECT 1 FROM notification_outbox WHERE state = '\(state.rawValue)' AND stream_id = s.id
-                        AND \(Schema.isOpen)) ORDER BY s.id
+                SELECT account, server, poll FROM streams
+                WHERE account = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id
                 """,
-                [account.rawValue]
+                [account.rawValue, jsonArray(counts.keys.sorted())]
             )
             while let row = try rows.next() { found.append(try row.stream(0)) }
-            return found
+            return found.filter { !known.contains($0) }
         }
     }
 

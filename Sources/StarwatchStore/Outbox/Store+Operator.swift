@@ -178,19 +178,24 @@ extension Store {
 }
 
 extension Database {
-    fileprivate func countsByStream() throws -> [Int64: [OutboxState: Int]] {
-        var found: [Int64: [OutboxState: Int]] = [:]
-        // Range by range, which an index counts three times as fast as it groups.
-        let states: [OutboxState] = [.pending, .claimed, .delivered, .dead, .evicted]
-        let counts = states.map { state in
+    private static let countedStates: [OutboxState] = [.pending, .claimed, .delivered, .dead, .evicted]
+
+    /// Range by range, which an index counts three times as fast as it groups.
+    private static let countByStream: String = {
+        let counts = countedStates.map { state in
             """
             (SELECT count(*) FROM notification_outbox
                 WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen))
             """
         }
-        let rows = try rows("SELECT s.id, \(counts.joined(separator: ", ")) FROM streams s")
+        return "SELECT s.id, \(counts.joined(separator: ", ")) FROM streams s"
+    }()
+
+    fileprivate func countsByStream() throws -> [Int64: [OutboxState: Int]] {
+        var found: [Int64: [OutboxState: Int]] = [:]
+        let rows = try rows(Self.countByStream)
         while let row = try rows.next() {
-            for (index, state) in states.enumerated() where (row[index + 1] as Int) > 0 {
+            for (index, state) in Self.countedStates.enumerated() where (row[index + 1] as Int) > 0 {
                 found[row[0], default: [:]][state] = row[index + 1]
             }
         }

@@ -30,14 +30,14 @@ import Testing
             let task = Task { try await service.run() }
             await world.clock.sleepers(atLeast: 1)
             #expect(checkpoints.withLock { $0 } == 0)
-            await world.clock.run(until: ManualClock.start + .seconds(11))
+            await world.clock.run(until: ManualClock.start + .seconds(311))
             await world.clock.sleepers(atLeast: 1)
             let once = checkpoints.withLock { $0 }
             #expect(once > 0)
-            await world.clock.run(until: ManualClock.start + .seconds(60))
+            await world.clock.run(until: ManualClock.start + .seconds(800))
             await world.clock.sleepers(atLeast: 1)
             #expect(checkpoints.withLock { $0 } == once)
-            await world.clock.run(until: ManualClock.start + .seconds(631))
+            await world.clock.run(until: ManualClock.start + .seconds(931))
             await world.clock.sleepers(atLeast: 1)
             #expect(checkpoints.withLock { $0 } == 2 * once)
             task.cancel()
