@@ -49,6 +49,13 @@ import Testing
             file.sync()
             let short = file.afterPowerLoss { _ in true }
             #expect(short == [UInt8](repeating: 1, count: 100))
+            // Twice the same place, cut short, and written again.
+            [UInt8](repeating: 3, count: 80).withUnsafeBytes { file.write($0, at: 10) }
+            [UInt8](repeating: 4, count: 80).withUnsafeBytes { file.write($0, at: 0) }
+            file.truncate(to: 20)
+            [UInt8](repeating: 5, count: 200).withUnsafeBytes { file.write($0, at: 20) }
+            let again = file.afterPowerLoss { _ in true }
+            #expect(again == short)
         }
     }
 

@@ -119,7 +119,7 @@ import Testing
                 return
             }
             last = id
-            world.now = world.now + .seconds(number == 1 ? 3600 : 29 * 86_400)
+            world.now = world.now + .seconds(number == 1 ? 3600 : 31 * 86_400)
             for due in try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60)) {
                 for ticket in due.tickets {
                     _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
