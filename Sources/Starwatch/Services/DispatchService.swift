@@ -23,7 +23,7 @@ package final class DispatchService: Service {
 
     /// The most rows of one notification; more wait for the next one.
     static let rowsPerNotification = 1000
-    /// Longer than any attempt: within it nobody else may try.
+    /// For how long what an agent claimed is left to it, should it end. An attempt may take longer: passes never overlap.
     static let lease = Duration.seconds(120)
 
     let polls: [Poll]

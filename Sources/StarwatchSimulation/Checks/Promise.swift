@@ -19,8 +19,6 @@ package enum Promise: String, Sendable, CaseIterable {
     case acknowledgedAfterDelivery = "acknowledged_after_delivery"
     /// One key, one body.
     case idempotency
-    /// A refused token is not shown again.
-    case refusedToken = "refused_token"
     /// When everything is well again, all is delivered and acknowledged within hours.
     case settles
     /// The agent starts, and stops, whatever happened before.

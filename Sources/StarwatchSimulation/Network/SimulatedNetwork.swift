@@ -82,7 +82,6 @@ final class SimulatedNetwork: Sendable {
                 .prefixed
         )
         meter.sent(by: server.account(of: request), acknowledging: ids.count)
-        let wasRefused = server.isRefused(request)
         if server.state.value.outageUntil > clock.boot { return await wait(.milliseconds(3), then: .connect) }
         let fault = faults.first(of: [
             (.unresolved, 0.01), (.unconnected, 0.01), (.reset, 0.01), (.answerLost, 0.02), (.timeout, 0.005),
@@ -95,7 +94,6 @@ final class SimulatedNetwork: Sendable {
         default: break
         }
         guard await travel() else { return .failure(.cancelled) }
-        let isRefused = wasRefused && server.isRefused(request)
         let answer = server.answer(request)
         checkAcknowledged(ids, answer)
         let answeredAt = clock.boot
@@ -106,9 +104,6 @@ final class SimulatedNetwork: Sendable {
         default: break
         }
         guard await travel() else { return .failure(.cancelled) }
-        if isRefused, answer.response.status == 401 {
-            trace.note("a refused token")
-        }
         if let wait = answer.wait {
             meter.learned(wait: wait, answeredAt: answeredAt)
             if defect == .hideRetryAfter {

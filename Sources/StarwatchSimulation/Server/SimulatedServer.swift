@@ -106,10 +106,6 @@ final class SimulatedServer: Sendable {
         state.value.feed[id].map { state.value.unstarred.contains($0.plan) } ?? false
     }
 
-    func isRefused(_ request: HTTPRequest) -> Bool {
-        token(of: request).map { state.value.refused.contains($0) } ?? false
-    }
-
     /// Answers a request that has reached the server.
     func answer(_ request: HTTPRequest) -> Answer {
         let kind = faults.first(of: [
