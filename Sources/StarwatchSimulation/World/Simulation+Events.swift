@@ -92,7 +92,8 @@ extension Simulation {
             auditor.noteDiscarded(some.map(\.jwtID))
             _ = try? await agent.outboxDiscard(some.map(\.id))
         } else {
-            auditor.noteRetried(some.map(\.jwtID))
+            // With one, all that was announced with it and that a sink has already.
+            auditor.noteRetried(dead.map(\.jwtID))
             _ = try? await agent.outboxRetry(some.map(\.id))
         }
     }
