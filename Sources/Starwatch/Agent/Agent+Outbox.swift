@@ -73,7 +73,11 @@ extension Agent {
     private func retry(_ ids: [Int64]) async throws(ControlError) -> Int {
         do throws(StoreError) {
             let count = try await store.retry(ids, sinks: sinks.map(\.name), now: clock.now)
-            if count > 0 { hasStored.raise() }
+            if count > 0 {
+                hasStored.raise()
+                // Where the sinks that refused it are gone, it is delivered.
+                hasDelivered.raise()
+            }
             return count
         } catch { throw ControlError(error) }
     }

@@ -47,7 +47,7 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
     public var status: Int?
     /// What is wrong with an answer that was refused, each with its path.
     public var issues: [ValidationIssue] = []
-    /// What a closure of the host's threw; `nil` when none did.
+    /// What a closure of the host's threw, or the database; `nil` when none did.
     public var underlying: (any Error)?
 
     public init(_ code: Code, _ message: String, isRetryable: Bool, retryAfter: Duration? = nil) {
@@ -81,10 +81,11 @@ extension PollError {
     init(_ error: StoreError) {
         self.init(
             .execution,
-            "What the server allows could not be read or stored: \(error.description)",
+            "The database could not say what the server allows, or keep it.",
             isRetryable: true,
             retryAfter: ExtraRun.afterStoreFailure
         )
+        underlying = error
     }
 
     /// A failed request, by its class (C-073).

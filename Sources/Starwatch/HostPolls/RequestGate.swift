@@ -51,7 +51,8 @@ actor OriginGate: RequestGate {
     private var window: SlidingWindow
     private let wait: ServerWait
     private var circuit = CircuitBreaker(policy: .server)
-    private var isRestored = false
+    /// Without a database there is nothing to take up.
+    private var isRestored: Bool
     /// How far the clock was set since the process began, before this way knew of its waits.
     private var jumps: Duration
 
@@ -59,6 +60,7 @@ actor OriginGate: RequestGate {
         self.origin = origin
         self.store = store
         self.jumps = jumps
+        isRestored = store == nil
         window = SlidingWindow(limit: requestsPerMinute)
         wait = ServerWait(server: origin, store: store)
     }
@@ -110,11 +112,12 @@ actor OriginGate: RequestGate {
     /// - Throws: When it cannot be read: without the store nothing goes.
     private func restore(now: Timestamp) async throws(StoreError) {
         guard !isRestored, let store else { return }
+        let before = jumps
         let learned = try await store.serverState(origin)
         // Another request may have been here meanwhile.
         guard !isRestored else { return }
         isRestored = true
-        wait.restore(learned, now: now - jumps)
+        wait.restore(learned, now: now - before)
         if jumps != .zero { await wait.shift(by: jumps) }
     }
 }

@@ -27,7 +27,8 @@ final class PageMemory: Sendable {
         let known = last.withLock { $0 }
         if let known, known.latest <= latest, known.dialect == dialect, known.bytes == bytes { return known.page }
         let page = try decode()
-        if bytes.count <= Self.longest {
+        // What was refused for its time may be right later.
+        if bytes.count <= Self.longest, page.rejected == 0 {
             last.withLock { $0 = Known(bytes: bytes, dialect: dialect, latest: latest, page: page) }
         }
         return page

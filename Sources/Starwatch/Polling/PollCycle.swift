@@ -448,7 +448,9 @@ package final class PollCycle: Sendable {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }
         await caller.lookAtClock()
-        await gate.endCycle(hasSucceeded ? nil : result.failure ?? .refused, now: caller.time.now)
+        // A failure of ours says nothing of the server.
+        let failure = result.failure ?? (result.isStoreFailure ? .cancelled : .refused)
+        await gate.endCycle(hasSucceeded ? nil : failure, now: caller.time.now)
         var record = CycleRecord(
             stream: stream,
             runID: runID,

@@ -5,6 +5,8 @@ enum ExtraRun {
     static let afterServerFailure = Duration.seconds(60)
     /// A store that failed is tried every 2 s, and so is well again by then if its cause is gone.
     static let afterStoreFailure = Duration.seconds(10)
+    /// After so many in a row, at least 1: where only some writes fail, the server is asked each time.
+    static func afterStoreFailures(_ count: Int) -> Duration { afterStoreFailure * (1 << min(count - 1, 6)) }
     /// What waits at the server comes when there is room, and not at the next scheduled time.
     static let whileOutOfRoom = Duration.seconds(60)
 }

@@ -31,6 +31,8 @@ package final class PollService: Service {
         var running: [PollName: Task<PollCycle.Result?, Never>] = [:]
         var lastSkip: [PollName: SkipReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
+        /// Cycles in a row that failed in the database.
+        var storeFailures: [PollName: Int] = [:]
     }
 
     private let pages: [PollName: PageMemory]
@@ -241,7 +243,12 @@ package final class PollService: Service {
         let result = await pass(poll, runID: RandomID.runID(), nextRun: nextRun)
         let now = caller.time.now
         if let resumeAt = result.resumeAt { return resumeAt }
-        if result.isStoreFailure { return now + ExtraRun.afterStoreFailure }
+        let storeFailures = state.withLock { state in
+            let count = result.isStoreFailure ? state.storeFailures[poll.name, default: 0] + 1 : nil
+            state.storeFailures[poll.name] = count
+            return count
+        }
+        if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
         if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
         switch (result.skip, result.failure) {
         case (.throttled, _): return await caller.gate.heldUntil(now: now)

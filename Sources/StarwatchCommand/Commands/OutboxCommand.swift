@@ -90,7 +90,8 @@ struct OutboxCommand: AsyncParsableCommand {
             commandName: "retry",
             abstract: "Try dead rows again.",
             discussion: """
-                A row of the state dead becomes pending, with all its tries before it. Where one of the ids is in \
+                A row of the state dead becomes pending, with all its tries before it. What some sinks have already is \
+                tried at those that refused it, with all that was announced together. Where one of the ids is in \
                 another state, or is not there, nothing changes.
                 """
         )

@@ -73,6 +73,9 @@ extension Store {
             (
                 """
                 DELETE FROM notifications WHERE state <> 'open' AND finished_at < ? AND id NOT IN \(standing)
+                    AND (state <> 'dead' OR NOT EXISTS (SELECT 1 FROM notification_outbox o
+                        WHERE o.state = 'dead' AND o.stream_id = notifications.stream_id
+                            AND o.notification_id = notifications.id))
                 """, policy.history, \.notifications
             ),
             (
@@ -205,7 +208,8 @@ extension Store {
                     try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
                 }
                 for table in [
-                    "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks", "streams",
+                    "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
+                    "request_windows", "streams",
                 ] {
                     try db.run("DELETE FROM \(table) WHERE account = ?", [account])
                 }

@@ -50,12 +50,8 @@ package enum AnswerClassifier {
             return failure(.badRequest, .refused, "The server does not take this content type (415).")
         case 429:
             return failure(.rateLimited, .rateLimited, "The server asks to slow down (429).")
-        case 500..<600 where wait != nil:
-            return failure(
-                .serverError,
-                .unavailable,
-                "The server is unavailable and says for how long (\(status))."
-            )
+        case 503 where wait != nil:
+            return failure(.serverError, .unavailable, "The server is unavailable and says for how long (503).")
         case 500..<600:
             return failure(.serverError, .serverError, "The server failed (\(status)).")
         case 400..<500:

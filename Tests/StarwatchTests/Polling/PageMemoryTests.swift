@@ -42,6 +42,26 @@ import Testing
         #expect(try decoded(answers) == [true, true, true, true, true, false])
     }
 
+    /// An item was refused because it is of a time to come, which comes.
+    @Test func aPageWithARefusedItemIsReadAgain() throws {
+        let ahead = JWTID.floor(.ulid, at: Self.latest + .seconds(60)).rawValue
+        let bytes = Array(#"{"data":[{"plan":{"jwtId":"\#(ahead)","handleId":"p"}}],"hitLimit":false}"#.utf8)
+        let memory = PageMemory()
+        let counts = try [0, 120].map { seconds in
+            let latest = Self.latest + .seconds(seconds)
+            return try memory.page(of: bytes, dialect: .endorser, latest: latest) { () throws(PageRejection) in
+                try PageDecoder.decode(
+                    bytes,
+                    dialect: .endorser,
+                    validation: .lenient,
+                    quarantine: true,
+                    latest: latest
+                )
+            }.changes.count
+        }
+        #expect(counts == [0, 1])
+    }
+
     @Test func aLongAnswerIsNotKept() throws {
         let long = (empty + Array(repeating: UInt8(ascii: " "), count: 65_536), Dialect.endorser, Self.latest)
         #expect(try decoded([long, long]) == [true, true])

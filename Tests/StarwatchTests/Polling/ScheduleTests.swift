@@ -311,6 +311,30 @@ import Testing
         }
     }
 
+    /// Where only some writes fail, the server is asked each time for nothing.
+    @Test func aCycleWhoseDatabaseGoesOnFailingIsMadeEverMoreRarely() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let fault = StoreFault()
+            let agent = try await world.agent(surroundings: fault.surroundings) {
+                $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
+                $0.polls[0].bootstrap = .beginning
+            }
+            world.mock.publish(count: 1)
+            let due = Timestamp(milliseconds: (ManualClock.start.milliseconds / 86_400_000 * 24 + 32) * 3_600_000)
+            try await following(agent) {
+                await world.clock.run(until: due - .seconds(1))
+                fault.fail(.commit)
+                // At 0, 10, 30, 70, 150, 310, 630 and 1270 s, and every 640 s from then on.
+                await world.clock.run(until: due + .seconds(1300))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 8)
+                await world.clock.run(until: due + .seconds(3600))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 11)
+            }
+        }
+    }
+
     @Test func whatFoundNoRoomIsFetchedWhenThereIsRoomAndNotAtTheNextRun() async throws {
         try await World.with(.canonical, clock: .waiting) { world in
             let agent = try await world.agent {

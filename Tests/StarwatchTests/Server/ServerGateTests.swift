@@ -495,6 +495,16 @@ import Testing
         await store.close()
     }
 
+    @Test func aClockThatIsSetTakesAWaitAlongWithoutADatabase() async throws {
+        let start = ManualClock.start
+        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: nil, jumps: .seconds(60))
+        await gate.hold(until: start + .seconds(600), now: start)
+        await gate.shift(by: .seconds(3600))
+        #expect(try await gate.admit(now: start + .seconds(3660)) == start + .seconds(4200))
+        #expect(try await gate.admit(now: start + .seconds(4200)) == nil)
+        await store.close()
+    }
+
     @Test func aStoredWindowIsNeverMovedTooFarBack() {
         var window = StoredWindow()
         window.spend(1, at: ManualClock.start)
