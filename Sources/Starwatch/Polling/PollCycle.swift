@@ -17,14 +17,16 @@ package final class PollCycle: Sendable {
         package var reason: String?
         /// Whether it failed because the database did.
         package var isStoreFailure = false
-        /// Whether there is something to deliver: what is new, or was evicted and has come again.
-        package var hasStored = false
         /// Whether changes were left at the server, because the outbox has no room for them.
         package var isOutOfRoom = false
         /// When a deferred cycle may go on.
         package var resumeAt: Timestamp?
         package var fetched = 0
         package var new = 0
+        /// What was evicted and has come again.
+        package var refetched = 0
+        /// Whether there is something to deliver.
+        package var hasStored: Bool { new + refetched > 0 }
         /// Whether the fetch cursor rose, which may let the watermark follow.
         package var cursorMoved = false
     }
@@ -265,7 +267,7 @@ package final class PollCycle: Sendable {
                 if !isBootstrap { isWalkStored = plan.walk != nil }
                 // What bootstrapping stores is not news.
                 result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
-                result.hasStored = result.hasStored || result.new + counts.refetched > 0
+                result.refetched += counts.refetched
                 room -= counts.inserted + counts.refetched
                 if let moved = counts.fetchCursor, moved != cursor {
                     cursor = moved

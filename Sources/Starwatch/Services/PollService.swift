@@ -242,12 +242,12 @@ package final class PollService: Service {
     private func cycle(_ poll: Poll, nextRun: Timestamp?) async -> Timestamp? {
         let result = await pass(poll, runID: RandomID.runID(), nextRun: nextRun)
         let now = caller.time.now
-        if let resumeAt = result.resumeAt { return resumeAt }
         let storeFailures = state.withLock { state in
             let count = result.isStoreFailure ? state.storeFailures[poll.name, default: 0] + 1 : nil
             state.storeFailures[poll.name] = count
             return count
         }
+        if let resumeAt = result.resumeAt { return resumeAt }
         if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
         if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
         switch (result.skip, result.failure) {

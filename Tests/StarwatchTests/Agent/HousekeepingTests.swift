@@ -18,15 +18,7 @@ import Testing
                 }
             }
             let agent = try await world.agent(surroundings: surroundings) { $0.outbox.cleanupInterval = .seconds(600) }
-            let service = HousekeepingService(
-                store: agent.store,
-                outbox: agent.options.outbox,
-                clock: agent.clock,
-                time: agent.time,
-                pipeline: agent.pipeline,
-                recorder: LogRecorder(),
-                logger: agent.logger
-            )
+            let service = try #require(agent.worker(HousekeepingService.self))
             let task = Task { try await service.run() }
             await world.clock.sleepers(atLeast: 1)
             #expect(checkpoints.withLock { $0 } == 0)

@@ -180,13 +180,7 @@ import Testing
                 options.clock.source = .auto
             }
             await round(agent)
-            let service = ClockSyncService(
-                caller: agent.caller,
-                identity: agent.identity,
-                ntp: nil,
-                options: agent.options.clock,
-                logger: agent.logger
-            )
+            let service = try #require(agent.worker(ClockSyncService.self))
             await service.pass()
             try await FakeTimeServer.with(world.clock) { server, address in
                 server.behave(.unsynchronised)

@@ -286,7 +286,10 @@ import Testing
         }
     }
 
-    @Test func aCycleWhoseDatabaseFailedIsMadeAgainSoon() async throws {
+    /// Runs a daily poll whose changes cannot be stored from its time on.
+    private func failingAtItsTime(
+        _ body: (World, Agent, StoreFault, _ due: Timestamp) async throws -> Void
+    ) async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let fault = StoreFault()
             let agent = try await world.agent(surroundings: fault.surroundings) {
@@ -294,44 +297,43 @@ import Testing
                 $0.polls[0].bootstrap = .beginning
             }
             world.mock.publish(count: 1)
-            let due = Timestamp(milliseconds: (ManualClock.start.milliseconds / 86_400_000 * 24 + 32) * 3_600_000)
             try await following(agent) {
-                await world.clock.run(until: due - .seconds(1))
+                await world.clock.run(until: nextEight - .seconds(1))
                 fault.fail(.commit)
-                await world.clock.run(until: due + .seconds(5))
-                await world.clock.sleepers(atLeast: 1)
-                #expect(polls(world) == 1)
-                fault.fail()
-                await world.clock.run(until: due + .seconds(16))
-                await world.clock.sleepers(atLeast: 1)
-                #expect(polls(world) == 2)
-                let waiting = try await agent.rows([.pending]).count
-                #expect(waiting == 1)
+                try await body(world, agent, fault, nextEight)
             }
+        }
+    }
+
+    /// Eight o'clock, UTC, of the day after the start.
+    private let nextEight = Timestamp(
+        milliseconds: (ManualClock.start.milliseconds / 86_400_000 * 24 + 32) * 3_600_000
+    )
+
+    @Test func aCycleWhoseDatabaseFailedIsMadeAgainSoon() async throws {
+        try await failingAtItsTime { world, agent, fault, due in
+            await world.clock.run(until: due + .seconds(5))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(polls(world) == 1)
+            fault.fail()
+            await world.clock.run(until: due + .seconds(16))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(polls(world) == 2)
+            let waiting = try await agent.rows([.pending]).count
+            #expect(waiting == 1)
         }
     }
 
     /// Where only some writes fail, the server is asked each time for nothing.
     @Test func aCycleWhoseDatabaseGoesOnFailingIsMadeEverMoreRarely() async throws {
-        try await World.with(.endorser, clock: .waiting) { world in
-            let fault = StoreFault()
-            let agent = try await world.agent(surroundings: fault.surroundings) {
-                $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
-                $0.polls[0].bootstrap = .beginning
-            }
-            world.mock.publish(count: 1)
-            let due = Timestamp(milliseconds: (ManualClock.start.milliseconds / 86_400_000 * 24 + 32) * 3_600_000)
-            try await following(agent) {
-                await world.clock.run(until: due - .seconds(1))
-                fault.fail(.commit)
-                // At 0, 10, 30, 70, 150, 310, 630 and 1270 s, and every 640 s from then on.
-                await world.clock.run(until: due + .seconds(1300))
-                await world.clock.sleepers(atLeast: 1)
-                #expect(polls(world) == 8)
-                await world.clock.run(until: due + .seconds(3600))
-                await world.clock.sleepers(atLeast: 1)
-                #expect(polls(world) == 11)
-            }
+        try await failingAtItsTime { world, _, _, due in
+            // At 0, 10, 30, 70, 150, 310, 630 and 1270 s, and every 640 s from then on.
+            await world.clock.run(until: due + .seconds(1300))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(polls(world) == 8)
+            await world.clock.run(until: due + .seconds(3600))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(polls(world) == 11)
         }
     }
 
@@ -343,15 +345,14 @@ import Testing
                 $0.outbox.maxUndelivered = 10
             }
             world.mock.publish(count: 15)
-            let due = Timestamp(milliseconds: (ManualClock.start.milliseconds / 86_400_000 * 24 + 32) * 3_600_000)
             try await following(agent) {
-                await world.clock.run(until: due + .seconds(150))
+                await world.clock.run(until: nextEight + .seconds(150))
                 await world.clock.sleepers(atLeast: 1)
                 #expect(polls(world) == 1)
                 let waiting = try await agent.rows([.pending]).count
                 #expect(waiting == 10)
                 #expect(await agent.dispatcher.pass().delivered == 10)
-                await world.clock.run(until: due + .seconds(240))
+                await world.clock.run(until: nextEight + .seconds(240))
                 await world.clock.sleepers(atLeast: 1)
                 let left = try await agent.rows([.pending]).count
                 #expect(left == 5)

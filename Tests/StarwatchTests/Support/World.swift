@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ServiceLifecycle
 import StarwatchCore
 import StarwatchStore
 import Synchronization
@@ -138,6 +139,11 @@ final class World: Sendable {
 
 extension Agent {
     var starred: Poll { polls.first { $0.name.rawValue == World.starred }! }
+
+    /// The service of a kind that the agent runs; `nil` when there is none.
+    func worker<Worker: Service>(_ kind: Worker.Type) -> Worker? {
+        workers(supervisor: nil).lazy.compactMap { $0 as? Worker }.first
+    }
 
     /// A cycle without delivery.
     func cycle() async -> PollCycle.Result { await pollService.pass(starred, runID: "run_test") }

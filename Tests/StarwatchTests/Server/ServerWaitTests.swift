@@ -1,0 +1,247 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+/// What a server asked to be left alone for is kept: over restarts, failures of the store and a clock that is set.
+@Suite final class ServerWaitTests: GateBench {
+    private final class BusyTwice: Sendable {
+        private let left = Mutex(2)
+
+        func strikes() -> Bool {
+            left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+        }
+
+        func strikeAgain() { left.withLock { $0 = 2 } }
+    }
+
+    @Test func aClockThatIsSetBackDoesNotProlongAWait() async throws {
+        let start = ManualClock.start
+        let gate = makeGate()
+        await gate.hold(until: start + .seconds(60), now: start)
+        for _ in 0..<5 { await gate.endCycle(.network, now: start) }
+        #expect(await !gate.isReady(now: start))
+        await gate.shift(by: .seconds(-7200))
+        let now = start + .seconds(-7200 + 60)
+        #expect(try await gate.admit(account: World.key, now: now) == .go)
+        #expect(await gate.isReady(now: now))
+        // Nor after a restart.
+        let next = makeGate()
+        try await next.restore(now: now)
+        #expect(try await next.admit(account: World.key, now: now) == .go)
+        await store.close()
+    }
+
+    @Test func aWaitThatCouldNotBeStoredIsStoredAfterTheCycle() async throws {
+        let fault = BusyTwice()
+        var options = StoreOptions(path: folder.path("busy.db"))
+        options.interrupt = { (operation, moment) throws(StoreError) in
+            if operation == .server, moment == .begun, fault.strikes() { throw StoreError.busy }
+        }
+        let store = try Store(options)
+        let start = ManualClock.start
+        let gate = ServerGate(server: server, dialect: .auto, limits: LimitOptions(), store: store, metrics: metrics)
+        await gate.hold(until: start + .seconds(300), now: start)
+        await gate.endCycle(nil, now: start)
+        #expect(try await store.serverState(server).notBefore == nil)
+        await gate.endCycle(nil, now: start)
+        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        // The same, where the wait moves with a clock that is set.
+        fault.strikeAgain()
+        await gate.shift(by: .seconds(3600))
+        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        for _ in 0..<2 { await gate.endCycle(nil, now: start + .seconds(3600)) }
+        #expect(try await store.serverState(server).notBefore == start + .seconds(3900))
+        #expect(try await store.serverState(server).notBeforeSet == start + .seconds(3600))
+        await store.close()
+    }
+
+    /// No cycle ends while polls are held, so that somebody else has to see to it.
+    @Test func aWaitThatCouldNotBeStoredIsStoredWhileItLasts() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let fault = StoreFault()
+            let agent = try await world.agent(random: 0, surroundings: fault.surroundings)
+            world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
+            fault.fail(.server)
+            #expect(await agent.cycle().outcome == .deferred)
+            let server = world.mock.url
+            #expect(try await agent.store.serverState(server).notBefore == nil)
+            fault.fail()
+            let service = try #require(agent.worker(ClockSyncService.self))
+            let task = Task { try await service.run() }
+            await world.clock.sleepers(atLeast: 1)
+            await world.clock.run(until: world.clock.now + .seconds(31))
+            await world.clock.sleepers(atLeast: 1)
+            task.cancel()
+            try await task.value
+            #expect(try await agent.store.serverState(server).notBefore == ManualClock.start + .seconds(3600))
+        }
+    }
+
+    @Test func withoutTheStoreNothingGoes() async throws {
+        let fault = StoreFault()
+        var options = StoreOptions(path: folder.path("fault.db"))
+        options.interrupt = fault.interrupt
+        let store = try Store(options)
+        let start = ManualClock.start
+        let wait = NotBefore(until: start + .seconds(600), since: start)
+        try await store.setNotBefore(wait, server: server)
+        let own = ServerGate(server: server, dialect: .auto, limits: LimitOptions(), store: store, metrics: metrics)
+        let other = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        fault.fail(.read, .finishCycle)
+        await #expect(throws: StoreError.busy) { try await own.admit(account: World.key, now: start) }
+        await #expect(throws: StoreError.busy) { try await other.admit(now: start) }
+        fault.fail(.finishCycle)
+        await #expect(throws: StoreError.busy) { try await own.admit(account: World.key, now: start) }
+        #expect(try await other.admit(now: start) == wait.until)
+        await store.close()
+    }
+
+    /// Another request's answer may come while the token is made, or while the store is busy.
+    @Test func aWaitThatBeginsWhileTheTokenIsMadeIsKept() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent(random: 0)
+            let (caller, clock) = (agent.caller, world.clock)
+            let tokens = SlowTokens {
+                await caller.gate.hold(until: clock.now + .seconds(60), now: clock.now)
+            }
+            let slow = APICaller(
+                client: caller.client,
+                gate: caller.gate,
+                tokens: tokens,
+                assumedDialect: .canonical,
+                acknowledgementLimit: 100,
+                clock: caller.clock,
+                time: clock,
+                metrics: caller.metrics,
+                logger: agent.logger,
+                random: { 0 }
+            )
+            let call = APICaller.Call(
+                endpoint: .time,
+                method: .get,
+                account: world.did,
+                purpose: .poll,
+                runID: "run_of_the_test"
+            )
+            guard case .answer = await slow.send(call, dialect: .canonical) else {
+                Issue.record("There was no answer.")
+                return
+            }
+            let request = try #require(world.mock.requests().last)
+            #expect(request.receivedAt.timeIntervalSince1970 >= (ManualClock.start + .seconds(60)).seconds)
+        }
+    }
+
+    private final class SlowTokens: TokenProvider {
+        private let whileMaking: @Sendable () async -> Void
+        private let calls = Atomic(0)
+
+        init(whileMaking: @escaping @Sendable () async -> Void) { self.whileMaking = whileMaking }
+
+        func token(
+            for account: DID,
+            dialect: Dialect,
+            purpose: TokenPurpose,
+            serverTime: Timestamp
+        ) async throws(TokenError) -> AccessToken? {
+            if calls.add(1, ordering: .relaxed).oldValue == 0 { await whileMaking() }
+            return nil
+        }
+
+        func refuse(_ token: AccessToken) async {}
+        var expiry: Timestamp? { get async { nil } }
+    }
+
+    /// A wait of before the clock was set, to a server that is gone to only after it.
+    @Test func anotherServersWaitIsMovedByAClockThatWasSetBefore() async throws {
+        let start = ManualClock.start
+        try await store.setNotBefore(NotBefore(until: start + .seconds(600), since: start), server: server)
+        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store, jumps: .seconds(3600))
+        #expect(try await gate.admit(now: start + .seconds(3660)) == start + .seconds(4200))
+        #expect(try await gate.admit(now: start + .seconds(4200)) == nil)
+        await store.close()
+    }
+
+    @Test func aClockThatIsSetTakesAWaitAlongWithoutADatabase() async throws {
+        let start = ManualClock.start
+        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: nil, jumps: .seconds(60))
+        await gate.hold(until: start + .seconds(600), now: start)
+        await gate.shift(by: .seconds(3600))
+        #expect(try await gate.admit(now: start + .seconds(3660)) == start + .seconds(4200))
+        #expect(try await gate.admit(now: start + .seconds(4200)) == nil)
+        await store.close()
+    }
+
+    /// The same, for the way to another server, which is not gone before the clock is set.
+    @Test func aClockThatIsSetBackDoesNotReviveAnotherServersWait() async throws {
+        let start = ManualClock.start
+        try await store.setNotBefore(NotBefore(until: start, since: start), server: server)
+        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        await gate.shift(by: .seconds(-7200))
+        #expect(try await gate.admit(now: start + .seconds(-7200 + 61)) == nil)
+        await store.close()
+    }
+
+    /// A request that an account made an hour ahead says nothing of a wait that was asked for under the right clock.
+    @Test func aWaitFromAClockThatWasAheadIsAsLongAsItWasAskedFor() async throws {
+        let start = ManualClock.start
+        let ahead = start + .seconds(7200)
+        #expect(try await makeGate().admit(account: World.other, now: ahead) == .go)
+        let gate = makeGate()
+        await gate.hold(until: ahead + .seconds(300), now: ahead)
+        for _ in 0..<2 {
+            let next = makeGate()
+            try await next.restore(now: start)
+            #expect(await next.heldUntil(now: start) == start + .seconds(300))
+        }
+        let other = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        #expect(try await other.admit(now: start + .seconds(1)) == start + .seconds(301))
+        // Until it is over it may be the clock of now that is wrong.
+        #expect(try await store.serverState(server).notBefore == ahead + .seconds(300))
+        #expect(try await other.admit(now: start + .seconds(301)) == nil)
+        #expect(try await store.serverState(server).notBefore == start + .seconds(301))
+        await makeGate().hold(until: start + .seconds(900), now: start)
+        let last = makeGate()
+        try await last.restore(now: start + .seconds(60))
+        #expect(await last.heldUntil(now: start + .seconds(60)) == start + .seconds(900))
+        await store.close()
+    }
+
+    /// The same, where another server is gone to for the first time after the clock was set, and after that again.
+    @Test func anotherServersWaitIsNotMovedTwice() async throws {
+        let start = ManualClock.start
+        let ahead = start + .seconds(7200)
+        let wait = NotBefore(until: ahead + .seconds(300), since: ahead)
+        try await store.setNotBefore(wait, server: server)
+        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        await gate.shift(by: .seconds(-3600))
+        let until = start + .seconds(301 - 3600)
+        #expect(try await gate.admit(now: start - .seconds(3599)) == until)
+        let next = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        #expect(try await next.admit(now: start - .seconds(3599)) == until)
+        await store.close()
+    }
+
+    /// It was over when the agent started, and would lie in the future of the next one.
+    @Test func aClockThatIsSetBackDoesNotReviveAWait() async throws {
+        let start = ManualClock.start
+        try await store.setNotBefore(NotBefore(until: start, since: start), server: server)
+        let gate = makeGate()
+        try await gate.restore(now: start + .seconds(60))
+        await gate.shift(by: .seconds(-7200))
+        let now = start + .seconds(-7200 + 61)
+        let next = makeGate()
+        try await next.restore(now: now)
+        #expect(await next.heldUntil(now: now) == nil)
+        await store.close()
+    }
+}
