@@ -5,9 +5,17 @@ import Foundation
 enum BareClient {
     /// Keeps `connections` requests under way until each connection has had `requests`.
     ///
-    /// - Parameter body: The JSON of a POST to the changes report.
+    /// - Parameters:
+    ///   - body: The JSON of a POST to the changes report.
+    ///   - spread: The connections begin evenly over this time.
     /// - Returns: How long each request took, in milliseconds.
-    static func run(server: URL, body: String, connections: Int, requests: Int) throws -> [Double] {
+    static func run(
+        server: URL,
+        body: String,
+        connections: Int,
+        requests: Int,
+        spread: Duration
+    ) throws -> [Double] {
         let port = server.port ?? 80
         let head = """
             POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1\r
@@ -28,13 +36,23 @@ enum BareClient {
         var taken: [Double] = []
         taken.reserveCapacity(connections * requests)
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        for index in polled.indices {
-            open[index].start = .now
-            try send(request, on: polled[index].fd)
-        }
+        let begin = ContinuousClock.now
+        var started = 0
         var left = connections
         while left > 0 {
-            guard poll(&polled, nfds_t(polled.count), 30_000) > 0 else { throw Failure.noAnswer }
+            var limit: Int32 = 30_000
+            while started < connections {
+                let wait = begin + spread * started / connections - .now
+                if wait > .zero {
+                    limit = Int32((wait / .milliseconds(1)).rounded(.up))
+                    break
+                }
+                open[started].start = .now
+                try send(request, on: polled[started].fd)
+                started += 1
+            }
+            let ready = poll(&polled, nfds_t(polled.count), limit)
+            guard ready > 0 || (ready == 0 && started < connections) else { throw Failure.noAnswer }
             for index in polled.indices where polled[index].fd >= 0 && polled[index].revents != 0 {
                 let descriptor = polled[index].fd
                 let count = read(descriptor, &buffer, buffer.count)

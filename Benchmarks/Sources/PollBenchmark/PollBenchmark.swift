@@ -70,27 +70,33 @@ struct InFlight: AsyncParsableCommand {
 
     @Argument(help: "The mock server's URL.") var server: String
     @Option(help: "How many polls at once.") var polls = 100
-    @Option(help: "How many polls each agent has.") var perAgent = 10
-    @Option(help: "How many cycles each.") var cycles = 500
+    @Option(help: "How many polls each agent has; it takes no more than 16.") var perAgent = 16
+    @Option(help: "How many cycles each.") var cycles = 250
     @Option(help: "In how many rounds the two take turns.") var rounds = 5
+    @Option(help: "Over how many milliseconds they begin, as polls do by their splay; best what the server takes.")
+    var spread = 100
 
     func run() async throws {
         let folder = try Folder()
-        var agents: [Agent] = []
-        for number in 0..<polls / perAgent {
-            agents.append(
-                try await Agent(options: options(server: server, polls: perAgent, folder: folder, number: number))
+        var pairs: [(Agent, PollName)] = []
+        while pairs.count < polls {
+            let options = try options(
+                server: server,
+                polls: min(perAgent, polls - pairs.count),
+                folder: folder,
+                number: pairs.count / perAgent
             )
+            let agent = try await Agent(options: options)
+            pairs += options.polls.map { (agent, $0.name) }
         }
-        let pairs = agents.flatMap { agent in (0..<perAgent).map { (agent, PollName("poll_\($0)")!) } }
         // The first cycle of each is a bootstrap.
-        _ = await Self.cycles(pairs, 1)
+        _ = await Self.cycles(pairs, 1, spread: .zero)
         // In turns, so that what else the machine does meets both.
         var (bare, agent): ([Double], [Double]) = ([], [])
         let each = max(1, cycles / rounds)
         for _ in 0..<rounds {
             bare += try bareRequests(pairs.count, each)
-            agent += await Self.cycles(pairs, each)
+            agent += await Self.cycles(pairs, each, spread: .milliseconds(spread))
         }
         print("\(agent.count) cycles and as many bare requests, \(pairs.count) in flight, in \(rounds) rounds")
         print("                  p50      p95      p99     most  (ms)")
@@ -104,13 +110,20 @@ struct InFlight: AsyncParsableCommand {
         guard let url = URL(string: server) else { throw ValidationError("the server's URL is none") }
         let ids = planIDs.map { "\"\($0)\"" }.joined(separator: ",")
         let body = "{\"planIds\":[\(ids)],\"afterId\":\"0\"}"
-        return try BareClient.run(server: url, body: body, connections: connections, requests: requests)
+        return try BareClient.run(
+            server: url,
+            body: body,
+            connections: connections,
+            requests: requests,
+            spread: .milliseconds(spread)
+        )
     }
 
-    private static func cycles(_ pairs: [(Agent, PollName)], _ count: Int) async -> [Double] {
+    private static func cycles(_ pairs: [(Agent, PollName)], _ count: Int, spread: Duration) async -> [Double] {
         await withTaskGroup(of: [Double].self) { group in
-            for (agent, name) in pairs {
+            for (index, (agent, name)) in pairs.enumerated() {
                 group.addTask {
+                    try? await Task.sleep(for: spread * index / pairs.count)
                     var taken: [Double] = []
                     for _ in 0..<count {
                         let start = ContinuousClock.now
