@@ -3,46 +3,32 @@ import Foundation
 /// The least that a client can do: one thread, plain sockets, one request after the other on each, no parsing beyond
 /// the answer's length. What it measures is the server and the machine.
 enum BareClient {
-    /// Keeps `connections` requests under way until each connection has had `requests`.
+    /// Keeps a request under way on each of several connections until each has had `requests`.
     ///
     /// - Parameters:
     ///   - body: The JSON of a POST to the changes report.
-    ///   - spread: The connections begin evenly over this time.
-    /// - Returns: How long each request took, in milliseconds.
-    static func run(
-        server: URL,
-        body: String,
-        connections: Int,
-        requests: Int,
-        spread: Duration
-    ) throws -> [Double] {
+    ///   - starts: When each connection begins, counted from now and in order.
+    /// - Returns: How long each request took, in milliseconds, but for the first and the last of each connection.
+    static func run(server: URL, body: String, starts: [Duration], requests: Int) throws -> [Double] {
         let port = server.port ?? 80
-        let head = """
-            POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1\r
-            Host: 127.0.0.1:\(port)\r
-            Content-Type: application/json\r
-            Content-Length: \(body.utf8.count)\r
-            \r
-
-            """
-        let request = Array((head + body).utf8)
+        let request = request(body, port: port)
         var polled: [pollfd] = []
         var open: [Connection] = []
         defer { for one in polled where one.fd >= 0 { close(one.fd) } }
-        for _ in 0..<connections {
+        for _ in starts {
             polled.append(pollfd(fd: try connect(port: port), events: Int16(POLLIN), revents: 0))
             open.append(Connection(left: requests))
         }
         var taken: [Double] = []
-        taken.reserveCapacity(connections * requests)
+        taken.reserveCapacity(starts.count * requests)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let begin = ContinuousClock.now
         var started = 0
-        var left = connections
+        var left = starts.count
         while left > 0 {
             var limit: Int32 = 30_000
-            while started < connections {
-                let wait = begin + spread * started / connections - .now
+            while started < starts.count {
+                let wait = begin + starts[started] - .now
                 if wait > .zero {
                     limit = Int32((wait / .milliseconds(1)).rounded(.up))
                     break
@@ -52,14 +38,17 @@ enum BareClient {
                 started += 1
             }
             let ready = poll(&polled, nfds_t(polled.count), limit)
-            guard ready > 0 || (ready == 0 && started < connections) else { throw Failure.noAnswer }
+            guard ready > 0 || (ready == 0 && started < starts.count) else { throw Failure.noAnswer }
             for index in polled.indices where polled[index].fd >= 0 && polled[index].revents != 0 {
                 let descriptor = polled[index].fd
                 let count = read(descriptor, &buffer, buffer.count)
                 guard count > 0 else { throw Failure.noAnswer }
                 open[index].received.append(contentsOf: buffer[0..<count])
                 guard open[index].isComplete else { continue }
-                taken.append((ContinuousClock.now - open[index].start) / .milliseconds(1))
+                guard open[index].isSuccess else { throw Failure.refused }
+                if open[index].left != requests, open[index].left != 1 {
+                    taken.append((ContinuousClock.now - open[index].start) / .milliseconds(1))
+                }
                 open[index].received.removeAll(keepingCapacity: true)
                 open[index].left -= 1
                 if open[index].left > 0 {
@@ -76,8 +65,37 @@ enum BareClient {
         return taken
     }
 
+    /// The text of one answer.
+    static func answer(server: URL, body: String) throws -> String {
+        let port = server.port ?? 80
+        let descriptor = try connect(port: port)
+        defer { close(descriptor) }
+        try send(request(body, port: port), on: descriptor)
+        var connection = Connection(left: 1)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !connection.isComplete {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { throw Failure.noAnswer }
+            connection.received.append(contentsOf: buffer[0..<count])
+        }
+        guard connection.isSuccess else { throw Failure.refused }
+        return String(decoding: connection.received, as: UTF8.self)
+    }
+
+    private static func request(_ body: String, port: Int) -> [UInt8] {
+        let head = """
+            POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1\r
+            Host: 127.0.0.1:\(port)\r
+            Content-Type: application/json\r
+            Content-Length: \(body.utf8.count)\r
+            \r
+
+            """
+        return Array((head + body).utf8)
+    }
+
     enum Failure: Error {
-        case noConnection, noAnswer
+        case noConnection, noAnswer, refused
     }
 
     private struct Connection {
@@ -89,6 +107,8 @@ enum BareClient {
 
         private static let headEnd = Array("\r\n\r\n".utf8)
         private static let lengthName = Array("Content-Length: ".utf8)
+
+        var isSuccess: Bool { received.starts(with: "HTTP/1.1 200 ".utf8) }
 
         /// Whether the head and as many bytes as it declares are here; the name as the mock server writes it.
         var isComplete: Bool {

@@ -20,12 +20,14 @@ struct Cycles: AsyncParsableCommand {
     )
 
     @Argument(help: "The mock server's URL.") var server: String
+    @Option(help: "A file with the ids of plans, one a line.") var plans: String
     @Option(help: "How many cycles.") var count = 100_000
     @Option(help: "In how many rounds they are measured.") var rounds = 10
 
     func run() async throws {
         let folder = try Folder()
-        let agent = try await Agent(options: options(server: server, polls: 1, folder: folder, number: 0))
+        let world = try World(server: server, plans: plans)
+        let agent = try await Agent(options: world.options(polls: 1, database: folder.path("0.db")))
         let name = PollName("poll_0")!
         for _ in 0..<100 { _ = await agent.poll(name) }
         print("cycles     CPU µs/cycle   wall µs/cycle   resident MiB")
@@ -69,71 +71,80 @@ struct InFlight: AsyncParsableCommand {
     )
 
     @Argument(help: "The mock server's URL.") var server: String
+    @Option(help: "A file with the ids of plans, one a line.") var plans: String
     @Option(help: "How many polls at once.") var polls = 100
     @Option(help: "How many polls each agent has; it takes no more than 16.") var perAgent = 16
     @Option(help: "How many cycles each.") var cycles = 250
     @Option(help: "In how many rounds the two take turns.") var rounds = 5
-    @Option(help: "Over how many milliseconds they begin, as polls do by their splay; best what the server takes.")
+    @Option(help: "The splay within which they begin, in milliseconds; best what the server takes.")
     var spread = 100
 
     func run() async throws {
         let folder = try Folder()
+        let world = try World(server: server, plans: plans)
         var pairs: [(Agent, PollName)] = []
+        var agents = 0
         while pairs.count < polls {
-            let options = try options(
-                server: server,
-                polls: min(perAgent, polls - pairs.count),
-                folder: folder,
-                number: pairs.count / perAgent
-            )
+            let database = folder.path("\(agents).db")
+            let options = world.options(polls: min(perAgent, polls - pairs.count), database: database)
             let agent = try await Agent(options: options)
             pairs += options.polls.map { (agent, $0.name) }
+            agents += 1
         }
-        // The first cycle of each is a bootstrap.
-        _ = await Self.cycles(pairs, 1, spread: .zero)
+        let starts = pairs.indices.map { index in
+            Splay.delay(instance: "\(index)", poll: pairs[index].1, within: .milliseconds(spread))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (agent, name) in pairs {
+                group.addTask {
+                    guard await agent.poll(name) == .bootstrapped else { throw ValidationError("a poll did not begin") }
+                }
+            }
+            try await group.waitForAll()
+        }
         // In turns, so that what else the machine does meets both.
+        let body = try world.unchangedBody()
         var (bare, agent): ([Double], [Double]) = ([], [])
-        let each = max(1, cycles / rounds)
+        var (cpu, wall) = (0.0, 0.0)
+        let each = max(3, cycles / rounds)
         for _ in 0..<rounds {
-            bare += try bareRequests(pairs.count, each)
-            agent += await Self.cycles(pairs, each, spread: .milliseconds(spread))
+            bare += try BareClient.run(server: world.url, body: body, starts: starts.sorted(), requests: each)
+            let (cpuBefore, before) = (Usage.cpuSeconds, ContinuousClock.now)
+            agent += try await Self.cycles(pairs, each, starts: starts)
+            wall += (ContinuousClock.now - before) / .seconds(1)
+            cpu += Usage.cpuSeconds - cpuBefore
         }
-        print("\(agent.count) cycles and as many bare requests, \(pairs.count) in flight, in \(rounds) rounds")
+        print("\(agent.count) cycles of \(agents) agents, \(pairs.count) in flight, and \(bare.count) bare requests")
         print("                  p50      p95      p99     most  (ms)")
         let rows = [("bare client", Shares(bare)), ("agent's cycle", Shares(agent))]
         for (name, shares) in rows { print(name.padding(toLength: 13, withPad: " ", startingAt: 0), shares.text) }
         print("added        ", (rows[1].1 - rows[0].1).text)
+        let rate = Double(pairs.count * each * rounds) / wall
+        print(String(format: "%.0f cycles a second with %.2f of a core", rate, cpu / wall))
         print(String(format: "peak resident %.1f MiB", Usage.peakResidentMiB))
     }
 
-    private func bareRequests(_ connections: Int, _ requests: Int) throws -> [Double] {
-        guard let url = URL(string: server) else { throw ValidationError("the server's URL is none") }
-        let ids = planIDs.map { "\"\($0)\"" }.joined(separator: ",")
-        let body = "{\"planIds\":[\(ids)],\"afterId\":\"0\"}"
-        return try BareClient.run(
-            server: url,
-            body: body,
-            connections: connections,
-            requests: requests,
-            spread: .milliseconds(spread)
-        )
-    }
-
-    private static func cycles(_ pairs: [(Agent, PollName)], _ count: Int, spread: Duration) async -> [Double] {
-        await withTaskGroup(of: [Double].self) { group in
-            for (index, (agent, name)) in pairs.enumerated() {
+    /// How long each cycle took, in milliseconds, but for the first and the last of each poll: then not all are in flight.
+    private static func cycles(
+        _ pairs: [(Agent, PollName)],
+        _ count: Int,
+        starts: [Duration]
+    ) async throws -> [Double] {
+        try await withThrowingTaskGroup(of: [Double].self) { group in
+            for ((agent, name), start) in zip(pairs, starts) {
                 group.addTask {
-                    try? await Task.sleep(for: spread * index / pairs.count)
+                    try await Task.sleep(for: start)
                     var taken: [Double] = []
                     for _ in 0..<count {
                         let start = ContinuousClock.now
-                        _ = await agent.poll(name)
+                        let outcome = await agent.poll(name)
+                        guard outcome == .unchanged else { throw ValidationError("a cycle was not unchanged") }
                         taken.append((ContinuousClock.now - start) / .milliseconds(1))
                     }
-                    return taken
+                    return Array(taken.dropFirst().dropLast())
                 }
             }
-            return await group.reduce(into: []) { $0 += $1 }
+            return try await group.reduce(into: []) { $0 += $1 }
         }
     }
 }
@@ -156,26 +167,53 @@ private struct Shares {
     var text: String { values.map { String(format: "%8.1f", $0) }.joined(separator: " ") }
 }
 
-/// The plans that are asked about.
-private let planIDs = (0..<20).map { "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q6\(String(format: "%05d", $0))" }
+/// A mock server, and which of its plans are asked about.
+private struct World {
+    let url: URL
+    private let planIDs: [String]
 
-/// An agent's options: polls that run only when asked.
-private func options(server: String, polls: Int, folder: Folder, number: Int) throws -> AgentOptions {
-    var options = AgentOptions()
-    options.server.url = server
-    options.server.dialect = .endorser
-    options.initialIdentity = DID("did:ethr:0x0000000000000000000000000000000000000001")
-    options.storage.path = folder.path("\(number).db")
-    options.polls = (0..<polls).map { index in
-        var poll = PollOptions(name: PollName("poll_\(index)")!, kind: .starredProjects)
-        poll.planIDs = planIDs
-        return poll
+    /// - Parameter plans: A file with their ids, one a line; the first twenty are asked about.
+    init(server: String, plans: String) throws {
+        guard let url = URL(string: server), url.host == "127.0.0.1" else {
+            throw ValidationError("the server's URL is to be one of 127.0.0.1")
+        }
+        self.url = url
+        planIDs = try String(contentsOfFile: plans, encoding: .utf8).split(separator: "\n").prefix(20).map(String.init)
     }
-    options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
-    options.limits.requestsPerMinute = 100_000_000
-    options.limits.maxConcurrentPolls = polls
-    options.log.level = .warning
-    return options
+
+    /// An agent's options: polls that run only when asked.
+    func options(polls: Int, database: String) -> AgentOptions {
+        var options = AgentOptions()
+        options.server.url = url.absoluteString
+        options.server.dialect = .endorser
+        options.initialIdentity = DID("did:ethr:0x0000000000000000000000000000000000000001")
+        options.storage.path = database
+        options.polls = (0..<polls).map { index in
+            var poll = PollOptions(name: PollName("poll_\(index)")!, kind: .starredProjects)
+            poll.planIDs = planIDs
+            return poll
+        }
+        options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        options.limits.requestsPerMinute = 100_000_000
+        options.limits.maxConcurrentPolls = polls
+        options.log.level = .warning
+        return options
+    }
+
+    /// What a cycle asks that has seen the newest change: all that is not older than the time it looks back.
+    func unchangedBody() throws -> String {
+        let answer = try BareClient.answer(server: url, body: body(after: "0"))
+        let ids = answer.matches(of: /"jwtId" *: *"([^"]+)"/).map { String($0.1) }
+        guard let newest = ids.max().flatMap({ JWTID($0) }) else {
+            throw ValidationError("the server has no change of these plans: start it with --changes")
+        }
+        return body(after: JWTID.floor(newest.kind, at: newest.timestamp - Dialect.endorser.lateVisibility).rawValue)
+    }
+
+    private func body(after id: String) -> String {
+        let ids = planIDs.map { "\"\($0)\"" }.joined(separator: ",")
+        return "{\"planIds\":[\(ids)],\"afterId\":\"\(id)\"}"
+    }
 }
 
 /// A directory that is removed at the end.
