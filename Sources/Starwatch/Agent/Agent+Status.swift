@@ -27,11 +27,10 @@ extension Agent {
             status.identity = snapshot.identity.did.map(pseudonym.hash)
             fill(&status.outbox, from: snapshot)
             status.outbox.oldestDue = dispatcher.oldestDue(in: snapshot)?.iso8601
-            let optedOut = try await identity.current().optedOut
+            let current = try await identity.current()
             for poll in polls {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
-                let isWanted = snapshot.identity.did != nil && !optedOut.contains(poll.kind)
-                let (name, entry) = self.entry(poll, stream, now: now, isWanted: isWanted)
+                let (name, entry) = self.entry(poll, stream, now: now, of: current)
                 status.polls[name] = entry
                 if entry.stale { reasons.append(StatusReason.stale.of(name)) }
             }
@@ -67,13 +66,13 @@ extension Agent {
         _ poll: Poll,
         _ stream: StreamSnapshot?,
         now: Timestamp,
-        isWanted: Bool
+        of identity: IdentityContext.Snapshot
     ) -> (String, AgentStatus.Poll) {
         // A poll that never succeeded is stale once the agent has run for that long.
-        let since = stream?.lastSuccess ?? startedAt
+        let since = identity.ageBegins(poll.kind, lastSuccess: stream?.lastSuccess, startedAt: startedAt)
         var entry = AgentStatus.Poll(
             kind: poll.kind,
-            stale: isWanted && now - since > poll.options.staleAfter,
+            stale: identity.expects(poll.kind) && now - since > poll.options.staleAfter,
             staleAfterSeconds: poll.options.staleAfter.inSeconds
         )
         entry.lastAttempt = stream?.lastAttempt?.iso8601

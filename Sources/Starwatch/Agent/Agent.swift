@@ -166,12 +166,17 @@ public final class Agent: Sendable {
         self.recorder = recorder
         pipeline.add(recorder)
 
-        identity = IdentityContext(store: store, server: parts.url.origin, isShared: options.storage.owner == .host)
         clock = ServerClock(
             time: time,
             metrics: metrics.clock,
             maxSkew: options.clock.maxSkew,
             source: options.clock.source
+        )
+        identity = IdentityContext(
+            store: store,
+            server: parts.url.origin,
+            isShared: options.storage.owner == .host,
+            now: { [clock] in clock.now }
         )
         let gate = ServerGate(
             server: parts.url.origin,

@@ -15,20 +15,57 @@ package final class IdentityContext: Sendable {
         package var optedOut: Set<PollKind> = []
         /// The stars as request bodies, made at the first use in a dialect.
         package var chunks: [Dialect: [PlanChunk]] = [:]
+        /// Since when polls of a kind are expected to succeed; none: for as long as the agent runs.
+        fileprivate(set) var expectedSince: [PollKind: Timestamp] = [:]
+
+        /// Whether the identity has what polls of `kind` ask for; only those for starred projects need anything.
+        package func hasStars(for kind: PollKind) -> Bool { kind != .starredProjects || !stars.isEmpty }
+
+        /// Whether a poll of `kind` is expected to succeed: somebody is signed in, did not opt out of it, and has
+        /// starred something if it asks for that. Only such a poll can be stale.
+        package func expects(_ kind: PollKind) -> Bool {
+            identity.did != nil && !optedOut.contains(kind) && hasStars(for: kind)
+        }
+
+        /// From when the age of a poll's data counts: its last success or else the agent's start, and not before it was
+        /// expected to have any.
+        func ageBegins(_ kind: PollKind, lastSuccess: Timestamp?, startedAt: Timestamp) -> Timestamp {
+            let since = lastSuccess ?? startedAt
+            return expectedSince[kind].map { max($0, since) } ?? since
+        }
+
+        fileprivate mutating func follow(_ former: Snapshot, now: Timestamp) {
+            for kind in PollKind.allCases where expects(kind) {
+                let isNew = former.identity != identity || !former.expects(kind)
+                expectedSince[kind] = isNew ? now : former.expectedSince[kind]
+            }
+        }
+    }
+
+    private struct History {
+        /// What was read last, whether or not it still holds.
+        var former: Snapshot?
+        /// When it was said to hold no more.
+        var changedAt: Timestamp?
     }
 
     private let store: Store
     private let server: String
     private let isShared: Bool
+    private let now: @Sendable () -> Timestamp
     private let cached = Mutex<Snapshot?>(nil)
+    private let history = Mutex(History())
     /// Rises with every ``invalidate()``: what was read before one must not be kept after it.
     private let epoch = Atomic<UInt64>(0)
 
-    /// - Parameter isShared: Whether someone else may change the database.
-    package init(store: Store, server: String, isShared: Bool) {
+    /// - Parameters:
+    ///   - isShared: Whether someone else may change the database.
+    ///   - now: The server's time, as well as it is known.
+    package init(store: Store, server: String, isShared: Bool, now: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.server = server
         self.isShared = isShared
+        self.now = now
     }
 
     /// The identity and its stars.
@@ -39,6 +76,10 @@ package final class IdentityContext: Sendable {
         if let did = snapshot.identity.did {
             snapshot.stars = try await store.stars(of: did)
             snapshot.optedOut = Self.optedOut(try await store.notificationPreferences(of: did))
+        }
+        history.withLock { history in
+            if let former = history.former { snapshot.follow(former, now: history.changedAt ?? now()) }
+            history = History(former: snapshot)
         }
         cached.withLock { [snapshot] cached in
             if self.epoch.load(ordering: .acquiring) == epoch { cached = snapshot }
@@ -74,6 +115,7 @@ package final class IdentityContext: Sendable {
 
     /// Forgets what is cached: the identity or its stars were changed.
     package func invalidate() {
+        history.withLock { $0.changedAt = now() }
         cached.withLock { cached in
             epoch.add(1, ordering: .releasing)
             cached = nil

@@ -127,7 +127,7 @@ package final class PollCycle: Sendable {
         let now = caller.time.now
         let gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
-            hasStars: poll.kind != .starredProjects || !snapshot.stars.isEmpty,
+            hasStars: snapshot.hasStars(for: poll.kind),
             optedOut: snapshot.optedOut.contains(poll.kind),
             notBefore: await gate.heldUntil(now: now),
             circuitIsOpen: !(await gate.isReady(now: now)),

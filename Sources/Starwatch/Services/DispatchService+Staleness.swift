@@ -15,13 +15,14 @@ extension DispatchService {
             let success = snapshot.streams[stream]?.lastSuccess
             let notice = try await store.stalenessNotice(stream)
             let isStale: Bool
-            if current.optedOut.contains(poll.kind) {
+            if !current.expects(poll.kind) {
                 isStale = false
             } else if success == nil, notice != nil {
                 // A new start is no success.
                 isStale = true
             } else {
-                isStale = now - (success ?? startedAt) > poll.options.staleAfter
+                let begin = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt)
+                isStale = now - begin > poll.options.staleAfter
             }
             guard isStale != (notice != nil) else { continue }
             let runID = RandomID.runID()

@@ -15,8 +15,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public struct Poll: Sendable, Codable, Hashable {
         /// What it asks for.
         public var kind: PollKind
-        /// Whether the last success, or else the agent's start, is longer ago than ``staleAfterSeconds``. `false` when
-        /// signed out.
+        /// Whether the last success, or else the agent's start, is longer ago than ``staleAfterSeconds``, and so is the
+        /// time at which this was last switched on. `false` when signed out or opted out, and without stars where these
+        /// are asked for.
         public var stale: Bool
         /// When a cycle last reached the server; `nil` if none did, or when signed out.
         public var lastAttempt: String?

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func whatIsCachedStaysUntilItIsInvalidated() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: false)
+        let context = IdentityContext(store: store, server: server, isShared: false) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
         _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars == ["a"])
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func aSharedDatabaseIsReadEveryTime() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: true)
+        let context = IdentityContext(store: store, server: server, isShared: true) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
         _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars.sorted() == ["a", "b"])
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func requestBodiesAreMadeOnceAndNotKeptForOtherStars() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: false)
+        let context = IdentityContext(store: store, server: server, isShared: false) { ManualClock.start }
         let old = try await context.current()
         #expect(context.chunks(of: old, dialect: .endorser).map(\.count) == [1])
         #expect(try await context.current().chunks[.endorser]?.count == 1)
