@@ -228,6 +228,32 @@ import Testing
         #expect(try await store.serverState(World.server).dialect == .canonical)
         #expect(try await store.serverState(World.server).acknowledges == nil)
     }
+
+    @Test func aServerOfWhichOnlyAWaitIsKnownIsUnderstood() async throws {
+        let store = try await world.open()
+        try await store.setNotBefore(NotBefore(until: world.now, since: nil), server: World.server)
+        #expect(try await world.commit(store, world.changes(1...3))?.inserted == 3)
+    }
+
+    /// One poll finds that the server has changed its dialect while another reads a page of before.
+    @Test func aPageOfTheFormerDialectIsNotStored() async throws {
+        let store = try await world.open()
+        _ = try await store.rememberDialect(.endorser, of: World.server, now: world.now)
+        try await world.commit(store, world.changes(1...3))
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.rememberDialect(.canonical, of: World.server, now: world.now)
+        #expect(try await world.commit(store, world.changes(4...5)) == nil)
+        let isFinished = try await store.finishBootstrap(
+            world.stream,
+            generation: generation,
+            top: world.id(5),
+            now: world.now
+        )
+        #expect(!isFinished)
+        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        #expect(state.fetchCursor == nil && !state.bootstrapped && state.openRows == 3)
+        try await world.expectBalanced(store)
+    }
 }
 
 extension AckCompletion {

@@ -242,7 +242,7 @@ import Testing
             room: 10,
             now: world.now
         )
-        #expect(try await store.commit(page: page) == .staleIdentity)
+        #expect(try await store.commit(page: page) == .stale)
         #expect(
             try await store.finishBootstrap(world.stream, generation: generation, top: world.id(1), now: world.now)
                 == false

@@ -138,7 +138,7 @@ private struct RandomRun {
         }
         page.rejectedCount = Int.random(in: 0...1, using: &random)
         let result = try await store.commit(page: page)
-        #expect((result == .staleIdentity) == stale)
+        #expect((result == .stale) == stale)
     }
 
     private mutating func claim(_ store: Store) async throws {

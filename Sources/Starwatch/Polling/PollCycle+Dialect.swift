@@ -40,6 +40,9 @@ extension PollCycle {
             // Nothing to read in it, so this cycle can end either way; the next one asks again, if nothing is known.
             if let known = await gate.dialect {
                 do { _ = try await gate.learn(known, now: clock.now) } catch { throw .store(error) }
+            } else if poll.kind == .starredProjects {
+                // No server's: a poll that began with it would take all that there is for new.
+                throw .page(PageRejection(violation: .schema, issues: [.init(path: "$.hitLimit", problem: .missing)]))
             }
             return Probe(dialect: assumed, chunk: chunk, response: response, askedAt: askedAt)
         case .noPage:

@@ -228,7 +228,8 @@ package final class PollCycle: Sendable {
                 mustComplete: state.hasTombstones
             )
             let startedAt = clock.now
-            while let step = walk.next(limit: isBootstrap ? nil : max(room, 1)) {
+            // Offers are asked for without a limit.
+            while let step = walk.next(limit: isBootstrap || chunks.isEmpty ? nil : max(room, 1)) {
                 let response: HTTPResponse
                 let askedAt: Timestamp
                 if let answer = first {
@@ -372,7 +373,7 @@ package final class PollCycle: Sendable {
         do {
             switch try await store(commit) {
             case .committed(let result): counts = result
-            case .staleIdentity: throw Stop.staleIdentity
+            case .stale: throw Stop.staleIdentity
             }
         } catch let error as StoreError {
             throw .store(error)
@@ -429,7 +430,7 @@ package final class PollCycle: Sendable {
         case .staleIdentity, .starsChanged:
             identity.invalidate()
             result.failure = .cancelled
-            result.reason = "The identity changed during the cycle; nothing was stored."
+            result.reason = "Identity, stars or the server's dialect changed during the cycle; nothing was stored."
         case .store(let error):
             result.isStoreFailure = true
             result.reason = error.description

@@ -11,7 +11,8 @@ public enum PageDecoder {
     }
 
     /// Which dialect an answer is in. Only the canonical one has `pagination` and `planSummary` items (R-EP-07); offers
-    /// have neither (C-094), but each dialect has its own kind of identifier.
+    /// have neither (C-094), but each dialect has its own kind of identifier. Of a page without changes of plans the
+    /// endorser server says that no limit was hit; one that says nothing may be a gateway's.
     public static func detect(_ bytes: [UInt8], of kind: PollKind) -> Detection {
         struct Probe: Decodable {
             struct Nothing: Decodable {
@@ -29,6 +30,7 @@ public enum PageDecoder {
             }
             var data: [Item]
             var pagination: Nothing?
+            var hitLimit: Bool?
         }
         guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else { return .noPage }
         if probe.pagination != nil || probe.data.contains(where: \.isCanonical) { return .dialect(.canonical) }
@@ -37,7 +39,8 @@ public enum PageDecoder {
         {
             return .dialect(dialect)
         }
-        return kind == .starredProjects ? .dialect(.endorser) : .undecided
+        guard kind == .starredProjects, probe.hitLimit != nil || !probe.data.isEmpty else { return .undecided }
+        return .dialect(.endorser)
     }
 
     /// Checks and decodes a page.

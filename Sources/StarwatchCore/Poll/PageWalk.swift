@@ -53,6 +53,8 @@ public struct PageWalk: Sendable {
     private let chunkCount: Int
     private var chunk = 0
     private var pagesOfChunk = 0
+    /// How many items the last request asked for.
+    private var asked: Int
     private var after: JWTID?
     private var before: JWTID?
     /// The earliest time at which a page was asked for; an answer out of a cache may be older than the first one.
@@ -85,6 +87,7 @@ public struct PageWalk: Sendable {
         self.mustComplete = mustComplete
         self.chunkCount = chunks
         self.cursor = cursor
+        self.asked = dialect.pageSize
         let overlap = cursor.map { JWTID.floor($0.kind, at: $0.timestamp - dialect.lateVisibility) }
         self.lowerEnd = overlap
         self.after = overlap
@@ -97,9 +100,10 @@ public struct PageWalk: Sendable {
     }
 
     /// The next request; `nil` when the walk is over, complete or not.
-    public func next(limit: Int?) -> Step? {
+    public mutating func next(limit: Int?) -> Step? {
         guard !stopped, !isComplete, chunk < chunkCount else { return nil }
         let limit = dialect == .canonical ? min(limit ?? dialect.pageSize, dialect.pageSize) : nil
+        asked = limit ?? dialect.pageSize
         return Step(chunk: chunk, query: PageQuery(after: after, before: before, limit: limit))
     }
 
@@ -116,14 +120,17 @@ public struct PageWalk: Sendable {
         isLast: Bool = false
     ) throws(PageRejection) -> Plan {
         let last = page.changes.last?.id
-        if page.hasMore {
+        let hasMore = page.hasMore || mayHideMore(page)
+        if hasMore {
             if dialect.isDescending {
                 // The server's next page lies below the last item, which must itself lie below the previous one.
                 guard let last, before.map({ last.precedes($0) == true }) ?? true,
                     after.map({ $0.precedes(last) == true }) ?? true
                 else { throw PageRejection(violation: .cursor, issues: []) }
-            } else if let next = page.nextAfter, let after, after.precedes(next) != true {
-                throw PageRejection(violation: .cursor, issues: [])
+            } else {
+                guard let next = page.nextAfter ?? last, after.map({ $0.precedes(next) == true }) ?? true else {
+                    throw PageRejection(violation: .cursor, issues: [])
+                }
             }
         }
         pages += 1
@@ -133,7 +140,7 @@ public struct PageWalk: Sendable {
         if pages == 1 { firstTop = greatest }
         if let greatest, top?.precedes(greatest) ?? true { top = greatest }
         let interrupted = interruption
-        let more = page.hasMore && !bootstrapHasSeenEnough(last)
+        let more = hasMore && !bootstrapHasSeenEnough(last)
         if more {
             if dialect.isDescending { before = last } else { after = page.nextAfter ?? last }
             if isLast || pagesOfChunk >= pageCap, mode == .poll, hasAdvanced { stopped = true }
@@ -180,6 +187,12 @@ public struct PageWalk: Sendable {
 
     /// Whether an interrupted walk was finished by this one, so that newer changes remain to be asked for.
     public var wasResumed: Bool { resumed != nil }
+
+    /// Whether a page that does not say so may be followed by another: it is full, and only `pagination` can say of a full
+    /// page that it is the last. Were it believed, a descending walk would be complete, and the cursor pass over the rest.
+    private func mayHideMore(_ page: Page) -> Bool {
+        page.fetched >= asked && (dialect.isDescending || !page.hasPagination)
+    }
 
     /// Bootstrapping needs the newest identifier and what lies within the overlap below it.
     private func bootstrapHasSeenEnough(_ last: JWTID?) -> Bool {

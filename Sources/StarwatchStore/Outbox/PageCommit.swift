@@ -74,13 +74,21 @@ package struct PageCommit: Sendable, Hashable {
         self.room = room
         self.now = now
     }
+
+    /// The kind of the page's identifiers; `nil` when it has none.
+    var idKind: IDKind? {
+        if let change = changes.first ?? seenOnly.first { return change.id.kind }
+        if case .advance(let id) = cursor { return id.kind }
+        return nil
+    }
 }
 
 /// What a commit came to.
 package enum PageCommitResult: Sendable, Hashable {
     case committed(PageCommitCounts)
-    /// The identity changed since the cycle began; nothing was written.
-    case staleIdentity
+    /// The identity changed since the cycle began, or another poll found that the server has changed its dialect;
+    /// nothing was written.
+    case stale
 }
 
 package struct PageCommitCounts: Sendable, Hashable {

@@ -9,9 +9,9 @@ extension Store {
     package func commit(page: PageCommit) throws(StoreError) -> PageCommitResult {
         let id = try streamID(page.stream)
         return try write(.commit) { db in
-            guard try db.isCurrent(page.stream.account, generation: page.expectedGeneration) else {
-                return .staleIdentity
-            }
+            guard try db.isCurrent(page.stream.account, generation: page.expectedGeneration),
+                try db.understands(page.idKind, of: id)
+            else { return .stale }
             var counts = PageCommitCounts()
             var snapshots = PlanSnapshots(page.stream)
             try insert(page, id, db, &snapshots, &counts)

@@ -67,7 +67,8 @@ extension Store {
     /// over what came in between, and nobody would be told of it.
     ///
     /// - Parameter top: The greatest identifier found; `nil` when there was none, which is remembered too.
-    /// - Returns: `false` when the identity changed since `generation` was read; then nothing was written.
+    /// - Returns: `false` when the identity changed since `generation` was read, or the server its dialect; then nothing
+    ///   was written.
     package func finishBootstrap(
         _ stream: StreamKey,
         generation: Int,
@@ -76,7 +77,9 @@ extension Store {
     ) throws(StoreError) -> Bool {
         let id = try streamID(stream)
         let isFinished = try write(.bootstrap) { db in
-            guard try db.isCurrent(stream.account, generation: generation) else { return false }
+            guard try db.isCurrent(stream.account, generation: generation), try db.understands(top?.kind, of: id) else {
+                return false
+            }
             try db.run(
                 """
                 UPDATE streams SET bootstrapped_at = coalesce(bootstrapped_at, ?1), walk_top = NULL,

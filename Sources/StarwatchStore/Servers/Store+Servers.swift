@@ -134,6 +134,15 @@ extension Store {
 }
 
 extension Database {
+    /// Whether the server of a stream, as far as is known, speaks in identifiers of this kind. A cursor of the other kind
+    /// would find nothing for ever. `nil`: no identifier, which any server understands.
+    func understands(_ kind: IDKind?, of stream: Int64) throws -> Bool {
+        guard let kind else { return true }
+        let sql = "SELECT v.dialect FROM streams s JOIN servers v ON v.server = s.server WHERE s.id = ?"
+        guard let row = try row(sql, [stream]), let known = row[0] as String? else { return true }
+        return Dialect(rawValue: known)?.idKind == kind
+    }
+
     fileprivate func hasIdentifiers(otherThan kind: IDKind, server: String) throws -> Bool {
         let rows = try rows("SELECT fetch_cursor, walk_top FROM streams WHERE server = ?", [server])
         while let row = try rows.next() {

@@ -65,6 +65,8 @@ import Testing
         let page = Array(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]).utf8)
         #expect(PageDecoder.detect(page, of: .starredProjects) == .dialect(.endorser))
         #expect(PageDecoder.detect(Array(endorser([]).utf8), of: .starredProjects) == .dialect(.endorser))
+        // What stands before a server may answer so while it is away.
+        #expect(PageDecoder.detect(Array(#"{"data":[]}"#.utf8), of: .starredProjects) == .undecided)
         for text in ["", "null", "[]", "{}", "<html>", #"{"data":5}"#] {
             #expect(PageDecoder.detect(Array(text.utf8), of: .starredProjects) == .noPage, "\(text)")
         }

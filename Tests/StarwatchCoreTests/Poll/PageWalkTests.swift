@@ -122,6 +122,45 @@ import Testing
     }
 
     /// Its cursor stays below what was dropped, so a walk that ended early would be repeated for ever.
+    /// A server, or what stands before it, that says of every page that it is the last.
+    @Test(arguments: Dialect.allCases, [1, 3])
+    func aFullPageIsNotTheLastWhateverItsServerSays(dialect: Dialect, chunks: Int) throws {
+        let items = (1...250).map { id($0, dialect) }
+        var walk = PageWalk(dialect: dialect, mode: .poll, cursor: id(1, dialect), resume: nil, chunks: chunks)
+        var seen: Set<JWTID> = []
+        while let step = walk.next(limit: nil) {
+            let own = items.enumerated().filter { $0.offset % chunks == step.chunk }.map(\.element)
+            let told = answer(step.query, items: own, dialect: dialect, size: dialect.pageSize)
+            let page = page(told.changes, more: false, next: nil)
+            seen.formUnion(try walk.receive(page, askedAt: nil).changes.map(\.id))
+        }
+        #expect(walk.isComplete && seen == Set(items))
+    }
+
+    @Test func aFullPageWhosePaginationSaysSoIsTheLast() throws {
+        var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        _ = walk.next(limit: 2)
+        let changes = (1...2).map { Change(id: id($0, .canonical), plan: "p", name: nil) }
+        var full = page(changes, more: false, next: nil)
+        full.hasPagination = true
+        _ = try walk.receive(full, askedAt: nil)
+        #expect(walk.isComplete)
+    }
+
+    @Test func anAscendingPageThatLeadsNowhereIsRefused() throws {
+        var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        for isAgain in [false, true] {
+            _ = walk.next(limit: 2)
+            let same = page([Change(id: id(1, .canonical), plan: "p", name: nil)], more: true, next: nil)
+            if isAgain {
+                #expect(throws: PageRejection.self) { try walk.receive(same, askedAt: nil) }
+            } else {
+                _ = try walk.receive(same, askedAt: nil)
+            }
+        }
+        #expect(throws: PageRejection.self) { try walk.receive(page([], more: true, next: nil), askedAt: nil) }
+    }
+
     @Test(arguments: Dialect.allCases)
     func aWalkThatFetchesAgainWhatWasDroppedComesToItsEnd(dialect: Dialect) throws {
         let items = (1...100).map { id($0, dialect) }
@@ -185,13 +224,15 @@ import Testing
     @Test func aWalkWithoutRoomEndsAndIsNotComplete() throws {
         let items = (1...20).map { id($0, .endorser) }
         var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
-        let step = try #require(walk.next(limit: nil))
+        let asked = walk.next(limit: nil)
+        let step = try #require(asked)
         let plan = try walk.receive(answer(step.query, items: items, dialect: .endorser, size: 10), askedAt: nil)
         #expect(plan.walk == OpenWalk(top: id(20, .endorser), before: id(11, .endorser), after: nil))
         // The store puts the last item that found room in place of `before`.
         #expect(plan.interrupted == OpenWalk(top: id(20, .endorser), before: id(20, .endorser), after: nil))
         walk.stop()
-        #expect(walk.next(limit: nil) == nil && !walk.isComplete)
+        let further = walk.next(limit: nil)
+        #expect(further == nil && !walk.isComplete)
     }
 
     @Test(arguments: Dialect.allCases)

@@ -181,4 +181,31 @@ import Testing
             #expect(try world.announced == ids)
         }
     }
+
+    @Test func aPollDoesNotBeginWithAnAnswerThatIsNoServers() async throws {
+        try await World.with(.canonical) { world in
+            world.mock.publish(count: 3)
+            let agent = try await world.agent()
+            world.mock.script(.status(200, body: #"{"data":[]}"#), at: .plansChanged)
+            #expect(try await agent.runPoll(World.starred).outcome == "failed")
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            #expect(try world.announced.isEmpty)
+        }
+    }
+
+    @Test func emptyAnswersThatSayNothingChangeNoDialect() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent()
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            for _ in 0..<3 {
+                world.clock.advance(by: .seconds(300))
+                world.mock.script(.schemaViolation(.missingPagination), at: .plansChanged)
+                #expect(try await agent.runPoll(World.starred).outcome == "unchanged")
+            }
+            let ids = world.mock.publish(count: 3)
+            #expect(try await agent.runPoll(World.starred).new == 3)
+            #expect(await agent.caller.gate.dialect == .canonical)
+            #expect(try world.announced == ids)
+        }
+    }
 }
