@@ -498,6 +498,7 @@ public final class Agent: Sendable {
         pipeline.flush()
         await recorder.flush(to: store)
         http.shutdown()
+        await caller.gate.storeEnds()
         await store.close()
     }
 }

@@ -7,6 +7,8 @@ protocol RequestGate: Sendable {
     func turn(now: Timestamp) async throws(StoreError) -> Timestamp?
     /// Asks to send one request; the time until which it has to wait, or `nil` when it may go and is counted.
     func admit(now: Timestamp) async throws(StoreError) -> Timestamp?
+    /// A request that was admitted at `start` has ended: its minute begins now.
+    func ended(admittedAt start: Timestamp, now: Timestamp) async
     /// Keeps every request from the server until `until`.
     func hold(until: Timestamp, now: Timestamp) async
     /// Learns from the rate-limit headers of an answer.
@@ -35,6 +37,11 @@ struct AgentGate: RequestGate {
         guard let account else { return await caller.gate.heldUntil(now: now) }
         guard case .wait(let until, _) = try await caller.gate.admit(account: account, now: now) else { return nil }
         return until
+    }
+
+    func ended(admittedAt start: Timestamp, now: Timestamp) async {
+        guard let account else { return }
+        await caller.gate.ended(account: account, admittedAt: start, now: now)
     }
 
     func hold(until: Timestamp, now: Timestamp) async { await caller.gate.hold(until: until, now: now) }
@@ -77,6 +84,8 @@ actor OriginGate: RequestGate {
         _ = window.admit(at: now)
         return nil
     }
+
+    func ended(admittedAt start: Timestamp, now: Timestamp) { window.end(at: now) }
 
     func hold(until: Timestamp, now: Timestamp) async {
         await wait.hold(until: until, now: now)

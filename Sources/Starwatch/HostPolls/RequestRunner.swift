@@ -46,9 +46,9 @@ struct RequestRunner: Sendable {
         var isRenewed = false
         var refused: AccessToken?
         while true {
-            let token: AccessToken?
+            let (token, admittedAt): (AccessToken?, Timestamp)
             do throws(PollError) {
-                token = try await takeTurn(of: request, at: gate, refused: refused)
+                (token, admittedAt) = try await takeTurn(of: request, at: gate, refused: refused)
             } catch {
                 answer.result = .failure(error)
                 return .cancelled
@@ -57,6 +57,7 @@ struct RequestRunner: Sendable {
             answer.requestID = RandomID.uuid()
             answer.retryCount = attempt - 1
             let exchange = await http.exchange(request.httpRequest(token: token, requestID: answer.requestID))
+            await gate.ended(admittedAt: admittedAt, now: time.now)
             await observe(exchange, of: request, at: gate)
             let failure: APIFailure
             switch exchange.result {
@@ -139,11 +140,12 @@ struct RequestRunner: Sendable {
     /// Waits until the request may go, and gets its token.
     ///
     /// - Parameter refused: The token that the server did not accept.
+    /// - Returns: The token, and when the request was counted.
     private func takeTurn(
         of request: PreparedRequest,
         at gate: any RequestGate,
         refused: AccessToken?
-    ) async throws(PollError) -> AccessToken? {
+    ) async throws(PollError) -> (AccessToken?, Timestamp) {
         while true {
             await gates.lookAtClock()
             if Task.isCancelled { throw .cancelled }
@@ -172,9 +174,10 @@ struct RequestRunner: Sendable {
             }
             // Counted when it goes: another request may have been told to wait while the token was made.
             await gates.lookAtClock()
+            let admittedAt = time.now
             let mustWait: Bool
-            do { mustWait = try await gate.admit(now: time.now) != nil } catch { throw PollError(error) }
-            if !mustWait { return token }
+            do { mustWait = try await gate.admit(now: admittedAt) != nil } catch { throw PollError(error) }
+            if !mustWait { return (token, admittedAt) }
         }
     }
 

@@ -88,12 +88,19 @@ package final class APICaller: Sendable {
         var renewed = false
         while true {
             let token: AccessToken?
+            let admittedAt: Timestamp
             switch await takeTurn(call, dialect: dialect) {
-            case .go(let taken): token = taken
+            case .go(let taken, let time): (token, admittedAt) = (taken, time)
             case .end(let outcome): return outcome
             }
             attempt += 1
             let exchange = await exchange(call, token: token, attempt: attempt)
+            await gate.ended(
+                account: call.account,
+                acknowledging: call.identifiers,
+                admittedAt: admittedAt,
+                now: time.now
+            )
             await observe(exchange, call: call)
             let failure: APIFailure
             switch exchange.outcome {
@@ -173,7 +180,7 @@ package final class APICaller: Sendable {
     }
 
     private enum Turn {
-        case go(AccessToken?)
+        case go(AccessToken?, admittedAt: Timestamp)
         case end(Outcome)
     }
 
@@ -205,8 +212,9 @@ package final class APICaller: Sendable {
                 // Counted when it goes: a program may have taken its time for the token, and another request have been
                 // told to wait meanwhile.
                 await lookAtClock()
-                if try await gate.admit(account: account, acknowledging: identifiers, now: time.now) == .go {
-                    return .go(token)
+                let admittedAt = time.now
+                if try await gate.admit(account: account, acknowledging: identifiers, now: admittedAt) == .go {
+                    return .go(token, admittedAt: admittedAt)
                 }
             }
         } catch {
@@ -218,15 +226,18 @@ package final class APICaller: Sendable {
     ///
     /// Before each use of the gate, so that no wait is counted from a clock that was set before it began.
     package func lookAtClock() async {
-        for event in watch.look() {
+        let events = watch.look()
+        for event in events where event.jump != .suspend {
+            clock.noteStep()
+            await gate.shift(by: event.jump == .forward ? event.size : .zero - event.size)
+        }
+        // Only now: a log whose reader is slow keeps its writer, and another request would use a gate not yet moved.
+        for event in events {
             metrics.clock.jumps[event.jump].increment()
             logger.log(
                 .clockJump,
                 [.kind: "\(event.jump.rawValue)", .sizeMilliseconds: .number(event.size.wholeMilliseconds)]
             )
-            guard event.jump != .suspend else { continue }
-            clock.noteStep()
-            await gate.shift(by: event.jump == .forward ? event.size : .zero - event.size)
         }
     }
 

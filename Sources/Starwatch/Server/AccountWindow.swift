@@ -7,6 +7,8 @@ struct AccountWindow: Sendable {
     /// Until when a place is kept for an acknowledgement that has to wait. Polls that are due more often than the limit
     /// allows would take every place that becomes free, and what was delivered would never be done with.
     private var keptUntil: Timestamp?
+    /// Whether the end of a request is to be stored; with the next one that goes, or at the end.
+    var isUnstored = false
     private var spent: (requests: StoredWindow, acknowledgements: StoredWindow)
 
     /// - Parameter stored: What a former run has stored. What a clock that was ahead has stored counts as spent now.
@@ -44,6 +46,14 @@ struct AccountWindow: Sendable {
         _ = acknowledgements.admit(identifiers, at: now)
         spent.requests.spend(1, at: now)
         if identifiers > 0 { spent.acknowledgements.spend(identifiers, at: now) }
+    }
+
+    /// Ends a request that was counted at `start`: nobody can tell when the server met it.
+    mutating func end(acknowledging identifiers: Int, countedAt start: Timestamp, now: Timestamp) {
+        requests.end(at: now)
+        acknowledgements.end(min(identifiers, acknowledgements.limit), at: now)
+        let hasMoved = spent.requests.move(1, from: start, to: now)
+        isUnstored = spent.acknowledgements.move(identifiers, from: start, to: now) || hasMoved || isUnstored
     }
 
     /// How long a place is kept for what may have been given up.

@@ -147,9 +147,29 @@ package actor ServerGate {
         let turn = try await turn(account: account, acknowledging: identifiers, now: now)
         guard turn == .go else { return turn }
         windows[account]?.spend(acknowledging: identifiers, now: now)
-        try await storeWindow(of: account)
+        do throws(StoreError) {
+            try await storeWindow(of: account)
+        } catch {
+            ended(account: account, acknowledging: identifiers, admittedAt: now, now: now)
+            throw error
+        }
         // Another request's answer may have asked to wait meanwhile.
-        return wait.until(at: now).map { .wait(until: $0, source: .server) } ?? .go
+        guard let until = wait.until(at: now) else { return .go }
+        ended(account: account, acknowledging: identifiers, admittedAt: now, now: now)
+        return .wait(until: until, source: .server)
+    }
+
+    /// A request that was admitted has ended. Its minute begins now: it may have waited for a connection or been slow on its
+    /// way, and the server counts it when it comes.
+    ///
+    /// - Parameter start: The `now` of its ``admit(account:acknowledging:now:)``.
+    package func ended(account: DID, acknowledging identifiers: Int = 0, admittedAt start: Timestamp, now: Timestamp) {
+        windows[account]?.end(acknowledging: identifiers, countedAt: start, now: now)
+    }
+
+    /// Stores the ends of requests that no later one has stored: to be called before the database is closed.
+    package func storeEnds() async {
+        for (account, window) in windows where window.isUnstored { _ = try? await storeWindow(of: account) }
     }
 
     /// Stores what was spent, together with what other requests spend while the store is busy with an earlier write.
@@ -162,6 +182,7 @@ package actor ServerGate {
             }
             windowWrites[account]?.begin()
             var failure: StoreError?
+            windows[account]?.isUnstored = false
             if let window = windows[account], let spentAt = window.lastSpent {
                 do throws(StoreError) {
                     try await store.setRequestWindow(window.stored, of: account, spentAt: spentAt)

@@ -37,6 +37,19 @@ struct StoredWindow: Sendable, Hashable {
         }
     }
 
+    /// Moves what was spent at `start` to `end`. Where it is not found, because the clock was set or it took a minute, it is
+    /// added at `end`. Whether anything changed.
+    mutating func move(_ cost: Int, from start: Timestamp, to end: Timestamp) -> Bool {
+        let (from, to) = ((start.milliseconds + 999) / 1000, (end.milliseconds + 999) / 1000)
+        guard cost > 0, to != from else { return false }
+        if let index = spent.lastIndex(where: { $0.second == from }), spent[index].cost >= cost {
+            spent[index].cost -= Int64(cost)
+            if spent[index].cost == 0 { spent.remove(at: index) }
+        }
+        spend(cost, at: Timestamp(milliseconds: max(to, spent.last?.second ?? to) * 1000))
+        return true
+    }
+
     /// Takes what lies in the future as spent at `now`.
     mutating func settle(at now: Timestamp) {
         let second = (now.milliseconds + 999) / 1000

@@ -127,6 +127,11 @@ package final class AcknowledgeService: Service {
                 if let next = try await store.nextAckAt(stream) { pass.next = min(pass.next ?? next, next) }
                 return
             }
+            // Made under a larger limit than today's.
+            guard batch.ids.count <= caller.acknowledgementLimit else {
+                try await store.halveAck(batch, until: caller.clock.now, newKey: RandomID.uuid())
+                continue
+            }
             pass.hasTried = true
             let isSent = try await Trace.span(.acknowledge) { span throws(StoreError) in
                 let isSent = try await send(batch, poll, dialect: dialect ?? .canonical, &pass)

@@ -22,6 +22,8 @@ public struct SlidingWindow: Sendable, Hashable {
     private var head = 0
     private var count = 0
     private var total = 0
+    /// What was admitted and has not ended.
+    private var underWay = 0
 
     /// An empty window.
     public init(limit: Int, length: Duration = .seconds(60)) {
@@ -52,13 +54,12 @@ public struct SlidingWindow: Sendable, Hashable {
         return state
     }
 
-    /// Spends `cost` at `now`, if the window has room for it.
+    /// Lets `cost` through at `now`, if the window has room for it. It counts until ``end(_:at:)``, and 60 s from then.
     ///
     /// A cost above the limit is read as the limit: it waits for an empty window instead of for ever.
     public mutating func admit(_ cost: Int = 1, at now: Timestamp) -> Admission {
         if let until = wait(for: cost, at: now) { return .wait(until: until) }
-        let cost = min(max(cost, 0), limit)
-        if cost > 0 { append(now.milliseconds, cost) }
+        underWay += min(max(cost, 0), limit)
         return .admitted
     }
 
@@ -67,22 +68,29 @@ public struct SlidingWindow: Sendable, Hashable {
         let cost = min(max(cost, 0), limit)
         clampFuture(to: now.milliseconds)
         expire(now.milliseconds)
-        guard cost > 0, total + cost > limit else { return nil }
-        var excess = total + cost - limit
-        var index = 0
-        while index < count - 1 {
+        guard cost > 0, total + underWay + cost > limit else { return nil }
+        var excess = total + underWay + cost - limit
+        for index in 0..<count {
             excess -= costs[slot(index)]
-            if excess <= 0 { break }
-            index += 1
+            if excess <= 0 { return Timestamp(milliseconds: times[slot(index)] + lengthMilliseconds + 1) }
         }
-        return Timestamp(milliseconds: times[slot(index)] + lengthMilliseconds + 1)
+        // What is under way ends now at the earliest.
+        return Timestamp(milliseconds: now.milliseconds + lengthMilliseconds + 1)
     }
 
     /// How much may be spent at `now`.
     public mutating func room(at now: Timestamp) -> Int {
         clampFuture(to: now.milliseconds)
         expire(now.milliseconds)
-        return max(0, limit - total)
+        return max(0, limit - total - underWay)
+    }
+
+    /// Ends what was admitted: its 60 s begin at `now`, for the other side may have counted it at any moment since.
+    public mutating func end(_ cost: Int = 1, at now: Timestamp) {
+        let cost = min(max(cost, 0), underWay)
+        guard cost > 0 else { return }
+        underWay -= cost
+        append(max(now.milliseconds, count > 0 ? times[slot(count - 1)] : .min), cost)
     }
 
     /// Moves what was spent with a wall clock that was set by `jump` (positive: forward).

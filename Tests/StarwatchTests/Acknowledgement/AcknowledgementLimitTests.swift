@@ -57,4 +57,23 @@ import Testing
             #expect(try bench.mock.acknowledgements().map(\.ids.count) == [10])
         }
     }
+
+    @Test func aBatchOfALargerLimitIsMadeSmaller() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(10)
+            bench.mock.setStickyFault(.status(503), at: .acknowledge)
+            #expect(await bench.acknowledge().acknowledged == 0)
+            bench.mock.setStickyFault(nil, at: .acknowledge)
+            try await bench.restart { $0.limits.acknowledgementsPerMinute = 3 }
+            let (acknowledger, clock) = (bench.agent.acknowledger, bench.clock)
+            clock.advance(by: .seconds(600))
+            async let pass = acknowledger.pass()
+            for _ in 0..<3 {
+                await clock.sleepers(atLeast: 1)
+                clock.advance(by: try #require(clock.nextWake) - clock.now)
+            }
+            #expect(await pass.acknowledged == 10)
+            #expect(try bench.mock.acknowledgements().map(\.ids.count) == [10, 2, 3, 3, 2])
+        }
+    }
 }

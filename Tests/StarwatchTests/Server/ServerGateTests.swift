@@ -23,7 +23,7 @@ import Testing
         var now = ManualClock.start
         var sent: [Int64] = []
         for _ in 0..<600 {
-            switch try await gate.admit(account: World.key, now: now) {
+            switch try await gate.pass(account: World.key, now: now) {
             case .go: sent.append(now.milliseconds)
             case .wait(let until, let source):
                 #expect(source == .client)
@@ -42,7 +42,7 @@ import Testing
         let gate = makeGate(requests: 2)
         let sent = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<10 {
-                group.addTask { try await gate.admit(account: World.key, now: ManualClock.start) == .go }
+                group.addTask { try await gate.pass(account: World.key, now: ManualClock.start) == .go }
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
@@ -75,7 +75,7 @@ import Testing
         await withTaskGroup { group in
             for _ in 0..<100 {
                 group.addTask {
-                    #expect((try? await gate.admit(account: World.key, now: ManualClock.start)) == .go)
+                    #expect((try? await gate.pass(account: World.key, now: ManualClock.start)) == .go)
                     let gone = counts.sent.add(1, ordering: .relaxed).newValue
                     let stored = try? await store.requestWindow(of: World.key)
                     let times = stored.map { StoredWindow.read($0).requests.times }
@@ -93,9 +93,9 @@ import Testing
         let gate = makeGate(requests: 2)
         let start = ManualClock.start
         for account in [World.key, World.key, World.other] {
-            #expect(try await gate.admit(account: account, now: start) == .go)
+            #expect(try await gate.pass(account: account, now: start) == .go)
         }
-        guard case .wait = try await gate.admit(account: World.key, now: start) else {
+        guard case .wait = try await gate.pass(account: World.key, now: start) else {
             Issue.record("The other account's request made the first one's be forgotten.")
             return
         }
@@ -106,10 +106,10 @@ import Testing
         let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
         _ = try await store.pollState(stream, maxUndelivered: 1)
         let start = ManualClock.start
-        #expect(try await makeGate().admit(account: World.key, now: start + .seconds(86_400)) == .go)
+        #expect(try await makeGate().pass(account: World.key, now: start + .seconds(86_400)) == .go)
         let second = makeGate()
         try await second.restore(now: start)
-        #expect(try await second.admit(account: World.key, now: start) == .go)
+        #expect(try await second.pass(account: World.key, now: start) == .go)
         await second.hold(until: start + .seconds(100), now: start)
         let third = makeGate()
         try await third.restore(now: start + .seconds(1))
@@ -123,28 +123,66 @@ import Testing
         _ = try await store.pollState(stream, maxUndelivered: 1)
         let start = ManualClock.start
         let gate = makeGate(requests: limit)
-        for _ in 0..<sent { #expect(try await gate.admit(account: World.key, now: start) == .go) }
+        for _ in 0..<sent { #expect(try await gate.pass(account: World.key, now: start) == .go) }
         let next = makeGate(requests: limit)
         var more = 0
-        while more <= limit, try await next.admit(account: World.key, now: start + .seconds(1)) == .go { more += 1 }
+        while more <= limit, try await next.pass(account: World.key, now: start + .seconds(1)) == .go { more += 1 }
         #expect(sent + more == limit)
+        await store.close()
+    }
+
+    /// A request that waited for a slow disk, or for a connection, reaches the server later than it was counted.
+    @Test func theMinuteOfARequestBeginsAtItsEnd() async throws {
+        let start = ManualClock.start
+        let gate = makeGate(requests: 2, acknowledgements: 10)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await gate.admit(account: World.key, acknowledging: 10, now: start + .seconds(1)) == .go)
+        let end = start + .seconds(41)
+        await gate.ended(account: World.key, acknowledging: 10, admittedAt: start + .seconds(1), now: end)
+        let later = start + .seconds(62)
+        guard case .wait(let until, .client) = try await gate.admit(account: World.key, acknowledging: 1, now: later)
+        else {
+            Issue.record("11 identifiers in a minute")
+            return
+        }
+        #expect(until == end + .milliseconds(60_001))
+        #expect(try await gate.admit(account: World.key, now: later) == .go)
+        guard case .wait = try await gate.admit(account: World.key, now: later) else {
+            Issue.record("3 requests in a minute")
+            return
+        }
+        // It is stored so with the next request, or at the end.
+        let next = makeGate(requests: 2, acknowledgements: 10)
+        guard case .wait = try await next.admit(account: World.key, now: later + .seconds(1)) else {
+            Issue.record("forgotten by a restart")
+            return
+        }
+        await gate.ended(account: World.key, admittedAt: later, now: later + .seconds(20))
+        await gate.storeEnds()
+        let last = makeGate(requests: 2, acknowledgements: 10)
+        #expect(try await last.pass(account: World.key, now: later + .seconds(41)) == .go)
+        guard case .wait(let free, _) = try await last.pass(account: World.key, now: later + .seconds(62)) else {
+            Issue.record("3 requests in a minute, over a restart")
+            return
+        }
+        #expect(free == later + .milliseconds(80_001))
         await store.close()
     }
 
     @Test func acknowledgedIdentifiersHaveALimitOfTheirOwn() async throws {
         let gate = makeGate(acknowledgements: 250)
         let start = ManualClock.start
-        #expect(try await gate.admit(account: World.key, acknowledging: 100, now: start) == .go)
-        #expect(try await gate.admit(account: World.key, acknowledging: 100, now: start) == .go)
-        guard case .wait(let until, .client) = try await gate.admit(account: World.key, acknowledging: 100, now: start)
+        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: start) == .go)
+        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: start) == .go)
+        guard case .wait(let until, .client) = try await gate.pass(account: World.key, acknowledging: 100, now: start)
         else {
             Issue.record("300 identifiers in a minute")
             return
         }
         #expect(until > start + .seconds(60))
-        #expect(try await gate.admit(account: World.key, acknowledging: 50, now: start) == .go)
-        #expect(try await gate.admit(account: World.key, now: start) == .go)
-        #expect(try await gate.admit(account: World.key, acknowledging: 100, now: until) == .go)
+        #expect(try await gate.pass(account: World.key, acknowledging: 50, now: start) == .go)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: until) == .go)
         await store.close()
     }
 
@@ -155,11 +193,11 @@ import Testing
         // A shorter wait does not replace a longer one.
         await gate.hold(until: start + .seconds(10), now: start)
         let expected = ServerGate.Admission.wait(until: start + .seconds(300), source: .server)
-        #expect(try await gate.admit(account: World.key, now: start + .seconds(20)) == expected)
+        #expect(try await gate.pass(account: World.key, now: start + .seconds(20)) == expected)
         let next = makeGate()
         try await next.restore(now: start + .seconds(20))
-        #expect(try await next.admit(account: World.key, now: start + .seconds(20)) == expected)
-        #expect(try await next.admit(account: World.key, now: start + .seconds(300)) == .go)
+        #expect(try await next.pass(account: World.key, now: start + .seconds(20)) == expected)
+        #expect(try await next.pass(account: World.key, now: start + .seconds(300)) == .go)
         await store.close()
     }
 
@@ -168,7 +206,7 @@ import Testing
         let gate = makeGate(requests: limit)
         let start = ManualClock.start
         for index in 0..<limit {
-            #expect(try await gate.admit(account: World.key, now: start + .seconds(20 * index)) == .go)
+            #expect(try await gate.pass(account: World.key, now: start + .seconds(20 * index)) == .go)
         }
         guard
             case .wait(let until, .client) = try await gate.admit(
@@ -181,36 +219,36 @@ import Testing
             return
         }
         // The poll asks first when there is a place.
-        guard case .wait(let later, .client) = try await gate.admit(account: World.key, now: until) else {
+        guard case .wait(let later, .client) = try await gate.pass(account: World.key, now: until) else {
             Issue.record("the poll took the acknowledgement's place")
             return
         }
         #expect(later > until)
-        #expect(try await gate.admit(account: World.key, acknowledging: 1, now: until + .milliseconds(1)) == .go)
-        #expect(try await gate.admit(account: World.key, now: until + .seconds(61)) == .go)
+        #expect(try await gate.pass(account: World.key, acknowledging: 1, now: until + .milliseconds(1)) == .go)
+        #expect(try await gate.pass(account: World.key, now: until + .seconds(61)) == .go)
         await store.close()
     }
 
     @Test func aPlaceIsNotKeptForAnAcknowledgementThatWasGivenUp() async throws {
         let gate = makeGate(requests: 1)
         let start = ManualClock.start
-        #expect(try await gate.admit(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
         guard
-            case .wait(let until, .client) = try await gate.admit(account: World.key, acknowledging: 1, now: start),
-            case .wait(let later, .client) = try await gate.admit(account: World.key, now: until)
+            case .wait(let until, .client) = try await gate.pass(account: World.key, acknowledging: 1, now: start),
+            case .wait(let later, .client) = try await gate.pass(account: World.key, now: until)
         else {
             Issue.record("nobody had to wait")
             return
         }
         #expect(later - until < .seconds(6))
-        #expect(try await gate.admit(account: World.key, now: later) == .go)
+        #expect(try await gate.pass(account: World.key, now: later) == .go)
         await store.close()
     }
 
     @Test func aRequestThatHasToWaitSpendsNoIdentifiers() async throws {
         let gate = makeGate(requests: 1, acknowledgements: 100)
         let start = ManualClock.start
-        #expect(try await gate.admit(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
         let later = start + .seconds(30)
         guard
             case .wait(let until, .client) = try await gate.admit(
@@ -222,7 +260,7 @@ import Testing
             Issue.record("Two requests in a minute.")
             return
         }
-        #expect(try await gate.admit(account: World.key, acknowledging: 100, now: until) == .go)
+        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: until) == .go)
         await store.close()
     }
 
@@ -235,7 +273,7 @@ import Testing
         #expect(try await store.serverState(server).notBefore == start + .seconds(300))
         let next = makeGate()
         try await next.restore(now: start)
-        let admission = try await next.admit(account: World.key, now: start)
+        let admission = try await next.pass(account: World.key, now: start)
         #expect(admission == .wait(until: start + .seconds(300), source: .server))
         await store.close()
     }
@@ -299,11 +337,11 @@ import Testing
     @Test func aClockThatIsSetTakesTheWindowAlong() async throws {
         let gate = makeGate(requests: 2)
         let start = ManualClock.start
-        #expect(try await gate.admit(account: World.key, now: start) == .go)
-        #expect(try await gate.admit(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
         // Without the shift, an hour would seem to have passed.
         await gate.shift(by: .seconds(3600))
-        guard case .wait = try await gate.admit(account: World.key, now: start + .seconds(3601)) else {
+        guard case .wait = try await gate.pass(account: World.key, now: start + .seconds(3601)) else {
             Issue.record("The window was forgotten.")
             return
         }

@@ -152,8 +152,10 @@ final class Bench {
     func acknowledge() async -> AcknowledgeService.Pass { await agent.acknowledger.pass() }
 
     /// Ends the agent as a crash would, and makes a new one on the same database.
-    func restart() async throws {
+    func restart(_ change: (inout AgentOptions) -> Void = { _ in }) async throws {
         await agent.close()
+        var options = options
+        change(&options)
         agent = try await Agent(options: options, time: clock, logSinks: [log], random: { 0.5 })
         wire()
     }

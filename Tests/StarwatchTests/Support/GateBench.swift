@@ -23,3 +23,12 @@ class GateBench {
         return ServerGate(server: server, dialect: .auto, limits: limits, store: store, metrics: metrics)
     }
 }
+
+extension ServerGate {
+    /// Asks to send a request that ends at once.
+    func pass(account: DID, acknowledging identifiers: Int = 0, now: Timestamp) async throws(StoreError) -> Admission {
+        let admission = try await admit(account: account, acknowledging: identifiers, now: now)
+        if admission == .go { ended(account: account, acknowledging: identifiers, admittedAt: now, now: now) }
+        return admission
+    }
+}
