@@ -72,6 +72,8 @@ package final class HousekeepingService: Service {
     package func pass() async {
         var policy = RetentionPolicy()
         policy.delivered = outbox.keepDelivered
+        // A machine may start with a clock that is years ahead.
+        if !clock.isConfirmed { policy.spareWhatIsIrreplaceable() }
         do {
             // The earlier of the two clocks: a server whose clock runs ahead must not have dead letters deleted.
             let counts = try await store.retention(policy, now: min(clock.now, time.now))

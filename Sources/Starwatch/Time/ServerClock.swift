@@ -60,6 +60,9 @@ package final class ServerClock: Sendable {
     /// When the server's clock was last read, by ``now``.
     package var lastSync: Timestamp? { state.withLock(\.lastSync) }
 
+    /// Whether ``now`` is to be believed: some other clock was read since the start, or the local one is chosen.
+    package var isConfirmed: Bool { source == .system || lastSync != nil }
+
     /// Whether the skew is certainly over the limit.
     package var isSkewed: Bool {
         guard let estimate else { return false }

@@ -6,8 +6,9 @@ package struct RetentionPolicy: Sendable, Hashable {
     /// Outbox rows after their end.
     package var delivered: Duration = .days(7)
     package var dead: Duration = .days(30)
-    /// Notifications, the history of cycles, archived stars, and suppressed rows nobody acknowledged.
+    /// Notifications, the history of cycles, and suppressed rows nobody acknowledged.
     package var history: Duration = .days(30)
+    package var archivedStars: Duration = .days(30)
     /// What every sink said, and the slots of digests.
     package var deliveries: Duration = .days(14)
     package var errorLogs: Duration = .days(90)
@@ -19,6 +20,13 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var removed: Duration = .days(30)
 
     package init() {}
+
+    /// Keeps what would be missed for ever had the clock been wrong: dead letters, stars, cursors, settings. Accounts that
+    /// were removed are not: somebody wants them gone.
+    package mutating func spareWhatIsIrreplaceable() {
+        let ever = Duration.days(100 * 365)
+        (dead, archivedStars, watermarks, settings) = (ever, ever, ever, ever)
+    }
 }
 
 /// How many rows retention deleted.
@@ -92,7 +100,7 @@ extension Store {
             ),
             ("DELETE FROM notif_deliveries WHERE fire_at < ?", policy.deliveries, \.slots),
             ("DELETE FROM log_entries WHERE is_error = 1 AND created_at < ?", policy.errorLogs, \.logs),
-            ("DELETE FROM starred_archive WHERE archived_at < ?", policy.history, \.archivedStars),
+            ("DELETE FROM starred_archive WHERE archived_at < ?", policy.archivedStars, \.archivedStars),
             ("DELETE FROM poll_schedules WHERE updated_at < ?", policy.watermarks, \.watermarks),
             // A window says something of its last minute only.
             ("DELETE FROM request_windows WHERE spent_at < ?", .days(1), \.windows),

@@ -36,4 +36,26 @@ import Testing
             try await task.value
         }
     }
+
+    /// A machine that starts with a clock of years ahead, and a server that is away.
+    @Test func aClockThatNobodyConfirmedDeletesNothingIrreplaceable() async throws {
+        try await World.with(.canonical) { world in
+            var agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 2)
+            _ = try await agent.runPoll(World.starred)
+            let cursor = try await agent.state(of: world.did).fetchCursor
+            #expect(cursor != nil)
+            world.clock.advance(by: .days(3 * 365))
+            agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            try await #require(agent.worker(HousekeepingService.self)).pass()
+            #expect(try await agent.state(of: world.did).fetchCursor == cursor)
+            #expect(!agent.caller.clock.isConfirmed)
+            agent = try await world.agent {
+                $0.polls[0].bootstrap = .beginning
+                $0.clock.source = .system
+            }
+            try await #require(agent.worker(HousekeepingService.self)).pass()
+            #expect(try await agent.state(of: world.did).fetchCursor == nil)
+        }
+    }
 }
