@@ -4,7 +4,9 @@ extension AgentEvent {
         switch self {
         case .acknowledgeFailed:
             "The server did not take a batch of acknowledgements. It is sent again later, under the same key; after three "
-                + "refusals half of it, under a new key. A single one that is not taken five times counts as done."
+                + "refusals half of it, under a new key. A single one that is refused five times counts as "
+                + "done, if the last answer was a 200 that says so; after another status it is sent again for as long as "
+                + "that takes."
         case .acknowledgeLocal:
             "The server has no endpoint for acknowledgements; from now on they are only noted here."
         case .acknowledgeNoToken: "There was no token for acknowledging. Mend `auth`; nothing is lost meanwhile."

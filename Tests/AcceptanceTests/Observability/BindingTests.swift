@@ -47,6 +47,15 @@ import Testing
         #expect(runbooks.flatMap(\.grepped).count > runbooks.count)
     }
 
+    @Test func everyRunbookLooksForWhatIsLogged() throws {
+        let levels = LogSeverity.allCases.map { "\"level\":\"\($0.text)\"" }
+        let texts = try Runbook.all().flatMap(\.loggedTexts)
+        #expect(texts.count > 10)
+        for text in texts where text != "REDACTED" && !levels.contains(text) {
+            #expect(AgentEvent.allCases.contains { $0.rawValue.contains(text) }, "\(text)")
+        }
+    }
+
     private func expectNoProblems(of queries: [PlacedQuery]) {
         for query in queries {
             let problems = ExpressionReview.problems(of: query.expression, in: book, legend: query.legend)

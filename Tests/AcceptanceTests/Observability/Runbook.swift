@@ -24,6 +24,13 @@ struct Runbook {
         }
     }
 
+    /// What it greps the log for.
+    var loggedTexts: [String] {
+        text.matches(of: /journalctl [^|\n]*\| grep ([^|\n]+)/).map {
+            $0.1.trimmingCharacters(in: .whitespaces.union(CharacterSet(charactersIn: "'")))
+        }
+    }
+
     /// What it greps the page of metrics for: `^(a|b)` or `^a`, each a name or its beginning.
     var grepped: [String] {
         text.matches(of: /grep (?:-E )?'\^\(?([^')]+)\)?'/).flatMap { match in
