@@ -106,6 +106,7 @@ struct InFlight: AsyncParsableCommand {
         let body = try world.unchangedBody()
         var (bare, agent): ([Double], [Double]) = ([], [])
         var (cpu, wall) = (0.0, 0.0)
+        let machine = MachineTime.now
         let each = max(3, cycles / rounds)
         for _ in 0..<rounds {
             bare += try BareClient.run(server: world.url, body: body, starts: starts.sorted(), requests: each)
@@ -114,6 +115,7 @@ struct InFlight: AsyncParsableCommand {
             wall += (ContinuousClock.now - before) / .seconds(1)
             cpu += Usage.cpuSeconds - cpuBefore
         }
+        let stolen = MachineTime.now.stolenShare(since: machine)
         print("\(agent.count) cycles of \(agents) agents, \(pairs.count) in flight, and \(bare.count) bare requests")
         print("                  p50      p95      p99     most  (ms)")
         let rows = [("bare client", Shares(bare)), ("agent's cycle", Shares(agent))]
@@ -122,6 +124,9 @@ struct InFlight: AsyncParsableCommand {
         let rate = Double(pairs.count * each * rounds) / wall
         print(String(format: "%.0f cycles a second with %.2f of a core", rate, cpu / wall))
         print(String(format: "peak resident %.1f MiB", Usage.peakResidentMiB))
+        if let stolen {
+            print(String(format: "%.1f %% of the machine's time went to other guests of its host", stolen * 100))
+        }
     }
 
     /// How long each cycle took, in milliseconds, but for the first and the last of each poll: then not all are in flight.
@@ -249,5 +254,24 @@ enum Usage {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return Double(usage.ru_maxrss) / 1024
+    }
+}
+
+/// What the kernel says of all cores: a virtual machine that waits for its host makes every latency longer.
+struct MachineTime {
+    private var all = 0.0
+    private var stolen = 0.0
+
+    static var now: MachineTime {
+        let text = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8)) ?? ""
+        let fields = text.prefix { $0 != "\n" }.split(separator: " ").dropFirst().compactMap { Double($0) }
+        // user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted in the first two.
+        guard fields.count >= 8 else { return MachineTime() }
+        return MachineTime(all: fields[..<8].reduce(0, +), stolen: fields[7])
+    }
+
+    /// `nil` where it is not known.
+    func stolenShare(since start: MachineTime) -> Double? {
+        all > start.all ? (stolen - start.stolen) / (all - start.all) : nil
     }
 }
