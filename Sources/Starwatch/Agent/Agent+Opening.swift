@@ -3,6 +3,7 @@ import Logging
 import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
+import StarwatchTransport
 
 extension Agent {
     static func open(
@@ -42,6 +43,30 @@ extension Agent {
         for poll in polls {
             metrics.polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
             metrics.polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
+        }
+    }
+
+    /// The control API on TCP, where the configuration opens it.
+    func remoteControl(logger: Logger) throws(AgentError) -> ControlServer? {
+        guard let listen = options.control.listen, let path = options.control.tokenFile else { return nil }
+        let file = SecretFile(
+            path: path,
+            setting: "control.token_file",
+            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        )
+        do {
+            return try ControlServer(
+                agent: self,
+                listen: listen,
+                token: {
+                    var file = file
+                    return String(decoding: try file.read(), as: UTF8.self)
+                },
+                dashboards: options.http.dashboardsURL,
+                logger: logger
+            )
+        } catch {
+            throw AgentError(.configuration, error.description)
         }
     }
 }

@@ -465,30 +465,6 @@ public final class Agent: Sendable {
             + digestServices.callbacks + [acknowledger, dispatcher] + digestServices.digests + [pollService]
     }
 
-    /// The control API on TCP, where the configuration opens it.
-    private func remoteControl(logger: Logger) throws(AgentError) -> ControlServer? {
-        guard let listen = options.control.listen, let path = options.control.tokenFile else { return nil }
-        let file = SecretFile(
-            path: path,
-            setting: "control.token_file",
-            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        )
-        do {
-            return try ControlServer(
-                agent: self,
-                listen: listen,
-                token: {
-                    var file = file
-                    return String(decoding: try file.read(), as: UTF8.self)
-                },
-                dashboards: options.http.dashboardsURL,
-                logger: logger
-            )
-        } catch {
-            throw AgentError(.configuration, error.description)
-        }
-    }
-
     /// Closes the connections and the database, so that another agent may open it, and stores what is left of the log.
     ///
     /// For agents that only ``poll(_:)``: ``run(supervisor:)`` ends with it. The agent is then of no more use: its polls fail.

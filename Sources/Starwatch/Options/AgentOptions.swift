@@ -175,8 +175,7 @@ public struct OutboxOptions: Sendable, Hashable {
     /// `priority` does the same.
     public var eviction = EvictionPolicy.fifo
     /// How often each sink may reject a notification before it is not offered to it again; at least 1. By default 3.
-    /// Tries while a sink is down do not count. A row that one sink gave up is dead,
-    /// whichever others took it.
+    /// Tries while a sink is down do not count. A row that one sink gave up is dead, whichever others took it.
     public var maxRetries = 3
     /// How often rows, logs and history that are too old are removed. By default 1 h.
     public var cleanupInterval: Duration = .seconds(3600)

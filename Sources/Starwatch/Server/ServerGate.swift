@@ -188,6 +188,7 @@ package actor ServerGate {
                     try await store.setRequestWindow(window.stored, of: account, spentAt: spentAt)
                 } catch {
                     failure = error
+                    windows[account]?.isUnstored = true
                 }
             }
             windowWrites[account]?.end(failure)

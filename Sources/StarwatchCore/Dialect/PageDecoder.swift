@@ -30,7 +30,7 @@ public enum PageDecoder {
             }
             var data: [Item]
             var pagination: Nothing?
-            var hitLimit: Bool?
+            var hitLimit: Nothing?
         }
         guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else { return .noPage }
         if probe.pagination != nil || probe.data.contains(where: \.isCanonical) { return .dialect(.canonical) }
