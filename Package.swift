@@ -163,6 +163,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry",
                 "StarwatchTransport",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
@@ -176,7 +177,10 @@ let package = Package(
         ),
         .testTarget(
             name: "StarwatchSimulationTests",
-            dependencies: ["StarwatchSimulation", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "StarwatchCore", "StarwatchSimulation", "StarwatchTransport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
         ),
         .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore"]),
         .testTarget(

@@ -1,4 +1,5 @@
 import GRDB
+import StarwatchCore
 import Testing
 
 @testable import StarwatchSimulation
@@ -9,9 +10,10 @@ import Testing
     private func breaks(
         _ promise: StarwatchSimulation.Promise,
         _ defect: Defect = .none,
+        seeds: [UInt64] = Array(0..<200),
         tamper: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Bool {
-        for seed in 0..<200 as Range<UInt64> {
+        for seed in seeds {
             var plan = SimulationPlan(seed: seed)
             plan.defect = defect
             plan.cycles = 80
@@ -19,6 +21,18 @@ import Testing
             if result.violations.contains(where: { $0.promise == promise }) { return true }
         }
         return false
+    }
+
+    /// The same, where `sql` is run in the database whenever no agent runs.
+    private func breaks(
+        _ promise: StarwatchSimulation.Promise,
+        byHand sql: String,
+        seeds: [UInt64] = Array(0..<200)
+    ) async throws -> Bool {
+        try await breaks(promise, seeds: seeds) { path in
+            // A database that does not open is not the point here.
+            try? DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        }
     }
 
     @Test(arguments: [
@@ -53,10 +67,54 @@ import Testing
         ),
     ])
     func aHandInTheDatabaseIsFound(sql: String, promise: StarwatchSimulation.Promise) async throws {
-        let isFound = try await breaks(promise) { path in
-            // A database that does not open is not the point here.
-            try? DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        #expect(try await breaks(promise, byHand: sql))
+    }
+
+    /// What the database does by itself from then on.
+    @Test(arguments: [
+        (
+            """
+            CREATE TRIGGER IF NOT EXISTS rewritten AFTER UPDATE ON deliveries BEGIN
+                UPDATE notifications SET payload = CAST(payload || ' ' AS BLOB) WHERE id = NEW.notification_id;
+            END
+            """, StarwatchSimulation.Promise.sameContent
+        ),
+        (
+            """
+            CREATE TRIGGER IF NOT EXISTS unsent AFTER INSERT ON notification_outbox WHEN NEW.state = 'pending' BEGIN
+                UPDATE notification_outbox SET state = 'delivered', delivered_at = NEW.created_at WHERE id = NEW.id;
+            END
+            """, .acknowledgedAfterDelivery
+        ),
+        (
+            // The time is a part of the body. The first statement is for what was under way in a crash.
+            """
+            UPDATE ack_batches SET created_at = created_at + 1000;
+            CREATE TRIGGER IF NOT EXISTS redated AFTER UPDATE OF attempts ON ack_batches BEGIN
+                UPDATE ack_batches SET created_at = created_at + 1000 WHERE id = NEW.id;
+            END
+            """, .idempotency
+        ),
+    ])
+    func aTriggerInTheDatabaseIsFound(sql: String, promise: StarwatchSimulation.Promise) async throws {
+        // Runs in which agents die, the server takes acknowledgements, and what was taken is not always heard of.
+        let kinds: Set<FaultKind> = [.crash, .partialAcknowledgement, .sinkAnswerLost]
+        let seeds = (0..<3000 as Range<UInt64>).filter { seed in
+            let settings = Settings(seed: seed)
+            return settings.dialect == .canonical && !settings.acknowledgesLocally && settings.intensity >= 1
+                && settings.kinds.isSuperset(of: kinds)
         }
-        #expect(isFound)
+        #expect(try await breaks(promise, byHand: sql, seeds: seeds))
+    }
+
+    @Test func anAgentThatCannotStartIsFound() async throws {
+        #expect(try await breaks(.lives, byHand: "PRAGMA user_version = 99"))
+    }
+
+    @Test func whatNeverSettlesIsFound() async throws {
+        // It is waited for through hours, in which frequent polls would take long.
+        let seeds = (0..<400 as Range<UInt64>).filter { Settings(seed: $0).interval == .seconds(30) }
+        let sql = "CREATE TRIGGER IF NOT EXISTS held BEFORE UPDATE ON watermarks BEGIN SELECT RAISE(IGNORE); END"
+        #expect(try await breaks(.settles, byHand: sql, seeds: seeds))
     }
 }

@@ -50,8 +50,21 @@ import Testing
         #expect(store.health.failure == nil)
     }
 
+    @Test func aProbeAfterAFailureReachesTheFile() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        store.health.failed(.full)
+        let log = URL(filePath: world.path + "-wal")
+        let before = try Data(contentsOf: log)
+        let identity = try await store.activeIdentity()
+        try await store.probe()
+        #expect(store.health.failure == nil)
+        #expect(try Data(contentsOf: log) != before)
+        #expect(try await store.activeIdentity() == identity)
+    }
+
     /// The schema versions that this program migrates from, each as a dump that `sqlite3` made of a used database.
-    static let versions = Array(1...1)
+    static let versions = Array(1..<Schema.supported.upperBound)
 
     @Test(arguments: versions)
     func aDatabaseOfEveryOlderVersionIsMigratedWithAllThatIsInIt(version: Int) async throws {

@@ -35,8 +35,9 @@ extension Store {
         }
         try write(.read) { db in
             if failure == .corrupt { try db.checkPages() }
-            // The same value again is a write all the same.
-            try db.execute(sql: "UPDATE active_identity SET lastUpdated = lastUpdated")
+            // SQLite does not write a row that gets the values it has, so it gets another one in between.
+            try db.execute(sql: "UPDATE active_identity SET generation = generation + 1")
+            try db.execute(sql: "UPDATE active_identity SET generation = generation - 1")
         }
         health.recovered()
     }

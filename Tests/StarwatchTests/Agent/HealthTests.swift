@@ -94,6 +94,45 @@ import Testing
         }
     }
 
+    /// The damage is of a table that only the list of archived stars needs.
+    @Test(.timeLimit(.minutes(5)))
+    func aDamagedPageMakesTheAgentNotReadyUntilItsPagesAreSoundThoughOthersAreReadAndWritten() async throws {
+        try await withRunningAgent { world, agent in
+            let file = DatabaseOnDisk(path: world.folder.path("starwatch.db"))
+            let (errors, corrupt) = ("starwatch_store_errors_total", ["kind": "corrupt"])
+            try await agent.store.checkpoint()
+            let damage = try file.damage("starred_archive")
+            try file.makeStale()
+            #expect(await agent.notReady() == [])
+            #expect(await agent.page()[errors, corrupt] == 0)
+
+            await #expect(throws: ControlError.self) { try await agent.archivedStars() }
+            #expect(await agent.page()[errors, corrupt] == 1)
+            #expect(await agent.notReady() == ["store_unavailable"])
+            #expect(await agent.status().reasons == ["store_unavailable"])
+            #expect(try await agent.storage.advance("feed", from: nil, to: "7"))
+            #expect(try await agent.storage.watermark(of: "feed") == "7")
+            #expect(await agent.notReady() == ["store_unavailable"])
+
+            // Neither a lesser failure nor the look at the store after it makes the damage forgotten.
+            await agent.store.failOnce()
+            world.clock.advance(by: .seconds(10))
+            await world.clock.sleepers(atLeast: 5)
+            #expect(await agent.page()[errors, corrupt] == 2)
+            #expect(await agent.notReady() == ["store_unavailable"])
+            #expect(await agent.isHealthy())
+
+            try damage.mend()
+            try file.makeStale()
+            #expect(try await agent.archivedStars() == [])
+            #expect(await agent.notReady() == ["store_unavailable"])
+            world.clock.advance(by: .seconds(2))
+            await world.clock.sleepers(atLeast: 5)
+            #expect(await agent.notReady() == [])
+            #expect(await agent.page()[errors, corrupt] == 2)
+        }
+    }
+
     @Test func aSocketNameThatIsNoneIsRefused() {
         #expect(NotifySocket(name: "/run/systemd/notify") != nil)
         #expect(NotifySocket(name: "@starwatch") != nil)

@@ -60,4 +60,58 @@ import Testing
             }
         }
     }
+
+    @Test func booksThatAreOutOfBalanceAreShownWithByHowMuch() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let file = DatabaseOnDisk(path: bench.folder.path("starwatch.db"))
+            let ofThePoll = "stream_id IN (SELECT id FROM streams WHERE poll = 'starred_projects')"
+            let gauge = "starwatch_ledger_imbalance_rows"
+            await bench.fetch(3)
+            #expect(await bench.dispatch().delivered == 3)
+            #expect(await bench.agent.status().outbox.ledgerImbalance == 0)
+
+            try file.execute(
+                "UPDATE ledger SET duplicate = duplicate + 2, delivered = delivered + 5 WHERE \(ofThePoll)"
+            )
+            // What another program wrote shows when the agent has written too.
+            await bench.fetch(1)
+            let wrong = await bench.agent.page()
+            #expect(wrong[gauge, ["law": "fetched"]] == 2)
+            #expect(wrong[gauge, ["law": "new"]] == 5)
+            let status = await bench.agent.status()
+            #expect(status.outbox.ledgerImbalance == 7)
+            #expect(status.reasons.contains("ledger_imbalance"))
+
+            try file.execute(
+                "UPDATE ledger SET duplicate = duplicate - 2, delivered = delivered - 5 WHERE \(ofThePoll)"
+            )
+            await bench.fetch(1)
+            let right = await bench.agent.page()
+            #expect(right[gauge, ["law": "fetched"]] == 0)
+            #expect(right[gauge, ["law": "new"]] == 0)
+            #expect(await bench.agent.status().reasons.contains("ledger_imbalance") == false)
+        }
+    }
+
+    @Test func theOldestDeadRowIsShownWithTheTimeAtWhichItDied() async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in options.outbox.maxRetries = 1 }) {
+            bench async throws in
+            let gauge = "starwatch_outbox_oldest_dead_timestamp_seconds"
+            bench["first"].answer(.refused)
+            #expect(await bench.agent.page()[gauge] == 0)
+            for _ in 0..<2 {
+                await bench.fetch(1)
+                bench.clock.advance(by: .seconds(20))
+                #expect(await bench.dispatch().dead == 1)
+            }
+            let start = ManualClock.start.seconds
+            #expect(await bench.agent.page()[gauge] == start + 20)
+            let dead = try await bench.rows(.dead).map(\.id)
+            try #require(dead.count == 2)
+            #expect(try await bench.agent.outboxDiscard([dead[0]]) == 1)
+            #expect(await bench.agent.page()[gauge] == start + 40)
+            #expect(try await bench.agent.outboxDiscard([dead[1]]) == 1)
+            #expect(await bench.agent.page()[gauge] == 0)
+        }
+    }
 }

@@ -1,0 +1,63 @@
+import Foundation
+import GRDB
+
+/// The database of an agent that has it open, in the hands of another program and of a disk that spoils it.
+struct DatabaseOnDisk {
+    /// Pages that were overwritten.
+    struct Damage {
+        fileprivate let path: String
+        /// What was there, by its place in the file.
+        fileprivate var pages: [UInt64: Data] = [:]
+
+        /// Puts back what was there.
+        func mend() throws {
+            let file = try FileHandle(forUpdating: URL(filePath: path))
+            for (offset, bytes) in pages {
+                try file.seek(toOffset: offset)
+                try file.write(contentsOf: bytes)
+            }
+            try file.close()
+        }
+    }
+
+    let path: String
+
+    /// Changes what is stored, as another program does.
+    func execute(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    /// Makes the agent's connection read again what it remembers of the file, as it does after another's write.
+    func makeStale() throws {
+        // A value of its own each time: what is the same is not written.
+        try execute(
+            """
+            INSERT INTO host_watermarks (key, watermark, updated_at) VALUES ('stale', '0', 0)
+            ON CONFLICT (key) DO UPDATE SET updated_at = updated_at + 1
+            """
+        )
+    }
+
+    /// Overwrites the first pages of a table and of its indexes. What is in the journal hides them: empty it before.
+    func damage(_ table: String) throws -> Damage {
+        let queue = try DatabaseQueue(path: path)
+        let size = try queue.read { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 4096 }
+        let roots = try queue.read { db in
+            try Int.fetchAll(db, sql: "SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?", arguments: [table])
+        }
+        try queue.close()
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        var damage = Damage(path: path)
+        for root in roots {
+            let offset = UInt64((root - 1) * size)
+            try file.seek(toOffset: offset)
+            damage.pages[offset] = try file.read(upToCount: size)
+            try file.seek(toOffset: offset)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: size))
+        }
+        try file.close()
+        return damage
+    }
+}
