@@ -66,6 +66,7 @@ import Testing
         #expect(options.polls[1].staleAfter == .seconds(60))
         #expect(options.polls[1].groupInterval == .seconds(60) && options.polls[1].maxGroupSize == 2)
         #expect(options.polls[0].groupInterval == nil && options.polls[0].maxGroupSize == nil)
+        #expect(options.polls.map(\.priority) == [0, -3])
         #expect(options.outbox.maxUndelivered == 10)
         #expect(options.outbox.backpressureThreshold == 0.5)
         #expect(options.outbox.eviction == .priority)
@@ -223,7 +224,8 @@ import Testing
             bootstrap: beginning
             validation: strict
             quarantine_invalid: true
-          mine: {kind: offers_to_my_projects, every: 5s, stale_after: 1m, group_interval: 1m, max_group_size: 2}
+          mine: {kind: offers_to_my_projects, every: 5s, stale_after: 1m, group_interval: 1m, max_group_size: 2,
+            priority: -3}
         outbox:
           max_undelivered: 10
           backpressure_threshold: 0.5

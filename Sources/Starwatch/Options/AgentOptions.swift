@@ -158,6 +158,9 @@ public struct PollOptions: Sendable, Hashable {
     public var groupInterval: Duration?
     /// As ``DeliveryOptions/maxGroupSize``, of this poll. `nil`, the default: that of all.
     public var maxGroupSize: Int?
+    /// How its changes rank among those of other polls: the higher is delivered first, and leaves a full outbox last
+    /// where ``OutboxOptions/eviction`` is `priority`. By default 0. Changes keep the one they were stored with (C-053).
+    public var priority = 0
 
     public init(name: PollName, kind: PollKind) {
         self.name = name
@@ -171,8 +174,8 @@ public struct OutboxOptions: Sendable, Hashable {
     public var maxUndelivered = 1000
     /// The fraction of ``maxUndelivered`` from which polling pauses, above 0 and at most 1. By default 0.8.
     public var backpressureThreshold = 0.8
-    /// Which rows leave an outbox that is over its limit. By default `fifo`. All changes have the same priority, so
-    /// `priority` does the same.
+    /// Which rows leave an outbox that is over its limit. By default `fifo`; `priority` goes by
+    /// ``PollOptions/priority``.
     public var eviction = EvictionPolicy.fifo
     /// How often each sink may reject a notification before it is not offered to it again; at least 1. By default 3.
     /// Tries while a sink is down do not count. A row that one sink gave up is dead, whichever others took it.

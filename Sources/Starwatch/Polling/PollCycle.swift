@@ -356,6 +356,7 @@ package final class PollCycle: Sendable {
         )
         commit.rejectedCount = page.rejected
         commit.details = page.details
+        commit.priority = poll.options.priority
         commit.cursor = isBootstrap ? .unchanged : plan.cursor
         commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
         commit.interrupted = plan.interrupted

@@ -68,7 +68,8 @@ package final class DispatchService: Service {
         random: @escaping @Sendable () -> Double,
         logger: Logger
     ) {
-        self.polls = polls
+        // The order of a pass; `sorted` is stable.
+        self.polls = polls.sorted { $0.options.priority > $1.options.priority }
         self.sinks = sinks
         self.store = store
         self.identity = identity

@@ -172,6 +172,7 @@ struct ConfigurationPrinter {
                 value("group_interval", nil)
             }
             value("max_group_size", raw: poll.maxGroupSize.map { "\($0)" } ?? "null")
+            value("priority", poll.priority)
         }
     }
 

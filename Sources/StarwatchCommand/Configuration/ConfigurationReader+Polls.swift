@@ -29,7 +29,7 @@ extension ConfigurationReader {
     private mutating func readPoll(_ name: PollName, _ section: SettingsSection) {
         section.allow([
             "kind", "schedule", "every", "timezone", "catch_up", "splay", "stale_after", "plan_ids", "bootstrap",
-            "validation", "quarantine_invalid", "group_interval", "max_group_size",
+            "validation", "quarantine_invalid", "group_interval", "max_group_size", "priority",
         ])
         var kind = PollKind(rawValue: name.rawValue) ?? .starredProjects
         section.choice("kind", &kind)
@@ -56,6 +56,7 @@ extension ConfigurationReader {
         section.flag("quarantine_invalid", &poll.quarantineInvalid)
         section.optionalDuration("group_interval", &poll.groupInterval, atLeast: .zero, atMost: .days(7))
         section.optionalInteger("max_group_size", &poll.maxGroupSize, in: 1...100)
+        section.integer("priority", &poll.priority, in: -100...100)
         options.polls.append(poll)
     }
 

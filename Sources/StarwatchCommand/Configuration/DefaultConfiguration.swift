@@ -48,11 +48,12 @@ enum DefaultConfiguration {
             quarantine_invalid: false    # true: refuse invalid items one by one, not the page
             group_interval: null         # of this poll's notifications, in place of delivery.group_interval
             max_group_size: null         # and in place of delivery.max_group_size
+            priority: 0                  # -100 to 100: the higher is delivered first, and evicted last
 
         outbox:
           max_undelivered: 1000          # rows that wait for delivery
           backpressure_threshold: 0.8    # the fraction of them from which polling pauses
-          eviction: fifo                 # fifo | lifo | priority; every change has the same: as fifo
+          eviction: fifo                 # what leaves first: fifo: the oldest | lifo: the newest | priority
           max_retries: 3                 # tries in all; at least 1
           cleanup_interval: 1h
           keep_delivered: 7d

@@ -51,7 +51,7 @@ package struct PageCommit: Sendable, Hashable {
     /// New rows that may be stored, from ``PollState/room``.
     package var room: Int
     package var disposition: Disposition = .announce
-    /// Higher is delivered first.
+    /// Of the poll; the higher is delivered first, and evicted last.
     package var priority = 0
     /// What the server gave of the plans, by claim.
     package var details: [JWTID: PlanDetails] = [:]

@@ -1,0 +1,50 @@
+import MockEndorser
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+
+/// Which poll's changes come first, and which leave first.
+@Suite struct PriorityTests {
+    private static func addUrgentOffers(_ options: inout AgentOptions) {
+        var offers = PollOptions(name: PollName("offers")!, kind: .offersToMe)
+        offers.bootstrap = .beginning
+        offers.priority = 1
+        options.polls.append(offers)
+    }
+
+    private func fetchOffers(_ count: Int, _ bench: Bench) async {
+        bench.mock.publishOffers(count: count, to: Bench.did.rawValue)
+        _ = await bench.agent.pollService.pass(bench.agent.polls[1], runID: "run_offers")
+    }
+
+    @Test func changesOfThePollWithTheHigherPriorityAreDeliveredFirst() async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in Self.addUrgentOffers(&options) }) {
+            (bench: Bench) async throws in
+            await bench.fetch(1)
+            bench.clock.advance(by: .seconds(5))
+            await fetchOffers(1, bench)
+            await bench.dispatch()
+            #expect(bench["first"].seen.map(\.poll) == ["offers", "starred_projects"])
+        }
+    }
+
+    @Test(arguments: [
+        (EvictionPolicy.fifo, true, "starred_projects"), (.priority, true, "offers"),
+        (.lifo, false, "starred_projects"), (.priority, false, "offers"),
+    ])
+    func aFullOutboxKeepsWhatItsPolicySays(policy: EvictionPolicy, urgentAreOldest: Bool, kept: String) async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in Self.addUrgentOffers(&options) }) {
+            (bench: Bench) async throws in
+            if urgentAreOldest { await fetchOffers(10, bench) } else { await bench.fetch(10) }
+            bench.clock.advance(by: .seconds(60))
+            if urgentAreOldest { await bench.fetch(10) } else { await fetchOffers(10, bench) }
+            try await bench.restart {
+                $0.outbox.maxUndelivered = 10
+                $0.outbox.eviction = policy
+            }
+            #expect(try await bench.rows(.pending).map(\.poll) == Array(repeating: kept, count: 9))
+            #expect(try await bench.rows(.evicted).count == 11)
+        }
+    }
+}
