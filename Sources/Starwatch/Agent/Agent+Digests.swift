@@ -93,6 +93,7 @@ struct DigestParts {
         wake: Signal,
         account: DID?,
         instance: String,
+        gates: Gates,
         polls: PollContent,
         logger: Logger
     ) async throws(AgentError) {
@@ -122,7 +123,7 @@ struct DigestParts {
                 identity: identity,
                 server: made.url.origin,
                 locale: options.delivery.locale,
-                fetcher: DigestFetcher(http: made.http, time: time, polls: polls),
+                fetcher: DigestFetcher(http: made.http, time: time, gates: gates, polls: polls),
                 writer: writer,
                 clock: clock,
                 time: time,

@@ -309,6 +309,7 @@ public final class Agent: Sendable {
             wake: wakesDigests,
             account: account,
             instance: installation.instanceID,
+            gates: pollManager.runner.gates,
             polls: PollContent(
                 polls: polls,
                 service: pollService,

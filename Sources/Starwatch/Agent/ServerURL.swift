@@ -9,15 +9,24 @@ package struct ServerURL: Sendable, Hashable {
 
     /// `nil` unless `text` is an `http` or `https` URL with a host and without credentials, query and fragment.
     package init?(_ text: String) {
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-            scheme == "http" || scheme == "https", let host = parts.host?.lowercased(), !host.isEmpty,
+        guard let parts = URLComponents(string: text), let origin = Self.origin(of: parts),
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil
         else { return nil }
-        let port = parts.port.map { ":\($0)" } ?? ""
-        let isBare = host.contains(":") && !host.hasPrefix("[")
-        self.origin = "\(scheme)://\(isBare ? "[\(host)]" : host)\(port)"
+        self.origin = origin
         var base = text
         while base.hasSuffix("/") { base.removeLast() }
         self.base = base
+    }
+
+    /// The origin of any `http` or `https` URL; `nil` for what is none.
+    static func origin(of text: String) -> String? { URLComponents(string: text).flatMap(origin) }
+
+    private static func origin(of parts: URLComponents) -> String? {
+        guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = parts.host?.lowercased(), !host.isEmpty
+        else { return nil }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        let isBare = host.contains(":") && !host.hasPrefix("[")
+        return "\(scheme)://\(isBare ? "[\(host)]" : host)\(port)"
     }
 }

@@ -1,6 +1,6 @@
 import StarwatchCore
 package import StarwatchStore
-package import StarwatchTransport
+import StarwatchTransport
 
 /// How the fetch of a digest ended; the label of ``DigestMetrics/prefetches``.
 package enum DigestPrefetchOutcome: String, Sendable, CaseIterable, Codable {
@@ -9,7 +9,8 @@ package enum DigestPrefetchOutcome: String, Sendable, CaseIterable, Codable {
     case timeout
     /// No connection, or one that ended; a fetcher of the host's that threw.
     case unreachable
-    /// An answer of another status than 200 or 304, or the latter without content to confirm.
+    /// An answer of another status than 200 or 304, or the latter without content to confirm; or the server had asked
+    /// to be left alone for longer than an attempt waits.
     case refused
     /// An answer that is not a JSON object, or is too long.
     case malformed
@@ -30,12 +31,16 @@ package struct DigestFetcher: Sendable {
 
     private let http: any HTTPTransport
     private let time: any TimeSource
+    private let gates: Gates
     private let polls: PollContent?
 
-    /// - Parameter polls: What digests of polls are made of; `nil`: there are none.
-    package init(http: any HTTPTransport, time: any TimeSource, polls: PollContent? = nil) {
+    /// - Parameters:
+    ///   - gates: What a server asked of any request binds that of a digest too.
+    ///   - polls: What digests of polls are made of; `nil`: there are none.
+    init(http: any HTTPTransport, time: any TimeSource, gates: Gates, polls: PollContent? = nil) {
         self.http = http
         self.time = time
+        self.gates = gates
         self.polls = polls
     }
 
@@ -46,7 +51,7 @@ package struct DigestFetcher: Sendable {
         stored: StoredContent?
     ) async -> End {
         switch (digest.options.content, digest.fetcher) {
-        case (.request(let request), _): return await send(request, of: digest, stored: stored)
+        case (.request(let request), _): return await send(request, of: digest, for: fetch.account, stored: stored)
         case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
         case (.poll(let poll), _): return await find(poll, of: digest, for: fetch, stored: stored)
         // Made without the host's fetchers, as for a look at the database only.
@@ -103,10 +108,20 @@ package struct DigestFetcher: Sendable {
         return end ?? (.cancelled, .failed)
     }
 
-    private func send(_ fetch: FetchOptions, of digest: Digest, stored: StoredContent?) async -> End {
+    private func send(
+        _ fetch: FetchOptions,
+        of digest: Digest,
+        for account: DID,
+        stored: StoredContent?
+    ) async -> End {
         guard var headers = RequestHeaders.of(fetch, token: digest.token) else { return (.noToken, .failed) }
         headers.append(("Accept", "application/json"))
         if let etag = stored?.etag { headers.append(("If-None-Match", etag)) }
+        guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
+        let gate = gates.gate(to: origin, for: account)
+        guard let admittedAt = await takeTurn(at: gate) else {
+            return (Task.isCancelled ? .cancelled : .refused, .failed)
+        }
         let exchange = await http.exchange(
             HTTPRequest(
                 method: fetch.method == .get ? .get : .post,
@@ -117,6 +132,12 @@ package struct DigestFetcher: Sendable {
                 maxResponseBytes: Self.largestBytes
             )
         )
+        await gate.ended(admittedAt: admittedAt, now: time.now)
+        await gates.learn(from: exchange, of: origin, at: gate)
+        if let wait = serverWait(in: exchange) {
+            await gates.lookAtClock()
+            await gate.hold(until: time.now + wait, now: time.now)
+        }
         switch exchange.result {
         case .failure(.timeout): return (.timeout, .failed)
         case .failure(.cancelled): return (.cancelled, .failed)
@@ -128,6 +149,37 @@ package struct DigestFetcher: Sendable {
         case .success(let response) where response.status == 304 && stored != nil: return (.notModified, .notModified)
         case .success: return (.refused, .failed)
         }
+    }
+
+    /// Waits until the request may go, for no longer than it may take itself.
+    ///
+    /// - Returns: When it was counted; `nil` when it may not go, or nobody can tell.
+    private func takeTurn(at gate: any RequestGate) async -> Timestamp? {
+        var left = Self.timeout
+        while !Task.isCancelled {
+            await gates.lookAtClock()
+            let now = time.now
+            do {
+                guard let until = try await gate.admit(now: now) else { return now }
+                left -= until - now
+                guard left >= .zero else { return nil }
+                try await time.sleep(for: until - now)
+            } catch {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// How long the server asks to be left alone, if it does.
+    private func serverWait(in exchange: HTTPExchange) -> Duration? {
+        guard case .success(let response) = exchange.result else { return nil }
+        return AnswerClassifier.classify(
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+            now: time.now
+        ).flatMap { RetryPolicy.serverWait(for: $0) }
     }
 
     private static func received(_ body: [UInt8], etag: String?, of digest: Digest) -> End {

@@ -3,7 +3,7 @@ import StarwatchStore
 import StarwatchTransport
 import Synchronization
 
-/// The ways to all servers that a host application asks, one for each origin.
+/// The ways to all servers that a host application or a digest asks, one for each origin.
 final class Gates: Sendable {
     /// The agent whose server, clock and limits are shared; `nil`: there is none.
     private let agent: APICaller?
@@ -65,8 +65,28 @@ final class Gates: Sendable {
         }
     }
 
+    /// Learns from an answer the server's time and what it says of its limits.
+    func learn(from exchange: HTTPExchange, of origin: String, at gate: any RequestGate) async {
+        guard case .success(let response) = exchange.result else { return }
+        let headers = response.headers
+        observeClock(of: origin, headers, exchange.measurements)
+        // A refusal says itself how long to wait; its budget would only guess.
+        guard response.status != 429, response.status != 503 else { return }
+        await lookAtClock()
+        let now = time.now
+        if let budget = ServerBudget.read(
+            remaining: headers.rateLimit("Remaining"),
+            reset: headers.rateLimit("Reset"),
+            rateLimit: headers["RateLimit"],
+            answerDate: headers["Date"].flatMap { HTTPDate.parse($0, now: now) },
+            now: now
+        ) {
+            await gate.observe(budget, now: now)
+        }
+    }
+
     /// Learns from an answer of the agent's own server what time it is there.
-    func observeClock(of origin: String, _ headers: HTTPHeaders, _ measurements: HTTPMeasurements) {
+    private func observeClock(of origin: String, _ headers: HTTPHeaders, _ measurements: HTTPMeasurements) {
         guard let agent, agent.gate.server == origin else { return }
         let wall = measurements.receivedAt.wall - measurements.sentAt.wall
         let roundTrip = measurements.receivedAt.monotonic - measurements.sentAt.monotonic

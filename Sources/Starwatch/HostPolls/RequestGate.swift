@@ -1,7 +1,7 @@
 import StarwatchCore
 import StarwatchStore
 
-/// The way to a server, as a host application's requests take it.
+/// The way to a server, as the requests of a host application and of digests take it.
 protocol RequestGate: Sendable {
     /// The time until which a request has to wait, or `nil` when it could go. Does not count it.
     func turn(now: Timestamp) async throws(StoreError) -> Timestamp?

@@ -58,7 +58,7 @@ struct RequestRunner: Sendable {
             answer.retryCount = attempt - 1
             let exchange = await http.exchange(request.httpRequest(token: token, requestID: answer.requestID))
             await gate.ended(admittedAt: admittedAt, now: time.now)
-            await observe(exchange, of: request, at: gate)
+            await gates.learn(from: exchange, of: request.origin, at: gate)
             let failure: APIFailure
             switch exchange.result {
             case .success(let response):
@@ -178,26 +178,6 @@ struct RequestRunner: Sendable {
             let mustWait: Bool
             do { mustWait = try await gate.admit(now: admittedAt) != nil } catch { throw PollError(error) }
             if !mustWait { return (token, admittedAt) }
-        }
-    }
-
-    /// Learns the server's time and what it says of its limits.
-    private func observe(_ exchange: HTTPExchange, of request: PreparedRequest, at gate: any RequestGate) async {
-        guard case .success(let response) = exchange.result else { return }
-        let headers = response.headers
-        gates.observeClock(of: request.origin, headers, exchange.measurements)
-        // A refusal says itself how long to wait; its budget would only guess.
-        guard response.status != 429, response.status != 503 else { return }
-        await gates.lookAtClock()
-        let now = time.now
-        if let budget = ServerBudget.read(
-            remaining: headers.rateLimit("Remaining"),
-            reset: headers.rateLimit("Reset"),
-            rateLimit: headers["RateLimit"],
-            answerDate: headers["Date"].flatMap { HTTPDate.parse($0, now: now) },
-            now: now
-        ) {
-            await gate.observe(budget, now: now)
         }
     }
 }

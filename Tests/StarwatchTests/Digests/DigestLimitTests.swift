@@ -44,7 +44,8 @@ import Testing
             token: nil,
             zone: { FixedZone.utc }
         )
-        let end = await DigestFetcher(http: http, time: clock).fetch(
+        let gates = Gates(agent: nil, store: nil, requestsPerMinute: 100, time: clock)
+        let end = await DigestFetcher(http: http, time: clock, gates: gates).fetch(
             digest,
             for: .init(digest: digest.name, occurrence: nil, account: Bench.did, generation: 1),
             stored: nil
