@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes an agent die at a chosen write, or its disk fail: a library that is loaded into it, compiled from `faults.c`.
+/// Makes an agent die at a chosen write, or its disk or resolver fail: a library that is loaded into it, compiled from `faults.c`.
 ///
 /// Nothing of it is in the product.
 enum FaultLibrary {
@@ -25,6 +25,14 @@ enum FaultLibrary {
     static func disk(_ disk: Disk) throws -> [String: String] {
         var environment = try loading()
         environment["STARWATCH_FAULT_DISK"] = disk.file
+        return environment
+    }
+
+    /// The environment of an agent whose lookups of names below `hanging.test` take while `file` is there, each with a
+    /// line in it.
+    static func hangingLookups(_ file: String) throws -> [String: String] {
+        var environment = try loading()
+        environment["STARWATCH_FAULT_LOOKUPS"] = file
         return environment
     }
 

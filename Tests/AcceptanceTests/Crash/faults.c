@@ -8,11 +8,15 @@
 //   STARWATCH_FAULT_DISK=FILE    while FILE is there, what it says happens to every change of a file of the agent's:
 //                                an errno, or "hang": the call waits until FILE is gone. With " sync" behind it,
 //                                only what makes sure that a write stays, or takes it back
+//   STARWATCH_FAULT_LOOKUPS=FILE while FILE is there, a lookup of a name below hanging.test leaves a line in it and takes
+//                                until it is gone; then the name is this machine's
 //
 // Closing what is not open ends the process with a sentence: a moment later the number may be somebody else's file.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -31,6 +35,7 @@ static long kill_at;
 static int torn;
 static int tally = -1;
 static const char *disk;
+static const char *lookups;
 
 __attribute__((constructor)) static void begin(void) {
     const char *number = getenv("STARWATCH_FAULT_KILL_AT");
@@ -39,6 +44,7 @@ __attribute__((constructor)) static void begin(void) {
     const char *name = getenv("STARWATCH_FAULT_TALLY");
     if (name) tally = (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     disk = getenv("STARWATCH_FAULT_DISK");
+    lookups = getenv("STARWATCH_FAULT_LOOKUPS");
     // Not for the programs that the agent starts.
     unsetenv("LD_PRELOAD");
 }
@@ -72,6 +78,11 @@ static int is_last(const char *call, int descriptor) {
     return kill_at > 0 && number == kill_at;
 }
 
+static void wait_a_moment(void) {
+    struct timespec moment = {0, 10000000};
+    nanosleep(&moment, NULL);
+}
+
 // What a bad disk does: 0 for nothing, else an errno.
 static int disk_fault(int is_write) {
     if (!disk) return 0;
@@ -83,8 +94,7 @@ static int disk_fault(int is_write) {
         syscall(SYS_close, descriptor);
         if (is_write && strstr(text, " sync")) return 0;
         if (strncmp(text, "hang", 4) != 0) return atoi(text);
-        struct timespec moment = {0, 10000000};
-        nanosleep(&moment, NULL);
+        wait_a_moment();
     }
 }
 
@@ -158,4 +168,20 @@ int close(int descriptor) {
     static const char sentence[] = "a descriptor was closed that is not open\n";
     syscall(SYS_write, 2, sentence, sizeof sentence - 1);
     abort();
+}
+
+typedef int (*lookup)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
+    const char *hanging = lookups && name ? strstr(name, ".hanging.test") : NULL;
+    if (hanging) {
+        int descriptor = (int)syscall(SYS_openat, AT_FDCWD, lookups, O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (descriptor >= 0) {
+            syscall(SYS_write, descriptor, "lookup\n", 7);
+            syscall(SYS_close, descriptor);
+            while (syscall(SYS_faccessat, AT_FDCWD, lookups, F_OK) == 0) wait_a_moment();
+        }
+        name = "localhost";
+    }
+    return ((lookup)dlsym(RTLD_NEXT, "getaddrinfo"))(name, service, hints, found);
 }

@@ -53,11 +53,20 @@ func starwatch(_ arguments: String..., environment: [String: String] = [:]) asyn
 
 /// Runs `starwatch` to its end.
 func starwatch(_ arguments: [String], environment: [String: String] = [:]) async throws -> CommandResult {
+    try await runToEnd(Binary.starwatch, arguments, environment: environment)
+}
+
+/// Runs a built program to its end.
+func runToEnd(
+    _ program: URL,
+    _ arguments: [String],
+    environment: [String: String] = [:]
+) async throws -> CommandResult {
     let workspace = try Workspace()
     let (output, errors) = (workspace.url.appending(path: "out"), workspace.url.appending(path: "err"))
     for file in [output, errors] { try Data().write(to: file) }
     let process = Process()
-    process.executableURL = Binary.starwatch
+    process.executableURL = program
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
     process.standardOutput = try FileHandle(forWritingTo: output)

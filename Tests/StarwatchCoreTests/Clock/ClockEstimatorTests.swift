@@ -56,6 +56,23 @@ import Testing
         #expect(estimate.serverTime(at: start) > start)
     }
 
+    @Test func theFastestOfMoreReadingsThanAreKeptStaysAndDecides() throws {
+        var estimator = ClockEstimator()
+        let later = Int64(estimator.capacity) * 3
+        estimator.add(sample(skew: 1234, at: start.milliseconds, out: 1, back: 1))
+        // Within a minute, in which drift is small. Each is slower than all before it.
+        for index in 1...later {
+            let delay = 300 + index
+            estimator.add(sample(skew: 1234, at: start.milliseconds + index * 1000, out: delay, back: delay))
+        }
+        let estimate = try #require(estimator.estimate)
+        #expect(estimate.uncertainty <= .milliseconds(10))
+        #expect(abs(estimate.offset.wholeMilliseconds - 1234) <= estimate.uncertainty.wholeMilliseconds)
+        // The newest stays too, though it is the widest.
+        #expect(estimate.sampledAt == start + .milliseconds(later * 1000 + 2 * (300 + later)))
+        #expect(estimator.restarts == 0)
+    }
+
     @Test func driftIsFollowedWithinTheBounds() throws {
         var estimator = ClockEstimator()
         for index in 0..<200 as Range<Int64> {
