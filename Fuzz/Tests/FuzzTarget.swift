@@ -15,7 +15,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     static let all: [FuzzTarget] = [
         .redactor, .page, .answer, .httpDate, .cron, .configuration, .exposition, .negotiation, .target,
-        .deepLink, .message,
+        .deepLink, .message, .content, .token, .ntp,
     ]
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
