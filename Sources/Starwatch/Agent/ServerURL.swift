@@ -21,6 +21,15 @@ package struct ServerURL: Sendable, Hashable {
     /// The origin of any `http` or `https` URL; `nil` for what is none.
     static func origin(of text: String) -> String? { URLComponents(string: text).flatMap(origin) }
 
+    /// To compare with others; what is stored keeps the port as it was written.
+    static func withoutDefaultPort(_ origin: String) -> String {
+        for (scheme, port) in [("https://", ":443"), ("http://", ":80")]
+        where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
+            return String(origin.dropLast(port.count))
+        }
+        return origin
+    }
+
     private static func origin(of parts: URLComponents) -> String? {
         guard let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let host = parts.host?.lowercased(), !host.isEmpty

@@ -10,7 +10,7 @@ package enum DigestPrefetchOutcome: String, Sendable, CaseIterable, Codable {
     /// No connection, or one that ended; a fetcher of the host's that threw.
     case unreachable
     /// An answer of another status than 200 or 304, or the latter without content to confirm; or the server had asked
-    /// to be left alone for longer than an attempt waits.
+    /// to be left alone until it was too late.
     case refused
     /// An answer that is not a JSON object, or is too long.
     case malformed
@@ -51,7 +51,7 @@ package struct DigestFetcher: Sendable {
         stored: StoredContent?
     ) async -> End {
         switch (digest.options.content, digest.fetcher) {
-        case (.request(let request), _): return await send(request, of: digest, for: fetch.account, stored: stored)
+        case (.request(let request), _): return await send(request, of: digest, for: fetch, stored: stored)
         case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
         case (.poll(let poll), _): return await find(poll, of: digest, for: fetch, stored: stored)
         // Made without the host's fetchers, as for a look at the database only.
@@ -111,15 +111,17 @@ package struct DigestFetcher: Sendable {
     private func send(
         _ fetch: FetchOptions,
         of digest: Digest,
-        for account: DID,
+        for occasion: DigestService.Pass.Fetch,
         stored: StoredContent?
     ) async -> End {
         guard var headers = RequestHeaders.of(fetch, token: digest.token) else { return (.noToken, .failed) }
         headers.append(("Accept", "application/json"))
         if let etag = stored?.etag { headers.append(("If-None-Match", etag)) }
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
-        let gate = gates.gate(to: origin, for: account)
-        guard let admittedAt = await takeTurn(at: gate) else {
+        let gate = gates.gate(to: origin, for: occasion.account)
+        // At its time nothing is fetched; one for content only is over after what a request may take.
+        let end = occasion.occurrence?.fireAt ?? time.now + Self.timeout
+        guard let admittedAt = await takeTurn(at: gate, before: end) else {
             return (Task.isCancelled ? .cancelled : .refused, .failed)
         }
         let exchange = await http.exchange(
@@ -128,7 +130,7 @@ package struct DigestFetcher: Sendable {
                 url: fetch.url,
                 headers: headers,
                 body: fetch.method == .post ? Array((fetch.body ?? "").utf8) : nil,
-                timeout: min(fetch.timeout ?? Self.timeout, Self.timeout),
+                timeout: min(fetch.timeout ?? Self.timeout, Self.timeout, end - admittedAt),
                 maxResponseBytes: Self.largestBytes
             )
         )
@@ -151,18 +153,17 @@ package struct DigestFetcher: Sendable {
         }
     }
 
-    /// Waits until the request may go, for no longer than it may take itself.
+    /// Waits until the request may go.
     ///
-    /// - Returns: When it was counted; `nil` when it may not go, or nobody can tell.
-    private func takeTurn(at gate: any RequestGate) async -> Timestamp? {
-        var left = Self.timeout
+    /// - Returns: When it was counted; `nil` when it may not go before `end`, or nobody can tell.
+    private func takeTurn(at gate: any RequestGate, before end: Timestamp) async -> Timestamp? {
         while !Task.isCancelled {
             await gates.lookAtClock()
             let now = time.now
             do {
+                guard now < end else { return nil }
                 guard let until = try await gate.admit(now: now) else { return now }
-                left -= until - now
-                guard left >= .zero else { return nil }
+                guard until < end else { return nil }
                 try await time.sleep(for: until - now)
             } catch {
                 return nil

@@ -7,6 +7,7 @@ import Synchronization
 final class Gates: Sendable {
     /// The agent whose server, clock and limits are shared; `nil`: there is none.
     private let agent: APICaller?
+    private let agentOrigin: String?
     private let store: Store?
     private let requestsPerMinute: Int
     private let time: any TimeSource
@@ -21,6 +22,7 @@ final class Gates: Sendable {
 
     init(agent: APICaller?, store: Store?, requestsPerMinute: Int, time: any TimeSource) {
         self.agent = agent
+        agentOrigin = (agent?.gate.server).map(ServerURL.withoutDefaultPort)
         self.store = store
         self.requestsPerMinute = requestsPerMinute
         self.time = time
@@ -28,7 +30,7 @@ final class Gates: Sendable {
     }
 
     func gate(to origin: String, for account: DID?) -> any RequestGate {
-        if let agent, agent.gate.server == origin { return AgentGate(caller: agent, account: account) }
+        if let agent = agent(of: origin) { return AgentGate(caller: agent, account: account) }
         return state.withLock { state in
             if let gate = state.others[origin] { return gate }
             let gate = OriginGate(
@@ -44,8 +46,12 @@ final class Gates: Sendable {
 
     /// The server's time, as well as it is known.
     func serverTime(of origin: String) -> Timestamp {
-        if let agent, agent.gate.server == origin { return agent.clock.now }
-        return time.now
+        agent(of: origin)?.clock.now ?? time.now
+    }
+
+    /// The agent, where the server is its own: `https://host:443` is `https://host`.
+    private func agent(of origin: String) -> APICaller? {
+        ServerURL.withoutDefaultPort(origin) == agentOrigin ? agent : nil
     }
 
     /// Moves every wait along with a local clock that was set since the last look. Before each use of a gate, so that no
@@ -87,7 +93,7 @@ final class Gates: Sendable {
 
     /// Learns from an answer of the agent's own server what time it is there.
     private func observeClock(of origin: String, _ headers: HTTPHeaders, _ measurements: HTTPMeasurements) {
-        guard let agent, agent.gate.server == origin else { return }
+        guard let agent = agent(of: origin) else { return }
         let wall = measurements.receivedAt.wall - measurements.sentAt.wall
         let roundTrip = measurements.receivedAt.monotonic - measurements.sentAt.monotonic
         // The machine slept, or the clock was set, between the two.

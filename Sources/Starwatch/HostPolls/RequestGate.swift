@@ -74,6 +74,7 @@ actor OriginGate: RequestGate {
 
     func turn(now: Timestamp) async throws(StoreError) -> Timestamp? {
         try await restore(now: now)
+        await wait.keepUnstored()
         if let until = wait.until(at: now) { return until }
         if await wait.keepCorrection() { return try await turn(now: now) }
         return window.wait(for: 1, at: now)

@@ -158,8 +158,9 @@ public struct PollOptions: Sendable, Hashable {
     public var groupInterval: Duration?
     /// As ``DeliveryOptions/maxGroupSize``, of this poll. `nil`, the default: that of all.
     public var maxGroupSize: Int?
-    /// How its changes rank among those of other polls: the higher is delivered first, and leaves a full outbox last
-    /// where ``OutboxOptions/eviction`` is `priority`. By default 0. Changes keep the one they were stored with (C-053).
+    /// How its changes rank among those of other polls (C-053): of what is due, the higher is delivered first. Where
+    /// ``OutboxOptions/eviction`` is `priority`, the higher leaves a full outbox last, by what it was when a change was
+    /// stored. By default 0.
     public var priority = 0
 
     public init(name: PollName, kind: PollKind) {

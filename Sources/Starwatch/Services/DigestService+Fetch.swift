@@ -83,7 +83,7 @@ extension DigestPrefetchOutcome {
         case .unreachable where isFetcher: "The program's fetcher of the content failed."
         case .unreachable: "The server of the content cannot be reached."
         case .refused where isFetcher: "The program's fetcher confirmed content that there is not."
-        case .refused: "The server of the content refused the request."
+        case .refused: "The server of the content refused the request, or asked not to be asked until it was too late."
         case .malformed: "The content is not a JSON object, or longer than 256 KiB."
         case .noToken: "The digest's token_file cannot be read."
         }

@@ -68,8 +68,7 @@ package final class DispatchService: Service {
         random: @escaping @Sendable () -> Double,
         logger: Logger
     ) {
-        // The order of a pass; `sorted` is stable.
-        self.polls = polls.sorted { $0.options.priority > $1.options.priority }
+        self.polls = polls
         self.sinks = sinks
         self.store = store
         self.identity = identity
@@ -159,6 +158,8 @@ package final class DispatchService: Service {
         for stream in try await store.streams(of: did, with: .pending, except: configured) {
             open += try await claim(nil, stream, &pass)
         }
+        // What waited for a sink is no more urgent for it; `sorted` is stable.
+        open = open.sorted { priority(of: $0.stream.poll) > priority(of: $1.stream.poll) }
         return true
     }
 
@@ -188,6 +189,8 @@ package final class DispatchService: Service {
         }
         return due.flatMap { $0 <= now ? $0 : nil }
     }
+
+    private func priority(of poll: PollName) -> Int { polls.first { $0.name == poll }?.options.priority ?? 0 }
 
     /// The least time between two notifications of a poll.
     private func groupInterval(of poll: PollName) -> Duration {

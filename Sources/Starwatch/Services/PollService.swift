@@ -251,8 +251,10 @@ package final class PollService: Service {
         if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
         if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
         switch (result.skip, result.failure) {
-        case (.throttled, _): return await caller.gate.heldUntil(now: now)
-        case (.circuitOpen, _): return await caller.gate.nextTrial
+        // The wait may have ended since.
+        case (.throttled, _): return await caller.gate.heldUntil(now: now) ?? now
+        // While another poll's cycle tries the server, nobody knows when the next one may.
+        case (.circuitOpen, _): return await caller.gate.nextTrial ?? now + ExtraRun.whileProbing
         case (.backpressure, _): return now + ExtraRun.whileOutOfRoom
         case (_, .network): return now + ExtraRun.afterNetworkFailure
         case (_, .timeout), (_, .serverError): return now + ExtraRun.afterServerFailure

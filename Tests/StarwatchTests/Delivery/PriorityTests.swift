@@ -29,6 +29,28 @@ import Testing
         }
     }
 
+    @Test func whatWaitedForASinkIsNoMoreUrgentForIt() async throws {
+        try await Bench.run(sinks: ["first"], configure: { options, _, _ in Self.addUrgentOffers(&options) }) {
+            (bench: Bench) async throws in
+            // Its circuit opens, so that the next notification waits without having been tried.
+            bench["first"].answer(.down)
+            await bench.fetch(1)
+            while bench.slot("first").circuitState != .open {
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(8))
+            }
+            await bench.fetch(1)
+            await bench.dispatch()
+            let tries = bench["first"].seen.count
+            await fetchOffers(1, bench)
+            bench["first"].answer(.ok)
+            bench.clock.advance(by: .seconds(120))
+            await bench.dispatch()
+            await bench.dispatch()
+            #expect(bench["first"].seen.dropFirst(tries).map(\.poll).first == "offers")
+        }
+    }
+
     @Test(arguments: [
         (EvictionPolicy.fifo, true, "starred_projects"), (.priority, true, "offers"),
         (.lifo, false, "starred_projects"), (.priority, false, "offers"),

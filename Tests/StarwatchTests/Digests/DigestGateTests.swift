@@ -36,6 +36,22 @@ import Testing
         }
     }
 
+    @Test func aDigestWaitsForItsTurnUntilItsTimeComes() async throws {
+        try await DigestBench.run { (bench: Bench) async throws in
+            await bench.settle()
+            bench.move(to: "12:55")
+            bench.mock.script(.rateLimited(retryAfter: .seconds(240)), at: .plansChanged)
+            await bench.poll()
+            let digests = bench.digests
+            let fetch = try #require(await digests.pass().fetches.first)
+            async let outcome = digests.fetch(fetch)
+            await bench.clock.sleepers(atLeast: 1)
+            bench.move(to: "12:59")
+            #expect(await outcome == .notModified)
+            #expect(bench.contentRequests.count == 2)
+        }
+    }
+
     @Test func aDigestsRequestCountsAsOneOfTheIdentitys() async throws {
         try await DigestBench.run(options: { $0.limits.requestsPerMinute = 1 }) { (bench: Bench) async throws in
             await bench.poll()
@@ -49,6 +65,14 @@ import Testing
             // Not in any 60 s, so a millisecond more.
             #expect(turn == .wait(until: bench.clock.now + .milliseconds(60_001), source: .client))
         }
+    }
+
+    @Test(arguments: [
+        ("https://a.test:443", "https://a.test"), ("http://a.test:80", "http://a.test"),
+        ("https://a.test:80", "https://a.test:80"), ("http://[::1]:8080", "http://[::1]:8080"),
+    ])
+    func aDefaultPortMakesNoOtherServer(origin: String, expected: String) {
+        #expect(ServerURL.withoutDefaultPort(origin) == expected)
     }
 
     @Test func aServerOfItsOwnIsAskedOnlyWhenItsWaitIsOver() async throws {

@@ -142,10 +142,10 @@ final class ManualClock: TimeSource {
         }
     }
 
-    /// Lets time pass until `end`, waking the sleepers of one task one after the other.
-    func run(until end: Timestamp) async {
+    /// Lets time pass until `end`, waking the sleepers of so many tasks one after the other.
+    func run(until end: Timestamp, tasks: Int = 1) async {
         while true {
-            await sleepers(atLeast: 1)
+            await sleepers(atLeast: tasks)
             guard let next = nextWake, next <= end else { return advance(by: end - now) }
             advance(by: next - now)
         }
