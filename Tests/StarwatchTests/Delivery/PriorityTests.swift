@@ -35,9 +35,10 @@ import Testing
             // Its circuit opens, so that the next notification waits without having been tried.
             bench["first"].answer(.down)
             await bench.fetch(1)
+            await bench.dispatch()
             while bench.slot("first").circuitState != .open {
-                await bench.dispatch()
                 bench.clock.advance(by: .seconds(8))
+                await bench.dispatch()
             }
             await bench.fetch(1)
             await bench.dispatch()
