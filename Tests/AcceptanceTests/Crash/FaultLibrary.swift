@@ -1,6 +1,7 @@
 import Foundation
 
-/// Makes an agent die at a chosen write, or its disk or resolver fail: a library that is loaded into it, compiled from `faults.c`.
+/// Makes an agent die at a chosen write, or its disk or resolver fail: a library that is loaded into it, compiled from
+/// `faults.c`.
 ///
 /// Nothing of it is in the product.
 enum FaultLibrary {
