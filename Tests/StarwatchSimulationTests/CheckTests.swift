@@ -140,12 +140,14 @@ import Testing
         let settings = try firstSettings { $0.dialect == .canonical && !$0.usesTokens }
         let allowed = try await broken(in: settings) { parts in
             for (id, key) in [("1", "a"), ("1", "a"), ("2", "b")] {
-                _ = parts.server.answer(Self.acknowledgement(of: id, key: key))
+                _ = parts.server.answer(Self.acknowledgement(of: id, key: key), acknowledging: [id])
             }
         }
         #expect(allowed == [])
         let forbidden = try await broken(in: settings) { parts in
-            for id in ["1", "2"] { _ = parts.server.answer(Self.acknowledgement(of: id, key: "a")) }
+            for id in ["1", "2"] {
+                _ = parts.server.answer(Self.acknowledgement(of: id, key: "a"), acknowledging: [id])
+            }
         }
         #expect(forbidden == [.idempotency])
     }

@@ -476,6 +476,8 @@ public final class Agent: Sendable {
         await recorder.flush(to: store)
         http.shutdown()
         await caller.gate.storeEnds()
+        await pollManager.endSchedules()
+        tell(nil)
         await store.close()
     }
 }

@@ -104,7 +104,13 @@ public actor PollManager: Service {
     private nonisolated let memory = InMemoryStorage()
 
     /// Closes the database of a manager of one's own; an agent's is closed with it.
-    public func close() async { await store?.close() }
+    public func close() async {
+        endSchedules()
+        await store?.close()
+    }
+
+    /// Lets go of all schedules, which stay in the database: what the host gave them to do may hold the agent.
+    func endSchedules() { entries.removeAll() }
 
     // MARK: - Schedules
 

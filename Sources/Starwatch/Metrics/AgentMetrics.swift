@@ -102,7 +102,8 @@ package final class AgentMetrics: Sendable {
             ]
         )
         registry.gaugeView(.gauge("starwatch_metrics_series", "Series on this page, those of dependencies included.")) {
-            [registry] in Double(registry.seriesCount + dependencies.seriesCount)
+            // The registry owns this closure: a strong reference would keep both for ever.
+            [weak registry] in registry.map { Double($0.seriesCount + dependencies.seriesCount) }
         }
         ProcessMetrics.register(in: registry)
         registerContractSet(now: now)

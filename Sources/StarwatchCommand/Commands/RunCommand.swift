@@ -41,6 +41,8 @@ struct RunCommand: AsyncParsableCommand {
                     [access] () throws(AgentError) in
                     try access.reloadedOptions()
                 }
+                // All of it that goes on is in the next one.
+                previous = nil
                 stop.hand(to: agent, within: options.limits.shutdown)
                 next = try await agent.run(supervisor: supervisor)
                 previous = agent

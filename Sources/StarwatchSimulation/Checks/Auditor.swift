@@ -104,7 +104,13 @@ final class Auditor: Sendable {
 
     /// What the server shows, must have been announced, and neither was nor is listed as dead; rows under way; and a
     /// number that rises as long as rows come to their end.
-    func missing(in agent: Agent) async throws(StoreError) -> (lost: [String], open: Int, ended: Int) {
+    ///
+    /// - Parameter feed: All that was published; what a sink has, or the operator gave up, is taken out of it. Nothing may be
+    ///   published between two calls with the same one.
+    func missing(
+        in agent: Agent,
+        of feed: inout [FeedRow]
+    ) async throws(StoreError) -> (lost: [String], open: Int, ended: Int) {
         try await look(at: agent)
         guard let account = truth.value.account else { return ([], 0, 0) }
         var ended = 0
@@ -114,12 +120,12 @@ final class Auditor: Sendable {
             )
             ended += books.delivered + books.acknowledged + books.dead
         }
+        feed.removeAll { isAccepted($0.id) || truth.value.discarded.contains($0.id) }
         var lost: Set<String> = []
         for poll in agent.polls {
-            for row in network.server.state.value.feed.rows
+            for row in feed
             where row.isVisible(at: clock.boot)
                 && truth.value.mustHave(row, in: poll.name, bootstrap: settings.bootstrap == .beginning)
-                && !isAccepted(row.id) && !truth.value.discarded.contains(row.id)
             {
                 lost.insert(row.id)
             }

@@ -8,6 +8,10 @@ final class FaultInjector: Sendable {
         var total = 0
         var pauses = 0
         var isOver = false
+
+        mutating func mayStrike(_ kind: FaultKind, _ probability: Double, limit: Int) -> Bool {
+            pauses == 0 && !isOver && total < limit && streams[kind.rawValue]?.happens(probability) == true
+        }
     }
 
     private let state: Confined<State>
@@ -34,8 +38,7 @@ final class FaultInjector: Sendable {
 
     /// The same for one that happens later, if at all, and is told of then.
     func mayStrike(_ kind: FaultKind, _ probability: Double) -> Bool {
-        state.value.pauses == 0 && !state.value.isOver && state.value.total < limit
-            && state.value.streams[kind.rawValue]?.happens(min(probability * intensity, 0.9)) == true
+        state.value.mayStrike(kind, min(probability * intensity, 0.9), limit: limit)
     }
 
     func happened(_ kind: FaultKind) {

@@ -94,7 +94,7 @@ final class SimulatedNetwork: Sendable {
         default: break
         }
         guard await travel() else { return .failure(.cancelled) }
-        let answer = server.answer(request)
+        let answer = server.answer(request, acknowledging: ids)
         checkAcknowledged(ids, answer)
         let answeredAt = clock.boot
         switch fault {

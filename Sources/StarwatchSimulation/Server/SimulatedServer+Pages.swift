@@ -7,7 +7,7 @@ extension SimulatedServer {
     static let offerPlan = "offers"
 
     struct Query: Decodable {
-        var planIds: [String]
+        var planIds: Set<String>
         var afterId: String
         var beforeId: String?
         var limit: Int?
@@ -16,7 +16,7 @@ extension SimulatedServer {
     func changes(_ request: HTTPRequest) -> Answer {
         guard let query = query(request.body ?? []) else { return plain(400, "") }
         return page(
-            of: Set(query.planIds),
+            of: query.planIds,
             after: query.afterId,
             before: query.beforeId,
             limit: min(query.limit ?? settings.pageSize, settings.pageSize)
@@ -89,10 +89,9 @@ extension SimulatedServer {
         var acknowledgedJwtIds: [String]
     }
 
-    func acknowledge(_ request: HTTPRequest) -> Answer {
-        guard let body = request.body,
-            let key = request.headers.first(where: { $0.name == "X-Idempotency-Key" })?.value,
-            let ids = try? JSONDecoder().decode(Acknowledgement.self, from: Data(body)).acknowledgedJwtIds
+    func acknowledge(_ request: HTTPRequest, of ids: [String]) -> Answer {
+        guard let body = request.body, !ids.isEmpty,
+            let key = request.headers.first(where: { $0.name == "X-Idempotency-Key" })?.value
         else { return plain(400, "") }
         var fingerprint = Fingerprint()
         fingerprint.add(body)

@@ -15,6 +15,7 @@ final class SimulatedServer: Sendable {
         /// Plans that once were starred and then were not.
         var unstarred: Set<String> = []
         var lastQuery: (body: [UInt8], query: Query)?
+        var lastDate: (second: Int64, text: String)?
     }
 
     /// An answer, and for how long it asks to be left alone.
@@ -71,11 +72,13 @@ final class SimulatedServer: Sendable {
         }
     }
 
+    private static let hexadecimal = Array("0123456789abcdef")
+    private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+
     private func newID() -> String {
         let time = Timestamp(milliseconds: now / 1000)
         let start = JWTID.floor(settings.dialect.idKind, at: time).rawValue.prefix(10)
-        let alphabet = settings.dialect == .canonical ? "0123456789abcdef" : "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-        let letters = Array(alphabet)
+        let letters = settings.dialect == .canonical ? Self.hexadecimal : Self.crockford
         var text = String(start)
         for index in 10..<26 {
             let isBar = settings.dialect == .canonical && (index == 10 || index == 17)
@@ -107,7 +110,9 @@ final class SimulatedServer: Sendable {
     }
 
     /// Answers a request that has reached the server.
-    func answer(_ request: HTTPRequest) -> Answer {
+    ///
+    /// - Parameter ids: The identifiers that it acknowledges.
+    func answer(_ request: HTTPRequest, acknowledging ids: [String]) -> Answer {
         let kind = faults.first(of: [
             (.rateLimited, 0.01), (.unavailable, 0.01), (.serverError, 0.02), (.unauthenticated, 0.01),
             (.malformed, 0.01),
@@ -132,7 +137,7 @@ final class SimulatedServer: Sendable {
         switch path {
         case "/api/v2/report/plansLastUpdatedBetween": return changes(request)
         case "/api/v2/report/offers": return offers(request)
-        case "/api/v2/plans/acknowledge" where settings.dialect == .canonical: return acknowledge(request)
+        case "/api/v2/plans/acknowledge" where settings.dialect == .canonical: return acknowledge(request, of: ids)
         case "/api/v2/time" where settings.dialect == .canonical: return plain(200, "{\"time\":\(now / 1000)}")
         default: return plain(404, "")
         }
@@ -153,6 +158,14 @@ final class SimulatedServer: Sendable {
         }
     }
 
+    /// The time as HTTP has it; most answers come in the second of the one before.
+    private func date(_ second: Int64) -> String {
+        if let last = state.value.lastDate, last.second == second { return last.text }
+        let text = DateForm.preferred.text(second)
+        state.value.lastDate = (second, text)
+        return text
+    }
+
     func plain(_ status: Int, _ body: String, _ more: [(String, String)] = [], wait: Int64? = nil) -> Answer {
         var headers = more.map { (name: $0.0, value: $0.1) }
         let second = now / 1_000_000
@@ -164,7 +177,7 @@ final class SimulatedServer: Sendable {
                 headers.append(("Date", DateForm.preferred.text(second + Int64(faults.number(.skewedDate, 0...4)) - 2)))
             }
         } else {
-            headers.append(("Date", DateForm.preferred.text(second)))
+            headers.append(("Date", date(second)))
             if settings.dialect == .canonical { headers.append(("X-Server-Time", "\(now / 1000)")) }
         }
         return Answer(

@@ -185,6 +185,8 @@ package final class Simulation: Sendable {
         let round = max(settings.interval, .seconds(30))
         var missing: (lost: [String], open: Int, ended: Int) = ([], 0, 0)
         var unreached: String?
+        // From here on nothing is published, so that one copy is enough.
+        var feed = server.state.value.feed.rows
         // A small outbox before a long group interval takes in a backlog a few rows at a time, and what nobody misses,
         // or a returned identity is told again, may come first.
         var (least, most, patience) = (Int.max, 0, 240)
@@ -193,7 +195,7 @@ package final class Simulation: Sendable {
             try? await clock.sleep(for: round)
             guard let agent = state.value.agent else { return }
             do {
-                missing = try await auditor.missing(in: agent)
+                missing = try await auditor.missing(in: agent, of: &feed)
                 if missing.lost.count + missing.open < least || missing.ended > most {
                     (least, most, patience) = (missing.lost.count + missing.open, missing.ended, 240)
                 }

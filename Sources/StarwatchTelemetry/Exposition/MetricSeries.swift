@@ -144,6 +144,7 @@ private struct LineStart: Sendable {
 
     init(_ name: String, _ labels: [(name: String, value: String)]) {
         var text: [UInt8] = []
+        text.reserveCapacity(128)
         text.append(sample: name, labels: labels)
         let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
         _ = memory.initialize(from: text)

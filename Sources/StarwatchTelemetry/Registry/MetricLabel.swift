@@ -54,7 +54,7 @@ package struct ConfiguredName: Sendable, Hashable, CustomStringConvertible {
 package struct LabelDimension<Value: Sendable>: Sendable {
     package let name: String
     package let values: [String]
-    private let indexOf: @Sendable (Value) -> Int
+    @usableFromInline let indexOf: @Sendable (Value) -> Int
 
     /// A label whose values are the raw values of an enumeration.
     package init(_ name: StaticString, of type: Value.Type = Value.self) where Value: MetricLabel {
@@ -88,7 +88,7 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     }
 
     /// Where a value stands in ``values``. Traps for a name of another list.
-    func index(of value: Value) -> Int { indexOf(value) }
+    @inlinable func index(of value: Value) -> Int { indexOf(value) }
 
     var erased: CatalogueLabel { CatalogueLabel(name: name, values: values) }
 }

@@ -1,10 +1,11 @@
 /// The handles of a family with one label, in a flat array: a lookup is index arithmetic.
 package struct MetricVector1<A: Sendable, Handle: Sendable>: Sendable {
-    let a: LabelDimension<A>
-    let handles: [Handle]
+    @usableFromInline let a: LabelDimension<A>
+    @usableFromInline let handles: [Handle]
 
     /// The handle for a label value. It stays the same: keep it where it is used often.
-    package subscript(_ a: A) -> Handle { handles[self.a.index(of: a)] }
+    // Without inlining, each lookup fetches generic metadata at run time, which costs more than the count.
+    @inlinable package subscript(_ a: A) -> Handle { handles[self.a.index(of: a)] }
 
     /// Every handle of the family.
     package var all: [Handle] { handles }
@@ -12,12 +13,12 @@ package struct MetricVector1<A: Sendable, Handle: Sendable>: Sendable {
 
 /// The handles of a family with two labels.
 package struct MetricVector2<A: Sendable, B: Sendable, Handle: Sendable>: Sendable {
-    let a: LabelDimension<A>
-    let b: LabelDimension<B>
-    let handles: [Handle]
+    @usableFromInline let a: LabelDimension<A>
+    @usableFromInline let b: LabelDimension<B>
+    @usableFromInline let handles: [Handle]
 
     /// The handle for a pair of label values. It stays the same: keep it where it is used often.
-    package subscript(_ a: A, _ b: B) -> Handle {
+    @inlinable package subscript(_ a: A, _ b: B) -> Handle {
         handles[self.a.index(of: a) * self.b.values.count + self.b.index(of: b)]
     }
 
