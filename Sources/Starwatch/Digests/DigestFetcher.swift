@@ -157,12 +157,23 @@ package struct DigestFetcher: Sendable {
     ///
     /// - Returns: When it was counted; `nil` when it may not go before `end`, or nobody can tell.
     private func takeTurn(at gate: any RequestGate, before end: Timestamp) async -> Timestamp? {
+        let ticket = WaitingLine.Ticket()
+        let turn = await takeTurn(at: gate, before: end, ticket)
+        if turn == nil { await gate.leave(ticket) }
+        return turn
+    }
+
+    private func takeTurn(
+        at gate: any RequestGate,
+        before end: Timestamp,
+        _ ticket: WaitingLine.Ticket
+    ) async -> Timestamp? {
         while !Task.isCancelled {
             await gates.lookAtClock()
             let now = time.now
             do {
                 guard now < end else { return nil }
-                guard let until = try await gate.admit(now: now) else { return now }
+                guard let until = try await gate.admit(ticket, now: now) else { return now }
                 guard until < end else { return nil }
                 try await time.sleep(for: until - now)
             } catch {

@@ -4,9 +4,14 @@ import StarwatchStore
 /// The way to a server, as the requests of a host application and of digests take it.
 protocol RequestGate: Sendable {
     /// The time until which a request has to wait, or `nil` when it could go. Does not count it.
-    func turn(now: Timestamp) async throws(StoreError) -> Timestamp?
+    ///
+    /// - Parameter ticket: The same for as long as the request waits: who comes later waits behind it, until it goes or
+    ///   leaves.
+    func turn(_ ticket: WaitingLine.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp?
     /// Asks to send one request; the time until which it has to wait, or `nil` when it may go and is counted.
-    func admit(now: Timestamp) async throws(StoreError) -> Timestamp?
+    func admit(_ ticket: WaitingLine.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp?
+    /// A request that waited has given up.
+    func leave(_ ticket: WaitingLine.Ticket) async
     /// A request that was admitted at `start` has ended: its minute begins now.
     func ended(admittedAt start: Timestamp, now: Timestamp) async
     /// Keeps every request from the server until `until`.
@@ -27,16 +32,22 @@ struct AgentGate: RequestGate {
     /// `nil` has no window of its own, and goes where the server did not ask to wait.
     let account: DID?
 
-    func turn(now: Timestamp) async throws(StoreError) -> Timestamp? {
+    func turn(_ ticket: WaitingLine.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp? {
         guard let account else { return await caller.gate.heldUntil(now: now) }
-        guard case .wait(let until, _) = try await caller.gate.turn(account: account, now: now) else { return nil }
+        let turn = try await caller.gate.turn(account: account, ticket: ticket, now: now)
+        guard case .wait(let until, _) = turn else { return nil }
         return until
     }
 
-    func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
+    func admit(_ ticket: WaitingLine.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp? {
         guard let account else { return await caller.gate.heldUntil(now: now) }
-        guard case .wait(let until, _) = try await caller.gate.admit(account: account, now: now) else { return nil }
+        let admission = try await caller.gate.admit(account: account, ticket: ticket, now: now)
+        guard case .wait(let until, _) = admission else { return nil }
         return until
+    }
+
+    func leave(_ ticket: WaitingLine.Ticket) async {
+        if let account { await caller.gate.leave(ticket, account: account) }
     }
 
     func ended(admittedAt start: Timestamp, now: Timestamp) async {
@@ -56,6 +67,7 @@ actor OriginGate: RequestGate {
     private let origin: String
     private let store: Store?
     private var window: SlidingWindow
+    private var line = WaitingLine()
     private let wait: ServerWait
     private var circuit = CircuitBreaker(policy: .server)
     /// Without a database there is nothing to take up.
@@ -72,19 +84,22 @@ actor OriginGate: RequestGate {
         wait = ServerWait(server: origin, store: store)
     }
 
-    func turn(now: Timestamp) async throws(StoreError) -> Timestamp? {
+    func turn(_ ticket: WaitingLine.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp? {
         try await restore(now: now)
         await wait.keepUnstored()
         if let until = wait.until(at: now) { return until }
-        if await wait.keepCorrection() { return try await turn(now: now) }
-        return window.wait(for: 1, at: now)
+        if await wait.keepCorrection() { return try await turn(ticket, now: now) }
+        return line.wait(ticket, in: &window, now: now)
     }
 
-    func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
-        if let until = try await turn(now: now) { return until }
+    func admit(_ ticket: WaitingLine.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp? {
+        if let until = try await turn(ticket, now: now) { return until }
+        line.leave(ticket)
         _ = window.admit(at: now)
         return nil
     }
+
+    func leave(_ ticket: WaitingLine.Ticket) { line.leave(ticket) }
 
     func ended(admittedAt start: Timestamp, now: Timestamp) { window.end(at: now) }
 

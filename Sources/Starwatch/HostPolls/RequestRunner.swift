@@ -146,12 +146,27 @@ struct RequestRunner: Sendable {
         at gate: any RequestGate,
         refused: AccessToken?
     ) async throws(PollError) -> (AccessToken?, Timestamp) {
+        let ticket = WaitingLine.Ticket()
+        do throws(PollError) {
+            return try await takeTurn(of: request, at: gate, refused: refused, ticket)
+        } catch {
+            await gate.leave(ticket)
+            throw error
+        }
+    }
+
+    private func takeTurn(
+        of request: PreparedRequest,
+        at gate: any RequestGate,
+        refused: AccessToken?,
+        _ ticket: WaitingLine.Ticket
+    ) async throws(PollError) -> (AccessToken?, Timestamp) {
         while true {
             await gates.lookAtClock()
             if Task.isCancelled { throw .cancelled }
             let now = time.now
             let until: Timestamp?
-            do { until = try await gate.turn(now: now) } catch { throw PollError(error) }
+            do { until = try await gate.turn(ticket, now: now) } catch { throw PollError(error) }
             if let until {
                 let wait = until - now
                 if wait > RetryDecision.longestInlineWait {
@@ -176,7 +191,7 @@ struct RequestRunner: Sendable {
             await gates.lookAtClock()
             let admittedAt = time.now
             let mustWait: Bool
-            do { mustWait = try await gate.admit(now: admittedAt) != nil } catch { throw PollError(error) }
+            do { mustWait = try await gate.admit(ticket, now: admittedAt) != nil } catch { throw PollError(error) }
             if !mustWait { return (token, admittedAt) }
         }
     }

@@ -186,12 +186,24 @@ package final class APICaller: Sendable {
 
     /// Waits until the request may go, and gets its token; an outcome when it may not, within the wait that is sat out.
     private func takeTurn(_ call: Call, dialect: Dialect) async -> Turn {
+        let ticket = WaitingLine.Ticket()
+        let turn = await takeTurn(call, dialect: dialect, ticket)
+        if case .end = turn { await gate.leave(ticket, account: call.account) }
+        return turn
+    }
+
+    private func takeTurn(_ call: Call, dialect: Dialect, _ ticket: WaitingLine.Ticket) async -> Turn {
         do {
             while true {
                 await lookAtClock()
                 let now = time.now
                 let (account, identifiers) = (call.account, call.identifiers)
-                let turn = try await gate.turn(account: account, acknowledging: identifiers, now: now)
+                let turn = try await gate.turn(
+                    account: account,
+                    ticket: ticket,
+                    acknowledging: identifiers,
+                    now: now
+                )
                 if case .wait(let until, let source) = turn {
                     let wait = until - now
                     metrics.api.throttled[call.endpoint, source].increment()
@@ -213,9 +225,13 @@ package final class APICaller: Sendable {
                 // told to wait meanwhile.
                 await lookAtClock()
                 let admittedAt = time.now
-                if try await gate.admit(account: account, acknowledging: identifiers, now: admittedAt) == .go {
-                    return .go(token, admittedAt: admittedAt)
-                }
+                let admission = try await gate.admit(
+                    account: account,
+                    ticket: ticket,
+                    acknowledging: identifiers,
+                    now: admittedAt
+                )
+                if admission == .go { return .go(token, admittedAt: admittedAt) }
             }
         } catch {
             return .end(.unstored(error))

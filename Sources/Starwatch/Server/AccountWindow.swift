@@ -4,9 +4,7 @@ import StarwatchCore
 struct AccountWindow: Sendable {
     private var requests: SlidingWindow
     private var acknowledgements: SlidingWindow
-    /// Until when a place is kept for an acknowledgement that has to wait. Polls that are due more often than the limit
-    /// allows would take every place that becomes free, and what was delivered would never be done with.
-    private var keptUntil: Timestamp?
+    private var line = WaitingLine()
     /// Whether the end of a request is to be stored; with the next one that goes, or at the end.
     var isUnstored = false
     private var spent: (requests: StoredWindow, acknowledgements: StoredWindow)
@@ -24,24 +22,21 @@ struct AccountWindow: Sendable {
         )
     }
 
-    /// Until when a request has to wait; `nil` when it may go. Counts nothing.
-    mutating func wait(acknowledging identifiers: Int, now: Timestamp) -> Timestamp? {
-        if let keptUntil, identifiers == 0, now <= keptUntil {
-            guard requests.limit > 1 else { return keptUntil + .milliseconds(1) }
-            if let until = requests.wait(for: 2, at: now) { return until }
-        }
-        // Before anything is spent: what waits for one limit must not use up the other.
-        let wait = requests.wait(for: 1, at: now)
-        if let until = [wait, acknowledgements.wait(for: identifiers, at: now)].compactMap({ $0 }).max() {
-            if wait != nil, identifiers > 0 { keptUntil = until + Self.timeToTakeIt }
-            return until
-        }
-        return nil
+    /// Until when a request has to wait, which it does in line; `nil` when it may go. Counts nothing.
+    mutating func wait(_ ticket: WaitingLine.Ticket, acknowledging identifiers: Int, now: Timestamp) -> Timestamp? {
+        // Before anything is spent: what waits for one limit must not use up the other, nor keep others from it.
+        let wait = line.wait(ticket, in: &requests, now: now)
+        guard let until = acknowledgements.wait(for: identifiers, at: now) else { return wait }
+        if wait == nil { line.leave(ticket) }
+        return max(until, wait ?? until)
     }
 
+    /// A request gives up.
+    mutating func leave(_ ticket: WaitingLine.Ticket) { line.leave(ticket) }
+
     /// Counts a request that may go.
-    mutating func spend(acknowledging identifiers: Int, now: Timestamp) {
-        if identifiers > 0 { keptUntil = nil }
+    mutating func spend(_ ticket: WaitingLine.Ticket, acknowledging identifiers: Int, now: Timestamp) {
+        line.leave(ticket)
         _ = requests.admit(at: now)
         _ = acknowledgements.admit(identifiers, at: now)
         spent.requests.spend(1, at: now)
@@ -56,9 +51,6 @@ struct AccountWindow: Sendable {
         isUnstored = spent.acknowledgements.move(identifiers, from: start, to: now) || hasMoved || isUnstored
     }
 
-    /// How long a place is kept for what may have been given up.
-    private static let timeToTakeIt = Duration.seconds(5)
-
     /// The form in which the store keeps it.
     var stored: [UInt8] { StoredWindow.bytes(requests: spent.requests, acknowledgements: spent.acknowledgements) }
 
@@ -71,7 +63,6 @@ struct AccountWindow: Sendable {
     mutating func shift(by jump: Duration) {
         requests.shift(by: jump)
         acknowledgements.shift(by: jump)
-        keptUntil = keptUntil.map { $0 + jump }
         spent.requests.shift(by: jump)
         spent.acknowledgements.shift(by: jump)
     }

@@ -120,19 +120,22 @@ package actor ServerGate {
 
     /// Whether one request, which acknowledges `identifiers` identifiers, could go now. Does not count it.
     ///
+    /// - Parameter ticket: The same for as long as the request waits: who comes later waits behind it, until it goes or
+    ///   ``leave(_:account:)``s.
     /// - Throws: When it cannot be read what was spent: without the store nothing goes.
     package func turn(
         account: DID,
+        ticket: WaitingLine.Ticket,
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
         try await load(account, now: now)
         if let until = wait.until(at: now) { return .wait(until: until, source: .server) }
         if await wait.keepCorrection() {
-            return try await turn(account: account, acknowledging: identifiers, now: now)
+            return try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         }
         lastAccount = account
-        guard let until = windows[account]?.wait(acknowledging: identifiers, now: now) else { return .go }
+        guard let until = windows[account]?.wait(ticket, acknowledging: identifiers, now: now) else { return .go }
         return .wait(until: until, source: .client)
     }
 
@@ -141,12 +144,13 @@ package actor ServerGate {
     /// - Throws: When that cannot be stored: it does not go, for a crash would forget it.
     package func admit(
         account: DID,
+        ticket: WaitingLine.Ticket,
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        let turn = try await turn(account: account, acknowledging: identifiers, now: now)
+        let turn = try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         guard turn == .go else { return turn }
-        windows[account]?.spend(acknowledging: identifiers, now: now)
+        windows[account]?.spend(ticket, acknowledging: identifiers, now: now)
         do throws(StoreError) {
             try await storeWindow(of: account)
         } catch {
@@ -158,6 +162,9 @@ package actor ServerGate {
         ended(account: account, acknowledging: identifiers, admittedAt: now, now: now)
         return .wait(until: until, source: .server)
     }
+
+    /// A request that waited has given up, and stands in nobody's way any more.
+    package func leave(_ ticket: WaitingLine.Ticket, account: DID) { windows[account]?.leave(ticket) }
 
     /// A request that was admitted has ended. Its minute begins now: it may have waited for a connection or been slow on its
     /// way, and the server counts it when it comes.

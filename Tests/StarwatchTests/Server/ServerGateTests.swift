@@ -22,9 +22,12 @@ import Testing
         var random = SplitMix(state: UInt64(seed))
         var now = ManualClock.start
         var sent: [Int64] = []
+        var ticket = WaitingLine.Ticket()
         for _ in 0..<600 {
-            switch try await gate.pass(account: World.key, now: now) {
-            case .go: sent.append(now.milliseconds)
+            switch try await gate.pass(account: World.key, ticket: ticket, now: now) {
+            case .go:
+                sent.append(now.milliseconds)
+                ticket = WaitingLine.Ticket()
             case .wait(let until, let source):
                 #expect(source == .client)
                 #expect(until > now)
@@ -208,9 +211,11 @@ import Testing
         for index in 0..<limit {
             #expect(try await gate.pass(account: World.key, now: start + .seconds(20 * index)) == .go)
         }
+        let ticket = WaitingLine.Ticket()
         guard
             case .wait(let until, .client) = try await gate.admit(
                 account: World.key,
+                ticket: ticket,
                 acknowledging: 1,
                 now: start + .seconds(45)
             )
@@ -224,24 +229,69 @@ import Testing
             return
         }
         #expect(later > until)
-        #expect(try await gate.pass(account: World.key, acknowledging: 1, now: until + .milliseconds(1)) == .go)
+        let taken = try await gate.pass(
+            account: World.key,
+            ticket: ticket,
+            acknowledging: 1,
+            now: until + .milliseconds(1)
+        )
+        #expect(taken == .go)
         #expect(try await gate.pass(account: World.key, now: until + .seconds(61)) == .go)
         await store.close()
     }
 
-    @Test func aPlaceIsNotKeptForAnAcknowledgementThatWasGivenUp() async throws {
+    @Test func aPlaceIsNotKeptForWhoHasGivenUp() async throws {
         let gate = makeGate(requests: 1)
         let start = ManualClock.start
         #expect(try await gate.pass(account: World.key, now: start) == .go)
-        guard
-            case .wait(let until, .client) = try await gate.pass(account: World.key, acknowledging: 1, now: start),
-            case .wait(let later, .client) = try await gate.pass(account: World.key, now: until)
-        else {
-            Issue.record("nobody had to wait")
-            return
+        let (first, second) = (WaitingLine.Ticket(), WaitingLine.Ticket())
+        let free = start + .milliseconds(60_001)
+        var found: [ServerGate.Admission] = []
+        for ticket in [first, second] {
+            found.append(try await gate.pass(account: World.key, ticket: ticket, acknowledging: 1, now: start))
         }
-        #expect(later - until < .seconds(6))
-        #expect(try await gate.pass(account: World.key, now: later) == .go)
+        #expect(found == [0, 60].map { .wait(until: free + .seconds($0), source: .client) })
+        await gate.leave(first, account: World.key)
+        #expect(try await gate.pass(account: World.key, ticket: second, acknowledging: 1, now: free) == .go)
+        await store.close()
+    }
+
+    /// A poll that is due every second would take each place that becomes free, and another one wait for ever.
+    @Test func whoCameFirstGoesFirstHoweverOftenAnotherAsks() async throws {
+        let (gate, limit, start) = (makeGate(requests: 10), 10, ManualClock.start)
+        for index in 0..<limit {
+            #expect(try await gate.pass(account: World.key, now: start + .seconds(index)) == .go)
+        }
+        let (first, second) = (WaitingLine.Ticket(), WaitingLine.Ticket())
+        let free = start + .milliseconds(60_001)
+        let expected: [ServerGate.Admission] = [
+            .wait(until: free, source: .client), .wait(until: free + .seconds(1), source: .client),
+        ]
+        var found: [ServerGate.Admission] = []
+        for (index, ticket) in [first, second].enumerated() {
+            found.append(try await gate.pass(account: World.key, ticket: ticket, now: start + .seconds(20 + index)))
+        }
+        #expect(found == expected)
+        // Others ask at the very moment when there is a place, and before those who wait for it.
+        for (index, ticket) in [first, second].enumerated() {
+            let now = free + .seconds(index)
+            #expect(try await gate.turn(account: World.key, now: now) != .go)
+            #expect(try await gate.pass(account: World.key, now: now) != .go)
+            #expect(try await gate.pass(account: World.key, ticket: ticket, now: now) == .go)
+        }
+        await store.close()
+    }
+
+    @Test func whatWaitsForAnotherServerIsNotOvertakenEither() async throws {
+        let start = ManualClock.start
+        let gate = OriginGate(origin: "https://other.example", requestsPerMinute: 1, store: nil)
+        let ticket = WaitingLine.Ticket()
+        #expect(try await gate.admit(now: start) == nil)
+        await gate.ended(admittedAt: start, now: start)
+        let free = start + .milliseconds(60_001)
+        #expect(try await gate.admit(ticket, now: start + .seconds(1)) == free)
+        #expect(try await gate.turn(WaitingLine.Ticket(), now: free) != nil)
+        #expect(try await gate.admit(ticket, now: free) == nil)
         await store.close()
     }
 
@@ -250,9 +300,11 @@ import Testing
         let start = ManualClock.start
         #expect(try await gate.pass(account: World.key, now: start) == .go)
         let later = start + .seconds(30)
+        let ticket = WaitingLine.Ticket()
         guard
             case .wait(let until, .client) = try await gate.admit(
                 account: World.key,
+                ticket: ticket,
                 acknowledging: 100,
                 now: later
             )
@@ -260,7 +312,8 @@ import Testing
             Issue.record("Two requests in a minute.")
             return
         }
-        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: until) == .go)
+        let taken = try await gate.pass(account: World.key, ticket: ticket, acknowledging: 100, now: until)
+        #expect(taken == .go)
         await store.close()
     }
 
