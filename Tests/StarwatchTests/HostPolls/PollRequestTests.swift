@@ -192,6 +192,21 @@ import Testing
         #expect(bench.clock.slept.reduce(.zero, +) > .seconds(60))
     }
 
+    @Test func aRequestThatIsGivenUpWhileItWaitsLeavesItsPlace() async throws {
+        let bench = HostBench(requestsPerMinute: 1)
+        #expect(await bench.manager.execute(bench.request, context: bench.context).isSuccess)
+        bench.clock.setMode(.waiting)
+        let waiting = Task { await bench.manager.execute(bench.request, context: bench.context) }
+        await bench.clock.sleepers(atLeast: 1)
+        waiting.cancel()
+        #expect(await waiting.value.error?.code == .cancelled)
+        bench.clock.advance(by: .seconds(61))
+        bench.clock.setMode(.jumping)
+        let slept = bench.clock.slept.count
+        #expect(await bench.manager.execute(bench.request, context: bench.context).isSuccess)
+        #expect(bench.clock.slept.count == slept)
+    }
+
     @Test func aServerThatIsDownIsLeftAloneUntilItsCircuitTriesAgain() async throws {
         let bench = HostBench()
         bench.server.answer(.status(500))

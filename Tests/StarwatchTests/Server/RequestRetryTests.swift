@@ -56,6 +56,21 @@ import Testing
         }
     }
 
+    @Test func aPollThatIsGivenUpWhileItWaitsLeavesItsPlace() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let agent = try await world.agent { $0.limits.requestsPerMinute = 1 }
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            async let poll = agent.runPoll(World.starred)
+            await world.clock.sleepers(atLeast: 1)
+            await agent.pollService.abort()
+            #expect(try await poll.outcome != "unchanged")
+            let (gate, now) = (agent.caller.gate, world.clock.now)
+            // A millisecond more than the minute, and not another one.
+            let turn = try await gate.turn(account: world.did, now: now)
+            #expect(turn == .wait(until: now + .milliseconds(60_001), source: .client))
+        }
+    }
+
     @Test func aNetworkThatBreaksIsTriedAgainAfterOneAndTwoSeconds() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent()
