@@ -50,6 +50,20 @@ import Testing
         #expect(due.lastNotifiedAt == world.now)
     }
 
+    @Test func anEvictedRowThatTheServerHasNoMoreIsGivenUpByTheNextWalk() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) > 0)
+        world.now = world.now - .days(1)
+        try await settle(store)
+        world.now = world.now + .seconds(60)
+        let walkStart = world.now
+        let counts = try await world.commit(store, []) {
+            $0.completed = .init(after: nil, through: world.id(3), startedAt: walkStart)
+        }
+        #expect((counts?.superseded ?? 0) > 0)
+    }
+
     @Test func anAcknowledgementWaitsAtMostItsLongestBackoff() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))

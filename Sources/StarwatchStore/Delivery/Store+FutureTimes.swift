@@ -24,6 +24,14 @@ extension Store {
                 """,
                 [now]
             )
+            // Or no walk would have begun after it was evicted, and it would hold the cursor back.
+            try db.run(
+                """
+                UPDATE notification_outbox SET finished_at = ?1
+                WHERE state = 'evicted' AND finished_at > ?1 AND stream_id IN (SELECT id FROM streams)
+                """,
+                [now]
+            )
             try db.run(
                 """
                 UPDATE deliveries SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at), updated_at = ?1
