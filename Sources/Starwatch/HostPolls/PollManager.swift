@@ -103,7 +103,7 @@ public actor PollManager: Service {
 
     private nonisolated let memory = InMemoryStorage()
 
-    /// Closes the database of a manager of one's own; an agent's is closed with it.
+    /// Lets go of all schedules, and closes the database of a manager of one's own; an agent's is closed with it.
     public func close() async {
         endSchedules()
         await store?.close()
