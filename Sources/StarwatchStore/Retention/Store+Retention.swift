@@ -49,7 +49,7 @@ package struct RetentionCounts: Sendable, Hashable {
 extension Store {
     /// Deletes what is past its time, in short transactions, and empties the write-ahead log (R-STO-20).
     ///
-    /// Rows that the server may still give again (close to the fetch cursor, or above it or the watermark) stay
+    /// Rows that the server may still give again (close to the fetch cursor or the watermark, or above either) stay
     /// however old they are: without them a quiet stream's last change would be announced every week.
     ///
     /// Others' work comes between the transactions, for none of this is in a hurry.
@@ -173,8 +173,8 @@ extension Store {
         )
         guard let row, row.optionalTime(2) != nil else { return "~" }
         guard let cursor = try row.optionalJWTID(0), let watermark = try row.optionalJWTID(1) else { return "" }
-        let settled = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(600)).rawValue
-        return min(settled, watermark.rawValue)
+        // Close to the watermark too: a tombstone just above it takes the cursor back, and a poll looks back from that.
+        return [cursor, watermark].map { JWTID.floor($0.kind, at: $0.timestamp - .seconds(600)).rawValue }.min() ?? ""
     }
 
     private func cleanAccounts(
