@@ -174,7 +174,8 @@ extension Store {
         guard let row, row.optionalTime(2) != nil else { return "~" }
         guard let cursor = try row.optionalJWTID(0), let watermark = try row.optionalJWTID(1) else { return "" }
         // Close to the watermark too: a tombstone just above it takes the cursor back, and a poll looks back from that.
-        return [cursor, watermark].map { JWTID.floor($0.kind, at: $0.timestamp - .seconds(600)).rawValue }.min() ?? ""
+        func settled(_ id: JWTID) -> String { JWTID.floor(id.kind, at: id.timestamp - .seconds(600)).rawValue }
+        return min(settled(cursor), settled(watermark))
     }
 
     private func cleanAccounts(
