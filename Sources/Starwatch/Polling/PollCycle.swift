@@ -366,9 +366,9 @@ package final class PollCycle: Sendable {
             commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: startedAt)
         }
         if isBootstrap, let top = walk.settled {
-            let window = JWTID.floor(top.kind, at: top.timestamp - walk.dialect.lateVisibility)
-            commit.seenOnly = commit.changes.filter { $0.id.precedes(window) == true }
-            commit.changes.removeAll { $0.id.precedes(window) == true }
+            let floor = walk.dialect.bootstrapFloor(below: top)
+            commit.seenOnly = commit.changes.filter { $0.id.precedes(floor) == true }
+            commit.changes.removeAll { $0.id.precedes(floor) == true }
         }
         let counts: PageCommitCounts
         do {

@@ -11,6 +11,13 @@ public enum Dialect: String, Sendable, CaseIterable, Codable {
     /// How late a change may become visible after the time in its identifier.
     public var lateVisibility: Duration { self == .canonical ? .seconds(5) : .seconds(30) }
 
+    /// From where a poll that stands at `cursor` asks, so that what became visible late is found.
+    public func overlap(below cursor: JWTID) -> JWTID { .floor(cursor.kind, at: cursor.timestamp - lateVisibility) }
+
+    /// What bootstrapping must store of what lies below the newest change: an eviction just above it takes the cursor to
+    /// before it, and a poll would find the rest anew.
+    public func bootstrapFloor(below newest: JWTID) -> JWTID { overlap(below: newest.cursorBefore) }
+
     /// Whether pages run from the newest change to the oldest.
     public var isDescending: Bool { self == .endorser }
 

@@ -55,6 +55,9 @@ public struct JWTID: Sendable, Hashable, Codable {
         }
     }
 
+    /// A cursor from which a server gives this identifier again, and others of its moment. Servers leave the cursor out.
+    public var cursorBefore: JWTID { .floor(kind, at: timestamp - .seconds(1)) }
+
     /// The smallest identifier of `kind` at `time`: every real one of that moment sorts at or after it.
     ///
     /// Times outside what the kind can express are clamped to its ends.

@@ -88,7 +88,7 @@ public struct PageWalk: Sendable {
         self.chunkCount = chunks
         self.cursor = cursor
         self.asked = dialect.pageSize
-        let overlap = cursor.map { JWTID.floor($0.kind, at: $0.timestamp - dialect.lateVisibility) }
+        let overlap = cursor.map(dialect.overlap(below:))
         self.lowerEnd = overlap
         self.after = overlap
         self.resumed = chunks == 1 && dialect.isDescending && mode == .poll ? resume : nil
@@ -197,7 +197,7 @@ public struct PageWalk: Sendable {
     /// Bootstrapping needs the newest identifier and what lies within the overlap below it.
     private func bootstrapHasSeenEnough(_ last: JWTID?) -> Bool {
         guard mode == .bootstrap, dialect.isDescending, let last, let top else { return false }
-        return last.timestamp < top.timestamp - dialect.lateVisibility
+        return last.precedes(dialect.bootstrapFloor(below: top)) == true
     }
 
     private func cursorMove(more: Bool) -> CursorMove {

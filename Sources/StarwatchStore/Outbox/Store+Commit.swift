@@ -186,11 +186,8 @@ extension PageCommit {
 extension Database {
     /// A cursor from which the server gives the stream's oldest tombstone again; `nil` when there is none.
     func tombstoneFloor(_ stream: Int64) throws -> JWTID? {
-        let oldest = try row(
-            "SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?",
-            [stream]
-        )?
-        .optionalJWTID(0)
-        return oldest.map { JWTID.floor($0.kind, at: $0.timestamp - .seconds(1)) }
+        try row("SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?", [stream])?
+            .optionalJWTID(0)?
+            .cursorBefore
     }
 }

@@ -45,6 +45,28 @@ import Testing
         }
     }
 
+    /// The cursor goes back to before what was evicted, and the poll looks back from there.
+    @Test(arguments: [(MockDialect.canonical, 6000), (.endorser, 30_500)])
+    func anEvictionDoesNotBringBackWhatBootstrappingPassedOver(dialect: MockDialect, milliseconds: Int) async throws {
+        try await World.with(dialect, plans: 60) { world in
+            world.mock.publish(count: 1)
+            world.clock.advance(by: .milliseconds(milliseconds))
+            world.mock.publish(count: 1)
+            var agent = try await world.agent()
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            world.clock.advance(by: .milliseconds(100))
+            let ids = world.mock.publish(count: 12)
+            #expect(await agent.cycle().new == 12)
+            agent = try await world.agent { $0.outbox.maxUndelivered = 10 }
+            #expect(try await agent.rows([.evicted]).count == 3)
+            _ = await agent.dispatcher.pass()
+            _ = await agent.acknowledger.pass()
+            _ = try await agent.runPoll(World.starred)
+            #expect(try await agent.rows([.pending, .evicted]).isEmpty)
+            #expect(Set(try world.announced) == Set(ids))
+        }
+    }
+
     @Test(arguments: MockDialect.allCases)
     func anEmptyServerIsRememberedSoThatTheFirstChangeIsAnnounced(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in
