@@ -208,11 +208,6 @@ import Testing
         #expect((counts[.pending] ?? 0) > 0)
         #expect(try await store.ledger(world.stream).acknowledged == 3)
         try await world.expectBalanced(store)
-        // Rows of before and an eviction make no cursor.
-        let id = JWTID.floor(.timestamped, at: world.now)
-        try await world.commit(store, [Change(id: id, plan: "plan", name: nil)])
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) > 0)
-        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor?.kind == .timestamped)
     }
 
     @Test func anotherDialectStartsStreamsAfresh() async throws {

@@ -36,6 +36,27 @@ import Testing
         #expect(try await store.outbox(filter).allSatisfy { $0.stream == world.stream })
     }
 
+    /// The server gives those changes other identifiers now.
+    @Test(arguments: [(Dialect.endorser, Dialect.canonical), (.canonical, .endorser)])
+    func whatIsOfTheFormerDialectIsNotEvicted(_ former: Dialect, _ dialect: Dialect) async throws {
+        let store = try await world.open()
+        for spoken in [former, dialect] {
+            _ = try await store.rememberDialect(spoken, of: World.server, now: world.now)
+            let changes = (1...6).map {
+                Change(id: .floor(spoken.idKind, at: world.now + .seconds($0)), plan: "plan \($0)", name: nil)
+            }
+            try await world.commit(store, changes)
+            world.now = world.now + .seconds(1)
+        }
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 11, now: world.now) == 3)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 3)
+        var filter = OutboxFilter()
+        filter.states = [.evicted]
+        #expect(try await store.outbox(filter).allSatisfy { $0.change.id.kind == dialect.idKind })
+        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor?.kind == dialect.idKind)
+        try await world.expectBalanced(store)
+    }
+
     @Test func lowestPriorityGoesFirst() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5)) { $0.priority = 5 }
