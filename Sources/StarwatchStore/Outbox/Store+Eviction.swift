@@ -70,6 +70,20 @@ extension Store {
         }
     }
 
+    /// Gives up the tombstones of a stream that starts afresh: nothing need fetch them again, and they would hold its
+    /// watermark for ever.
+    func cancelTombstones(of stream: Int64, _ db: Database, _ now: Timestamp) throws {
+        var delta = Ledger()
+        delta.cancelled = try db.changed(
+            """
+            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
+            WHERE state = 'evicted' AND stream_id = ?
+            """,
+            [now.milliseconds, stream]
+        )
+        try db.add(delta, to: stream)
+        note(.cancelled, delta.cancelled)
+    }
 }
 
 extension Database {

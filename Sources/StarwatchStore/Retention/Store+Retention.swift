@@ -188,6 +188,7 @@ extension Store {
             var (watermarks, settings) = (0, 0)
             let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
             for id in try Int64.fetchAll(old, arguments: [unpolled]) {
+                try cancelTombstones(of: id, db, now)
                 try db.run(
                     """
                     UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,

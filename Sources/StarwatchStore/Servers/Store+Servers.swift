@@ -89,18 +89,11 @@ extension Store {
         let rows = try db.rows("SELECT id FROM streams WHERE server = ?", [server])
         while let row = try rows.next() { streams.append(row[0]) }
         for stream in streams {
+            try cancelTombstones(of: stream, db, now)
             var delta = Ledger()
-            delta.cancelled = try db.changed(
-                """
-                UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
-                WHERE state = 'evicted' AND stream_id = ?
-                """,
-                [now.milliseconds, stream]
-            )
             delta.acknowledged = try db.acknowledgeAll(of: stream, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [stream])
             try db.add(delta, to: stream)
-            note(.cancelled, delta.cancelled)
             note(.acknowledged, delta.acknowledged)
         }
     }
