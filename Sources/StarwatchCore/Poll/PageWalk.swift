@@ -194,7 +194,7 @@ public struct PageWalk: Sendable {
         page.fetched >= asked && (dialect.isDescending || !page.hasPagination)
     }
 
-    /// Bootstrapping needs the newest identifier and what lies within the overlap below it.
+    /// Bootstrapping needs the newest identifier and what a later poll may find again below it.
     private func bootstrapHasSeenEnough(_ last: JWTID?) -> Bool {
         guard mode == .bootstrap, dialect.isDescending, let last, let top else { return false }
         return last.precedes(dialect.bootstrapFloor(below: top)) == true

@@ -320,6 +320,19 @@ import Testing
         #expect(walk.pages == (dialect.isDescending ? 1 : 15))
     }
 
+    /// A second more than a poll looks back, for an eviction takes its cursor to before the newest.
+    @Test func bootstrappingReadsOnToWhereAPollMayFindThingsAgain() throws {
+        let newest = id(1, .endorser)
+        let items = [0, 10_000, 30_500, 31_500, 50_000].map {
+            JWTID.floor(.ulid, at: newest.timestamp - .milliseconds($0))
+        }
+        var walk = PageWalk(dialect: .endorser, mode: .bootstrap, cursor: nil, resume: nil, chunks: 1)
+        while let step = walk.next(limit: nil) {
+            _ = try walk.receive(answer(step.query, items: items, dialect: .endorser, size: 1), askedAt: nil)
+        }
+        #expect(walk.isComplete && walk.pages == 4)
+    }
+
     @Test func anEmptyWalkIsCompleteAndMovesNothing() throws {
         var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         let plan = try walk.receive(page([], more: false, next: nil), askedAt: nil)
