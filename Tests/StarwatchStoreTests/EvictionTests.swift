@@ -57,6 +57,30 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// It may begin above them, and then nothing gives them again.
+    @Test func whatIsOfAStreamThatHasNotBegunIsNotEvicted() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...12))
+        try await world.killAll(store)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        let generation = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+            .identity.generation
+        let dead = try await store.outbox(OutboxFilter()).map(\.id)
+        #expect(try await store.retry(dead, sinks: ["log"], now: world.now) == 12)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 0)
+
+        let top = world.id(20)
+        _ = try await store.finishBootstrap(world.stream, generation: generation, top: top, now: world.now)
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        try await world.commit(store, [world.change(21)])
+        try await world.deliverAll(store, id: "ntf_next")
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        #expect(state.fetchCursor == world.id(21) && state.watermark == world.id(21))
+        try await world.expectBalanced(store)
+    }
+
     @Test func lowestPriorityGoesFirst() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5)) { $0.priority = 5 }

@@ -6,8 +6,9 @@ extension Store {
     ///
     /// A tombstone holds the watermark and rewinds its stream's fetch cursor, so that the server gives the item again.
     /// Claimed rows count but stay; so does what lies below the watermark, a dead row that is tried again: to fetch it
-    /// anew would fetch, and announce, what retention has deleted since. Rows of another server, of its former dialect
-    /// or of a poll that is configured no more stay too, for nothing fetches them again.
+    /// anew would fetch, and announce, what retention has deleted since. Rows of another server, of its former dialect,
+    /// of a stream that has not begun and may begin above them, or of a poll that is configured no more stay too, for
+    /// nothing fetches them again.
     ///
     /// - Parameters:
     ///   - server: The one that is polled.
@@ -37,7 +38,8 @@ extension Store {
                 SELECT o.stream_id, o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 LEFT JOIN servers v ON v.server = s.server
-                WHERE o.state = 'pending' AND (w.watermark IS NULL OR o.jwt_id > w.watermark)
+                WHERE o.state = 'pending' AND s.bootstrapped_at IS NOT NULL
+                    AND (w.watermark IS NULL OR o.jwt_id > w.watermark)
                     AND (v.dialect IS NULL OR (v.dialect = 'canonical') = (substr(o.jwt_id, 11, 1) = '_'))
                     AND s.server = ? AND instr(?, ',' || s.poll || ',') > 0
                 ORDER BY \(order) LIMIT ?
