@@ -51,7 +51,7 @@ extension Store {
                 // Tried for so long that retention has deleted its rows: nothing is left to say.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
-            let kind = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0)?.kind
+            let dialect = try db.dialect(of: id)
             var rowIDs: [Int64] = []
             var ids: [JWTID] = []
             var foreign: [Int64] = []
@@ -71,7 +71,7 @@ extension Store {
             while let row = try rows.next() {
                 let jwtID = try row.jwtID(1)
                 // Fetched before the server changed its dialect, and nothing that it could be told.
-                if let kind, jwtID.kind != kind {
+                if let dialect, jwtID.kind != dialect.idKind {
                     foreign.append(row[0])
                 } else {
                     rowIDs.append(row[0])

@@ -130,10 +130,16 @@ extension Database {
     /// Whether the server of a stream, as far as is known, speaks in identifiers of this kind. A cursor of the other kind
     /// would find nothing for ever. `nil`: no identifier, which any server understands.
     func understands(_ kind: IDKind?, of stream: Int64) throws -> Bool {
-        guard let kind else { return true }
+        guard let kind, let dialect = try dialect(of: stream) else { return true }
+        return dialect.idKind == kind
+    }
+
+    /// The dialect of a stream's server; `nil` until it is known.
+    func dialect(of stream: Int64) throws -> Dialect? {
         let sql = "SELECT v.dialect FROM streams s JOIN servers v ON v.server = s.server WHERE s.id = ?"
-        guard let row = try row(sql, [stream]), let known = row[0] as String? else { return true }
-        return Dialect(rawValue: known)?.idKind == kind
+        guard let known = try row(sql, [stream])?[0] as String? else { return nil }
+        guard let dialect = Dialect(rawValue: known) else { throw Row.damaged }
+        return dialect
     }
 
     fileprivate func hasIdentifiers(otherThan kind: IDKind, server: String) throws -> Bool {

@@ -139,6 +139,31 @@ import Testing
         }
     }
 
+    /// The dispatcher and the acknowledger need not wait for a poll.
+    @Test(arguments: MockDialect.allCases)
+    func whatWaitedIsNotToldToAServerOfAnotherDialectBeforeItsFirstPoll(former: MockDialect) async throws {
+        let dialect: MockDialect = former == .canonical ? .endorser : .canonical
+        try await World.with(former) { world async throws in
+            var agent = try await world.agent {
+                $0.server.dialect = former == .canonical ? .canonical : .endorser
+                $0.polls[0].bootstrap = .beginning
+            }
+            let waiting = world.mock.publish(count: 2)
+            #expect(await agent.cycle().new == 2)
+            try await replaceServer(of: world, with: dialect) { server async throws in
+                agent = try await world.agent {
+                    $0.server.dialect = dialect == .canonical ? .canonical : .endorser
+                }
+                _ = await agent.worker(DispatchService.self)?.pass()
+                _ = await agent.worker(AcknowledgeService.self)?.pass()
+                #expect(try world.announced == waiting)
+                #expect(server.requestCount(of: .acknowledge) == 0)
+                #expect(try await agent.rows([.acknowledged]).count == 2)
+                await world.stopAgent()
+            }
+        }
+    }
+
     @Test(arguments: MockDialect.allCases)
     func aServerThatChangesItsDialectIsFoundOut(former: MockDialect) async throws {
         let dialect: MockDialect = former == .canonical ? .endorser : .canonical
