@@ -59,6 +59,29 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// Whichever way identifiers of two kinds sort, and without those of the dialect that the server gives again.
+    @Test(arguments: [(Dialect.endorser, Dialect.canonical), (.canonical, .endorser)])
+    func whatIsOfTheFormerDialectIsDeletedInItsTime(_ former: Dialect, _ dialect: Dialect) async throws {
+        let store = try await world.open()
+        for spoken in [former, dialect] {
+            _ = try await store.rememberDialect(spoken, of: World.server, now: world.now)
+            let changes = (1...4).map {
+                Change(id: .floor(spoken.idKind, at: world.now + .seconds($0)), plan: "plan \($0)", name: nil)
+            }
+            try await world.commit(store, changes)
+            try await world.deliverAll(store, id: "ntf_\(spoken)")
+            _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+            world.now = world.now + .seconds(1)
+        }
+        // The overlap holds what the server may give again, and nothing else.
+        let known = try await store.pollState(world.stream, maxUndelivered: 1000).known
+        #expect(known.count == 4 && known.allSatisfy { $0.kind == dialect.idKind })
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(6)).outbox == 0)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(8)).outbox == 4)
+        #expect(try await store.outbox(OutboxFilter()).allSatisfy { $0.change.id.kind == dialect.idKind })
+        try await world.expectBalanced(store)
+    }
+
     @Test func deadRowsAreKeptForThirtyDays() async throws {
         let store = try await world.open()
         let generation = try await store.activeIdentity().generation
@@ -144,7 +167,7 @@ import Testing
         let two = try await store.retention(RetentionPolicy(), now: world.now + .days(731))
         #expect(two.settings == 1)
         #expect(try await store.activeIdentity().did == World.bob)
-        #expect(try await store.notificationPreferences(of: carol) == #"{"starredProjects":false}"#)
+        #expect(try await store.interests(of: carol).preferences == #"{"starredProjects":false}"#)
         try await world.expectBalanced(store)
     }
 

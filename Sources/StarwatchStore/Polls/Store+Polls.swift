@@ -199,7 +199,8 @@ extension Database {
         let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
         let rows = try rows(
             """
-            SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id >= ? AND NOT (\(Schema.isOpenAgain))
+            SELECT jwt_id FROM notification_outbox WHERE stream_id = ?1 AND jwt_id >= ?2
+                AND (substr(jwt_id, 11, 1) = '_') = (substr(?2, 11, 1) = '_') AND NOT (\(Schema.isOpenAgain))
             ORDER BY jwt_id DESC LIMIT 200
             """,
             [stream, oldest.rawValue]

@@ -50,7 +50,8 @@ extension Store {
     /// Deletes what is past its time, in short transactions, and empties the write-ahead log (R-STO-20).
     ///
     /// Rows that the server may still give again (close to the fetch cursor or the watermark, or above either) stay
-    /// however old they are: without them a quiet stream's last change would be announced every week.
+    /// however old they are: without them a quiet stream's last change would be announced every week. It gives none of
+    /// its former dialect.
     ///
     /// Others' work comes between the transactions, for none of this is in a hurry.
     package nonisolated func retention(
@@ -136,11 +137,16 @@ extension Store {
         let newest = max(ended, max(history, dead))
         return try write(.retention) { db in
             let guardID = try retained(stream, db)
+            // Of the stream, after the last thousand, and below the guard or of another kind than it.
+            let isNext = """
+                stream_id = ?1 AND jwt_id > ?2
+                AND (jwt_id < ?3 OR (length(?3) > 1 AND (substr(jwt_id, 11, 1) = '_') <> (substr(?3, 11, 1) = '_')))
+                """
             let last = try String.fetchOne(
                 db.cachedStatement(
                     sql: """
                         SELECT max(jwt_id) FROM (SELECT jwt_id FROM notification_outbox
-                            WHERE stream_id = ? AND jwt_id > ? AND jwt_id < ? AND created_at < ?
+                            WHERE \(isNext) AND created_at < ?4
                             ORDER BY jwt_id LIMIT 1000)
                         """
                 ),
@@ -149,13 +155,13 @@ extension Store {
             guard let last else { return (nil, 0) }
             let deleted = try db.changed(
                 """
-                DELETE FROM notification_outbox WHERE stream_id = ?1 AND jwt_id > ?2 AND jwt_id <= ?3 AND (
-                    (state IN ('acknowledged', 'cancelled') AND finished_at < ?4)
-                    OR (state = 'suppressed' AND finished_at < ?4
-                        AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?5))
-                    OR (state = 'dead' AND finished_at < ?6))
+                DELETE FROM notification_outbox WHERE \(isNext) AND jwt_id <= ?4 AND (
+                    (state IN ('acknowledged', 'cancelled') AND finished_at < ?5)
+                    OR (state = 'suppressed' AND finished_at < ?5
+                        AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6))
+                    OR (state = 'dead' AND finished_at < ?7))
                 """,
-                [stream, after, last, ended, history, dead]
+                [stream, after, guardID, last, ended, history, dead]
             )
             note(.cleaned, deleted)
             return (last, deleted)
