@@ -17,6 +17,8 @@ struct ConnectionState {
     private(set) var since: NIODeadline
     /// Pieces of answers that the system has not taken yet.
     private var unsent = 0
+    /// Whether the next answer is being made while the client has not taken the last one.
+    private var isAnswering = false
 
     init(at now: NIODeadline) { since = now }
 
@@ -24,18 +26,22 @@ struct ConnectionState {
         if phase == .idle { enter(.receiving, at: now) }
     }
 
-    mutating func requestIsComplete(at now: NIODeadline) { enter(.answering, at: now) }
+    /// A client that sends several requests at once still has to take the answers: until then it is waited for.
+    mutating func requestIsComplete(at now: NIODeadline) {
+        isAnswering = true
+        if unsent == 0 { enter(.answering, at: now) }
+    }
 
     mutating func pieceWasWritten(at now: NIODeadline) {
+        isAnswering = false
         unsent += 1
         if phase != .sending { enter(.sending, at: now) }
     }
 
     mutating func pieceWasTaken(at now: NIODeadline) {
         unsent -= 1
-        // The next request of a client that sends several at once may be in the making already.
         guard phase == .sending else { return }
-        enter(unsent == 0 ? .idle : .sending, at: now)
+        enter(unsent > 0 ? .sending : isAnswering ? .answering : .idle, at: now)
     }
 
     /// Since when the client is who is waited for; `nil` while it is us.

@@ -76,6 +76,42 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    @Test func anAnswerThatNobodyTakesIsGivenUpThoughTheNextOneIsBeingMade() throws {
+        let side = Side(connections: 1)
+        let channel = try side.connect()
+        try channel.writeInbound(bytes)
+        for _ in 0..<2 {
+            channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+            channel.write(bytes, promise: nil)
+        }
+        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        side.pass(29)
+        #expect(channel.isActive)
+        // Once they are taken, the third may take its time.
+        channel.flush()
+        side.pass(3600)
+        #expect(channel.isActive)
+
+        channel.write(bytes, promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        side.pass(29)
+        #expect(channel.isActive)
+        side.pass(1)
+        #expect(!channel.isActive)
+    }
+
+    @Test func whoDoesNotTakeAnAnswerMakesRoomThoughTheNextOneIsBeingMade() throws {
+        let side = Side(connections: 1)
+        let silent = try side.connect()
+        try silent.writeInbound(bytes)
+        silent.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        silent.write(bytes, promise: nil)
+        silent.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
+        let other = try side.connect()
+        side.loop.run()
+        #expect(!silent.isActive && other.isActive)
+    }
+
     @Test func afterAnAnswerThatWasTakenThereIsTimeForTheNextRequest() throws {
         let side = Side()
         let channel = try side.connect()
