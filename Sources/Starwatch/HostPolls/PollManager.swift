@@ -252,6 +252,8 @@ public actor PollManager: Service {
         let now = time.now
         if let wait = error.retryAfter { return now + max(wait, .seconds(1)) }
         switch error.code {
+        // While another request tries the server, nobody knows when the next one may.
+        case .circuitOpen: return now + ExtraRun.afterAnothers
         case .network: return now + ExtraRun.afterNetworkFailure
         case .timeout, .server: return now + ExtraRun.afterServerFailure
         default: return nil

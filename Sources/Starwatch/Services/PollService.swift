@@ -210,9 +210,14 @@ package final class PollService: Service {
                 if let next { plan(next, of: poll) }
                 extra = await cycle(poll, nextRun: next)
                 nextRun = coalesce(poll, nextRun: nextRun, lastRun: lastRun)
-            case .skip(_, let next), .coalesce(_, let next):
+            case .skip(_, let next):
                 nextRun = next
                 if let next { plan(next, of: poll) }
+            case .coalesce(_, let next):
+                nextRun = next
+                if let next { plan(next, of: poll) }
+                let after = now + ExtraRun.afterAnothers
+                extra = min(extra ?? after, after)
             case .idle:
                 try? await time.sleep(for: SchedulerDecision.longestSleep)
             }
@@ -243,6 +248,7 @@ package final class PollService: Service {
         let result = await pass(poll, runID: RandomID.runID(), nextRun: nextRun)
         let now = caller.time.now
         let storeFailures = state.withLock { state in
+            guard result.skip == nil else { return nil as Int? }
             let count = result.isStoreFailure ? state.storeFailures[poll.name, default: 0] + 1 : nil
             state.storeFailures[poll.name] = count
             return count
@@ -254,7 +260,8 @@ package final class PollService: Service {
         // The wait may have ended since.
         case (.throttled, _): return await caller.gate.heldUntil(now: now) ?? now
         // While another poll's cycle tries the server, nobody knows when the next one may.
-        case (.circuitOpen, _): return await caller.gate.nextTrial ?? now + ExtraRun.whileProbing
+        case (.circuitOpen, _): return await caller.gate.nextTrial ?? now + ExtraRun.afterAnothers
+        case (.overlap, _): return now + ExtraRun.afterAnothers
         case (.backpressure, _): return now + ExtraRun.whileOutOfRoom
         case (_, .network): return now + ExtraRun.afterNetworkFailure
         case (_, .timeout), (_, .serverError): return now + ExtraRun.afterServerFailure

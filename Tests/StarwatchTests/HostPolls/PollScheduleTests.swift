@@ -65,6 +65,31 @@ import Testing
         #expect(bench.server.requests.count == 2)
     }
 
+    /// A circuit that is half open lets one request through.
+    @Test(.timeLimit(.minutes(1)))
+    func aScheduleDueWhileAnotherRequestTriesTheServerIsMadeSoonAfter() async throws {
+        let (bench, results) = (HostBench(), Results())
+        bench.server.answer(.status(500))
+        for _ in 0..<5 { _ = await bench.manager.execute(bench.request, context: bench.context) }
+        bench.server.answer(.json(#"{"items": []}"#))
+        bench.clock.advance(by: .seconds(60))
+        bench.clock.setMode(.waiting)
+        bench.server.hold()
+        let asked = bench.server.requests.count
+        let probe = Task { await bench.manager.execute(bench.request, context: bench.context) }
+        await bench.server.requests(atLeast: asked + 1)
+        try await bench.manager.schedule(
+            schedule(bench, results, every: .seconds(86_400)) { $0.request = PollRequest(endpoint: "/other.json") }
+        )
+        try await running(bench.manager) {
+            #expect(await results.next().error?.code == .circuitOpen)
+            bench.server.release()
+            #expect(await probe.value.isSuccess)
+            await bench.clock.run(until: bench.clock.now + .seconds(6))
+            #expect(await results.next().isSuccess)
+        }
+    }
+
     @Test func aScheduleThatIsAddedWhileTheManagerRunsIsFollowedToo() async throws {
         let (bench, results) = (HostBench(.waiting), Results())
         try await running(bench.manager) {

@@ -167,6 +167,46 @@ import Testing
         }
     }
 
+    /// One by hand, or for a digest: whoever began it does not try again.
+    @Test(.timeLimit(.minutes(1)))
+    func aRunForWhichAnotherCycleStoodIsMadeWhenThatOneFails() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let agent = try await world.agent(random: 0) { $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC") }
+            world.mock.script(.rateLimited(retryAfter: .seconds(30)), .status(404), at: .plansChanged)
+            try await following(agent) {
+                await world.clock.run(until: nextEight - .seconds(10))
+                let byHand = Task { await agent.cycle() }
+                await world.clock.run(until: nextEight + .seconds(19), tasks: 2)
+                #expect(polls(world) == 1)
+                world.clock.advance(by: .seconds(2))
+                #expect(await byHand.value.outcome == .failed)
+                await world.clock.run(until: nextEight + .seconds(30))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 3)
+            }
+            #expect(await agent.page()["starwatch_poll_success_total", ["poll": World.starred]] == 1)
+        }
+    }
+
+    /// And what the one before had left to it.
+    @Test(.timeLimit(.minutes(1)))
+    func aCycleThatIsToBeMadeAgainIsSoThoughAnotherIsUnderWayThen() async throws {
+        try await failingAtItsTime { world, agent, fault, due in
+            await world.clock.run(until: due + .seconds(5))
+            await world.clock.sleepers(atLeast: 1)
+            fault.fail()
+            world.mock.script(.rateLimited(retryAfter: .seconds(30)), .status(404), at: .plansChanged)
+            let byHand = Task { await agent.cycle() }
+            await world.clock.run(until: due + .seconds(34), tasks: 2)
+            world.clock.advance(by: .seconds(2))
+            #expect(await byHand.value.outcome == .failed)
+            await world.clock.run(until: due + .seconds(45))
+            await world.clock.sleepers(atLeast: 1)
+            let waiting = try await agent.rows([.pending]).count
+            #expect(waiting == 1)
+        }
+    }
+
     @Test func theSplayDelaysEveryRunByTheSameAndStaysOverARestart() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             var delays: [Duration] = []
@@ -298,7 +338,7 @@ import Testing
     ) async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let fault = StoreFault()
-            let agent = try await world.agent(surroundings: fault.surroundings) {
+            let agent = try await world.agent(random: 0, surroundings: fault.surroundings) {
                 $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
                 $0.polls[0].bootstrap = .beginning
             }
