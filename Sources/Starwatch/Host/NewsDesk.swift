@@ -18,6 +18,7 @@ package final class NewsDesk: Sendable {
 
     private struct State {
         var lastID: UInt64 = 0
+        var isClosed = false
         var listeners: [UInt64: AsyncStream<AgentNews>.Continuation] = [:]
     }
 
@@ -34,10 +35,15 @@ package final class NewsDesk: Sendable {
             of: AgentNews.self,
             bufferingPolicy: .bufferingNewest(Self.backlog)
         )
-        let id = state.withLock { state in
+        let id: UInt64? = state.withLock { state in
+            guard !state.isClosed else { return nil }
             state.lastID += 1
             state.listeners[state.lastID] = continuation
             return state.lastID
+        }
+        guard let id else {
+            continuation.finish()
+            return stream
         }
         continuation.onTermination = { [weak self] _ in
             self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
@@ -45,10 +51,10 @@ package final class NewsDesk: Sendable {
         return stream
     }
 
-    /// Ends every listener's sequence.
+    /// Ends every listener's sequence, and those of who comes later at once.
     func close() {
         let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
+            defer { (state.isClosed, state.listeners) = (true, [:]) }
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.finish() }

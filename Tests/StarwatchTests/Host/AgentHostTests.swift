@@ -10,6 +10,15 @@ import Testing
 
 /// The agent as a library: what a host program does with it.
 @Suite struct AgentHostTests {
+    @Test(.timeLimit(.minutes(1)))
+    func newsThatIsAskedForAfterTheEndEndsAtOnce() async {
+        let desk = NewsDesk()
+        let early = desk.listen()
+        desk.close()
+        for await _ in early {}
+        for await _ in desk.listen() {}
+    }
+
     @Test func theVerbsOfAHostDoWhatTheyDoOnTheControlSocket() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent()
