@@ -249,6 +249,39 @@ import Testing
         #expect(state.fetchCursor == nil && !state.bootstrapped && state.openRows == 3)
         try await world.expectBalanced(store)
     }
+
+    @Test(arguments: ["stars", "preferences", "neither"])
+    func aPageIsStoredOnlyIfTheAccountStillWantsToHearOfTheSame(_ changed: String) async throws {
+        let store = try await world.open()
+        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        let interests = try await store.interests(of: World.alice)
+        let generation = try await store.activeIdentity().generation
+        switch changed {
+        case "stars": _ = try await store.addStars(["other"], of: World.alice, server: World.server, now: world.now)
+        case "preferences":
+            _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
+        default: break
+        }
+        let isSame = changed == "neither"
+        let counts = try await world.commit(store, world.changes(1...2)) { $0.expectedInterests = interests }
+        #expect((counts != nil) == isSame)
+        let isFinished = try await store.finishBootstrap(
+            world.stream,
+            generation: generation,
+            interests: interests,
+            top: world.id(3),
+            now: world.now
+        )
+        #expect(isFinished == isSame)
+        #expect(try await store.outbox(OutboxFilter()).count == (isSame ? 2 : 0))
+    }
+
+    @Test func starsDoNotMatterToAPollThatDoesNotAskForThem() async throws {
+        let store = try await world.open { $0.starredPolls = [] }
+        let interests = try await store.interests(of: World.alice)
+        _ = try await store.addStars(["other"], of: World.alice, server: World.server, now: world.now)
+        #expect(try await world.commit(store, world.changes(1...2)) { $0.expectedInterests = interests } != nil)
+    }
 }
 
 extension AckCompletion {

@@ -123,7 +123,7 @@ import Testing
         let store = try await world.open()
         try await prefer("null", of: World.alice, store)
         _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
-        #expect(try await store.notificationPreferences(of: World.alice) == #"{"starredProjects":false}"#)
+        #expect(try await store.interests(of: World.alice).preferences == #"{"starredProjects":false}"#)
     }
 
     @Test func optingOutSuppressesWhatWaitsAndKeepsTheStarsAndOtherPreferences() async throws {
@@ -135,11 +135,11 @@ import Testing
         #expect(change.stars == ["plan"] && change.suppressedRows == 3)
         #expect(try await store.outboxCounts()[.pending, default: 0] == 0)
         #expect(try await store.imbalances().new == 0)
-        let preferences = try await store.notificationPreferences(of: World.alice)
+        let preferences = try await store.interests(of: World.alice).preferences
         #expect(preferences == #"{"sound":true,"starredProjects":false}"#)
         _ = try await store.setStarsOptedOut(false, of: World.alice, server: World.server, now: world.now)
         #expect(
-            try await store.notificationPreferences(of: World.alice) == #"{"sound":true,"starredProjects":true}"#
+            try await store.interests(of: World.alice).preferences == #"{"sound":true,"starredProjects":true}"#
         )
     }
 }

@@ -54,7 +54,7 @@ import Testing
         var filter = OutboxFilter()
         filter.account = World.alice
         #expect(try await store.outbox(filter).isEmpty)
-        #expect(try await store.notificationPreferences(of: World.alice) == "{}")
+        #expect(try await store.interests(of: World.alice).preferences == "{}")
         #expect(try await store.removeAccount(World.alice, now: later) == .unknown)
         #expect(try await store.activeIdentity().did == World.bob)
         #expect(try await store.integrityCheck().isEmpty)
@@ -302,13 +302,13 @@ import Testing
 
     @Test func preferencesAreKept() async throws {
         let store = try await world.open()
-        #expect(try await store.notificationPreferences(of: World.bob) == "{}")
+        #expect(try await store.interests(of: World.bob).preferences == "{}")
         try await store.setNotificationPreferences(
             #"{"starredProjects":false}"#,
             of: World.bob,
             server: World.server,
             now: world.now
         )
-        #expect(try await store.notificationPreferences(of: World.bob) == #"{"starredProjects":false}"#)
+        #expect(try await store.interests(of: World.bob).preferences == #"{"starredProjects":false}"#)
     }
 }

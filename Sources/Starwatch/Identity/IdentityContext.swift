@@ -10,7 +10,8 @@ package final class IdentityContext: Sendable {
     /// What a cycle has to know of the identity.
     package struct Snapshot: Sendable {
         package var identity: ActiveIdentity
-        package var stars: [String] = []
+        package var interests: Interests?
+        package var stars: [String] { interests?.stars ?? [] }
         /// The kinds of poll that the account's preferences switch off.
         package var optedOut: Set<PollKind> = []
         /// The stars as request bodies, made at the first use in a dialect.
@@ -74,8 +75,9 @@ package final class IdentityContext: Sendable {
         let epoch = epoch.load(ordering: .acquiring)
         var snapshot = Snapshot(identity: try await store.activeIdentity())
         if let did = snapshot.identity.did {
-            snapshot.stars = try await store.stars(of: did)
-            snapshot.optedOut = Self.optedOut(try await store.notificationPreferences(of: did))
+            let interests = try await store.interests(of: did)
+            snapshot.interests = interests
+            snapshot.optedOut = Self.optedOut(interests.preferences)
         }
         history.withLock { history in
             if let former = history.former { snapshot.follow(former, now: history.changedAt ?? now()) }

@@ -77,7 +77,7 @@ package final class PollCycle: Sendable {
         case request(APICaller.Outcome)
         case page(PageRejection)
         case staleIdentity
-        case starsChanged
+        case interestsChanged
         case store(StoreError)
     }
 
@@ -245,7 +245,7 @@ package final class PollCycle: Sendable {
                     )
                 }
                 // A plan starred since may have changed before what this answer shows: the cursor would pass it over.
-                guard try await stars(are: snapshot) else { throw .starsChanged }
+                guard try await interests(are: snapshot) else { throw .interestsChanged }
                 let page = try await decode(response, dialect: dialect, askedAt: askedAt)
                 result.fetched += page.fetched
                 let plan: PageWalk.Plan
@@ -257,6 +257,7 @@ package final class PollCycle: Sendable {
                     plan: plan,
                     stream: stream,
                     state: state,
+                    interests: snapshot.interests,
                     walk: &walk,
                     startedAt: startedAt,
                     isBootstrap: isBootstrap,
@@ -281,6 +282,7 @@ package final class PollCycle: Sendable {
                     isCurrent = try await store.finishBootstrap(
                         stream,
                         generation: state.generation,
+                        interests: snapshot.interests,
                         top: walk.settled,
                         now: clock.now
                     )
@@ -335,6 +337,7 @@ package final class PollCycle: Sendable {
         plan: PageWalk.Plan,
         stream: StreamKey,
         state: PollState,
+        interests: Interests?,
         walk: inout PageWalk,
         startedAt: Timestamp,
         isBootstrap: Bool,
@@ -354,6 +357,7 @@ package final class PollCycle: Sendable {
             room: room,
             now: clock.now
         )
+        commit.expectedInterests = interests
         commit.rejectedCount = page.rejected
         commit.details = page.details
         commit.priority = poll.options.priority
@@ -428,10 +432,10 @@ package final class PollCycle: Sendable {
                     ]
                 )
             }
-        case .staleIdentity, .starsChanged:
+        case .staleIdentity, .interestsChanged:
             identity.invalidate()
             result.failure = .cancelled
-            result.reason = "Identity, stars or the server's dialect changed during the cycle; nothing was stored."
+            result.reason = "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
         case .store(let error):
             result.isStoreFailure = true
             result.reason = error.description

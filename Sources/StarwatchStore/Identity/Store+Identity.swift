@@ -94,17 +94,6 @@ extension Store {
         }
     }
 
-    /// The account's `notificationPreferences`, a JSON object; `"{}"` when nothing is stored.
-    package func notificationPreferences(of account: DID) throws(StoreError) -> String {
-        try direct(.read) { db in
-            let row = try db.row(
-                "SELECT notificationPreferences FROM settings WHERE accountDid = ?",
-                [account.rawValue]
-            )
-            return row?[0] ?? "{}"
-        }
-    }
-
     /// Stores the account's `notificationPreferences`.
     ///
     /// - Parameter json: A JSON object; anything that is not JSON is refused by the schema.

@@ -36,6 +36,8 @@ package struct PageCommit: Sendable, Hashable {
     package var stream: StreamKey
     /// ``PollState/generation`` as read when the cycle began.
     package var expectedGeneration: Int
+    /// What the account wanted to hear of when the cycle read it; `nil`: not looked at.
+    package var expectedInterests: Interests?
     package var runID: String
     /// In the order in which they are to be handled.
     package var changes: [Change]
@@ -86,8 +88,8 @@ package struct PageCommit: Sendable, Hashable {
 /// What a commit came to.
 package enum PageCommitResult: Sendable, Hashable {
     case committed(PageCommitCounts)
-    /// The identity changed since the cycle began, or another poll found that the server has changed its dialect;
-    /// nothing was written.
+    /// The identity or what it wants to hear of changed since the cycle read it, or another poll found that the server
+    /// has changed its dialect; nothing was written.
     case stale
 }
 

@@ -10,7 +10,8 @@ extension Store {
         let id = try streamID(page.stream)
         return try write(.commit) { db in
             guard try db.isCurrent(page.stream.account, generation: page.expectedGeneration),
-                try db.understands(page.idKind, of: id)
+                try db.understands(page.idKind, of: id),
+                try isWanted(page.stream, page.expectedInterests, db)
             else { return .stale }
             var counts = PageCommitCounts()
             var snapshots = PlanSnapshots(page.stream)
@@ -44,6 +45,11 @@ extension Store {
             counts.fetchCursor = try moveCursor(page, id, db, counts)
             return .committed(counts)
         }
+    }
+
+    /// Whether the account still wants of this stream what it wanted when `interests` was read.
+    func isWanted(_ stream: StreamKey, _ interests: Interests?, _ db: Database) throws -> Bool {
+        try db.holds(interests, of: stream.account, stars: starredPolls.contains(stream.poll))
     }
 
     private func insert(

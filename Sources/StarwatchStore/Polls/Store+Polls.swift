@@ -66,20 +66,23 @@ extension Store {
     /// Unlike any other transaction it outlives a loss of power: a stream that had to find its start again would pass
     /// over what came in between, and nobody would be told of it.
     ///
-    /// - Parameter top: The greatest identifier found; `nil` when there was none, which is remembered too.
-    /// - Returns: `false` when the identity changed since `generation` was read, or the server its dialect; then nothing
-    ///   was written.
+    /// - Parameters:
+    ///   - interests: What the account wanted to hear of when the run began; `nil`: not looked at.
+    ///   - top: The greatest identifier found; `nil` when there was none, which is remembered too.
+    /// - Returns: `false` when the identity changed since `generation` was read, or its interests, or the server its
+    ///   dialect; then nothing was written.
     package func finishBootstrap(
         _ stream: StreamKey,
         generation: Int,
+        interests: Interests? = nil,
         top: JWTID?,
         now: Timestamp
     ) throws(StoreError) -> Bool {
         let id = try streamID(stream)
         let isFinished = try write(.bootstrap) { db in
-            guard try db.isCurrent(stream.account, generation: generation), try db.understands(top?.kind, of: id) else {
-                return false
-            }
+            guard try db.isCurrent(stream.account, generation: generation), try db.understands(top?.kind, of: id),
+                try isWanted(stream, interests, db)
+            else { return false }
             try db.run(
                 """
                 UPDATE streams SET bootstrapped_at = coalesce(bootstrapped_at, ?1), walk_top = NULL,

@@ -216,7 +216,7 @@ extension Database {
     }
 }
 
-private func decodeStars(_ json: String) throws -> [String] {
+func decodeStars(_ json: String) throws -> [String] {
     do {
         return try JSONDecoder().decode([String].self, from: Data(json.utf8))
     } catch {

@@ -87,6 +87,25 @@ import Testing
         }
     }
 
+    @Test func nothingIsAnnouncedOfACycleDuringWhichThePersonOptsOut() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent(random: 0) {
+                $0.polls[0].bootstrap = .beginning
+                $0.server.dialect = .canonical
+            }
+            world.mock.publish(count: Dialect.canonical.pageSize + 1)
+            world.mock.script(.delay(.zero), .rateLimited(retryAfter: .seconds(100)), at: .plansChanged)
+            async let cycle = agent.cycle()
+            await world.clock.sleepers(atLeast: 1)
+            try await agent.setStarsOptedOut(true)
+            world.clock.advance(by: .seconds(100))
+            let result = await cycle
+            #expect(result.outcome == .changed && result.new == Dialect.canonical.pageSize)
+            #expect(try await agent.rows([.pending]).isEmpty)
+            #expect(try await agent.rows([.suppressed]).count == Dialect.canonical.pageSize)
+        }
+    }
+
     @Test(arguments: MockDialect.allCases)
     func whatChangesAfterItWasStarredDuringACycleIsFound(dialect: MockDialect) async throws {
         try await World.with(dialect, clock: .waiting) { world in

@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 
 extension PollCycle {
-    /// Fetches, and once more from where it stands for every change of the stars on the way.
+    /// Fetches, and once more from where it stands for every change on the way of what the account wants to hear of.
     func fetchAll(
         _ stream: StreamKey,
         state: inout PollState,
@@ -12,19 +12,24 @@ extension PollCycle {
         var snapshot = snapshot
         while true {
             do throws(Stop) { return try await fetch(stream, state: &state, snapshot: snapshot, into: &result) } catch {
-                guard case .starsChanged = error else { throw error }
+                guard case .interestsChanged = error else { throw error }
             }
             let former = snapshot.identity
             do { (snapshot, state) = (try await identity.current(), try await readState(stream)) } catch {
                 throw .store(error)
             }
             guard snapshot.identity == former else { throw .staleIdentity }
-            if snapshot.stars.isEmpty { return }
+            if !snapshot.expects(poll.kind) { return }
         }
     }
 
-    func stars(are snapshot: IdentityContext.Snapshot) async throws(Stop) -> Bool {
-        guard poll.kind == .starredProjects else { return true }
-        do { return try await identity.current().stars == snapshot.stars } catch { throw .store(error) }
+    /// Whether the account wants to hear of the same as when `snapshot` was read.
+    func interests(are snapshot: IdentityContext.Snapshot) async throws(Stop) -> Bool {
+        do {
+            let current = try await identity.current()
+            return current.expects(poll.kind) && (poll.kind != .starredProjects || current.stars == snapshot.stars)
+        } catch {
+            throw .store(error)
+        }
     }
 }
