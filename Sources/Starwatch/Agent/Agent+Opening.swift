@@ -30,6 +30,30 @@ extension Agent {
         }
     }
 
+    /// Whether the next agent would find what this one has or has not touched: a database that can be written, and an
+    /// address for its control API. Without them it could not begin, and this one has ended by then.
+    ///
+    /// - Returns: The active account.
+    static func checkReload(
+        of options: AgentOptions,
+        from current: AgentOptions,
+        store: Store
+    ) async throws(AgentError) -> DID? {
+        do {
+            try await store.probe(writes: true)
+            if let listen = options.control.listen, listen != current.control.listen {
+                try await ListenAddress(parsing: listen).tryOut()
+            }
+            return try await store.activeIdentity().did
+        } catch let error as StoreError {
+            throw AgentError(.failed, error.description)
+        } catch let error as HTTPServerError {
+            throw AgentError(.configuration, error.description)
+        } catch {
+            throw AgentError(.failed, "The control API's address could not be tried.")
+        }
+    }
+
     func publishConfiguration() {
         metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
         metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)

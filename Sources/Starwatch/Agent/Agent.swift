@@ -331,15 +331,11 @@ public final class Agent: Sendable {
             logger: logger
         )
         reloader = Reloader(
+            hangups: previous?.reloader.hangups ?? Hangups(),
             current: options,
             load: reload ?? { () throws(AgentError) in options },
-            check: { [store, time, logger] options throws(AgentError) in
-                let account: DID?
-                do throws(StoreError) {
-                    account = try await store.activeIdentity().did
-                } catch {
-                    throw AgentError(.failed, error.description)
-                }
+            check: { [current = options, store, time, logger] options throws(AgentError) in
+                let account = try await Self.checkReload(of: options, from: current, store: store)
                 try await AgentParts.check(
                     options,
                     account: account,

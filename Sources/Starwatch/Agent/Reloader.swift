@@ -2,7 +2,6 @@ import Logging
 import ServiceLifecycle
 import StarwatchTelemetry
 import Synchronization
-import UnixSignals
 
 /// Loads the configuration again, on SIGHUP or by the control API, and ends the run so that the next one has it.
 ///
@@ -16,6 +15,7 @@ package final class Reloader: Service {
         var isRefused = false
     }
 
+    let hangups: Hangups
     private let current: AgentOptions
     private let load: @Sendable () throws(AgentError) -> AgentOptions
     private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
@@ -24,8 +24,11 @@ package final class Reloader: Service {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter check: Whether an agent could be run with the options; this one stops only when one can.
+    /// - Parameters:
+    ///   - check: Whether an agent could be run with the options; this one stops only when one can.
+    ///   - hangups: Those of the former run, if there was one.
     init(
+        hangups: Hangups = Hangups(),
         current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
         check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
@@ -33,6 +36,7 @@ package final class Reloader: Service {
         metrics: AgentMetrics,
         logger: Logger
     ) {
+        self.hangups = hangups
         self.current = current
         self.load = load
         self.check = check
@@ -54,7 +58,12 @@ package final class Reloader: Service {
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
-            for await _ in await UnixSignalsSequence(trapping: .sighup) { try? await self.reload() }
+            self.hangups.listen()
+            while true {
+                await self.hangups.next()
+                if Task.isCancelled { return }
+                try? await self.reload()
+            }
         }
     }
 

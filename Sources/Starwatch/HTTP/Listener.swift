@@ -64,15 +64,38 @@ struct Listener: Sendable {
                 defer { group.cancelAll() }
                 try await group.next()
             }
-        } catch let error as IOError {
-            if error.errnoCode == EADDRINUSE { throw HTTPServerError.addressInUse(named) }
-            throw HTTPServerError.cannotListen(address: named, detail: SystemText.of(error.errnoCode))
-        } catch is SocketAddressError {
-            throw HTTPServerError.cannotListen(address: named, detail: "no such address")
-        } catch is SocketAddressError.UnknownHost {
-            throw HTTPServerError.cannotListen(address: named, detail: "no such host")
         } catch is CancellationError {
             return
+        } catch {
+            throw HTTPServerError(error, of: named) ?? error
+        }
+    }
+}
+
+extension ListenAddress {
+    /// Listens here for a moment, to see whether that can be done now.
+    ///
+    /// - Throws: ``HTTPServerError`` if not.
+    func tryOut() async throws {
+        do {
+            let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            try await bootstrap.bind(host: host, port: port).get().close().get()
+        } catch {
+            throw HTTPServerError(error, of: description) ?? error
+        }
+    }
+}
+
+extension HTTPServerError {
+    /// Why `address` could not be listened on; `nil` for an error that says nothing of that.
+    fileprivate init?(_ error: any Error, of address: String) {
+        switch error {
+        case let error as IOError where error.errnoCode == EADDRINUSE: self = .addressInUse(address)
+        case let error as IOError: self = .cannotListen(address: address, detail: SystemText.of(error.errnoCode))
+        case is SocketAddressError: self = .cannotListen(address: address, detail: "no such address")
+        case is SocketAddressError.UnknownHost: self = .cannotListen(address: address, detail: "no such host")
+        default: return nil
         }
     }
 }

@@ -29,8 +29,11 @@ package final class StoreHealth: Sendable {
 extension Store {
     /// Asks the database for something small. After a failure it has to be written to, and its pages are checked
     /// where they were damaged; when that works, ``health`` is good again.
-    package func probe() throws(StoreError) {
-        guard let failure = health.failure else {
+    ///
+    /// - Parameter writes: Whether to write although nothing has failed.
+    package func probe(writes: Bool = false) throws(StoreError) {
+        let failure = health.failure
+        guard writes || failure != nil else {
             return try direct(.read) { db in _ = try db.row("SELECT id FROM active_identity") }
         }
         try write(.read) { db in

@@ -1,4 +1,6 @@
+import MockEndorser
 import StarwatchCore
+import StarwatchStore
 import StarwatchTelemetry
 import Synchronization
 import Testing
@@ -111,6 +113,58 @@ import Testing
         #expect(agent.metrics.reloadSuccessful.value == 0)
         await #expect(throws: AgentError.self) { try await Agent.check(changed) }
         await agent.close()
+    }
+
+    /// The next agent would not begin, and this one would have ended.
+    @Test func anAddressThatSomebodyElseHasIsRefused() async throws {
+        let folder = try TestFolder()
+        let mock = MockServer()
+        try await mock.start()
+        let options = Self.options(folder)
+        var changed = options
+        changed.control.listen = "127.0.0.1:\(mock.port)"
+        changed.control.tokenFile = try folder.write("a token of some length", to: "token")
+        let agent = try await Agent(options: options, time: ManualClock(), reload: { [changed] in changed })
+        await #expect { try await agent.reload() } throws: {
+            ($0 as? ControlError)?.message.contains("is in use by another program") == true
+        }
+        #expect(agent.reloader.next == nil)
+        try await mock.stop()
+        try await agent.reload()
+        #expect(agent.reloader.next == changed)
+        await agent.close()
+    }
+
+    @Test func aReloadWhileTheDatabaseCannotBeWrittenIsRefused() async throws {
+        let folder = try TestFolder()
+        let options = Self.options(folder)
+        var surroundings = AgentSurroundings()
+        surroundings.store = { $0.busyTimeout = .milliseconds(1) }
+        let agent = try await Agent(
+            options: options,
+            time: ManualClock(),
+            reload: { [options] in options },
+            surroundings: surroundings
+        )
+        try await DatabaseOnDisk(path: options.storage.path).locked {
+            await #expect(throws: ControlError.self) { try await agent.reload() }
+            #expect(agent.reloader.next == nil)
+        }
+        try await agent.reload()
+        #expect(agent.reloader.next == options)
+        await agent.close()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aSignalBetweenTwoRunsIsForTheNext() async throws {
+        let folder = try TestFolder()
+        let clock = ManualClock()
+        let options = Self.options(folder)
+        let former = try await Agent(options: options, time: clock)
+        await former.close()
+        former.reloader.hangups.raise()
+        let next = try await Agent(options: options, time: clock, after: former, reload: { [options] in options })
+        #expect(try await next.run() == options)
     }
 
     @Test(arguments: ["storage", "http", "control"])

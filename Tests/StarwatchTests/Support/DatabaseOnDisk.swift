@@ -29,6 +29,20 @@ struct DatabaseOnDisk {
         try queue.close()
     }
 
+    /// Keeps everybody else from writing while `body` runs.
+    func locked(_ body: () async throws -> Void) async throws {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        do { try await body() } catch {
+            try? queue.close()
+            throw error
+        }
+        try queue.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        try queue.close()
+    }
+
     /// Makes the agent's connection read again what it remembers of the file, as it does after another's write.
     func makeStale() throws {
         // A value of its own each time: what is the same is not written.
