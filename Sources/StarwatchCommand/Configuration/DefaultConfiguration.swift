@@ -28,7 +28,7 @@ enum DefaultConfiguration {
           tokens_file: null              # token_pool: one token a line, or a JSON array
           argv: null                     # command: [program, argument, ...]; prints a token
           lifetime: null                 # of a minted token; null: 60s for did_key, else 60m
-          refresh_before: 10m            # a new token this long before the old one ends
+          refresh_before: 10m            # a new token so long before the old one ends; at most half its lifetime
 
         storage:
           path: ./starwatch.db
@@ -54,12 +54,12 @@ enum DefaultConfiguration {
           max_undelivered: 1000          # rows that wait for delivery
           backpressure_threshold: 0.8    # the fraction of them from which polling pauses
           eviction: fifo                 # what leaves first: fifo: the oldest | lifo: the newest | priority
-          max_retries: 3                 # tries in all; at least 1
-          cleanup_interval: 1h
-          keep_delivered: 7d
+          max_retries: 3                 # refusals by one sink, then a dead letter; at least 1
+          cleanup_interval: 1h           # how often what is finished and old is deleted
+          keep_delivered: 7d             # how long what is finished is remembered; dead letters: 30d
 
         delivery:
-          group_wait: 0s
+          group_wait: 0s                 # how long the first change waits for others
           group_interval: 5m             # at most one notification in this time
           max_group_size: 5              # the largest group that is "several"; above it "many"
           locale: en                     # of the texts: en | ja | pl | one of catalogues; pl-PL is pl
@@ -97,9 +97,9 @@ enum DefaultConfiguration {
           batch_size: 100                # 1 to 100
 
         limits:
-          requests_per_minute: 100
-          acknowledgements_per_minute: 1000
-          max_concurrent_polls: 3
+          requests_per_minute: 100       # to the server, in any 60 s, of one identity
+          acknowledgements_per_minute: 1000   # identifiers in them, in any 60 s
+          max_concurrent_polls: 3        # cycles under way at once; 1 to 16
           cycle: 10m                     # how long a cycle may ask for pages; the rest is the next one's
           shutdown: 30s                  # how long stopping may take; what is then under way is done after the start
 
