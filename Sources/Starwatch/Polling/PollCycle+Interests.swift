@@ -3,15 +3,20 @@ import StarwatchStore
 
 extension PollCycle {
     /// Fetches, and once more from where it stands for every change on the way of what the account wants to hear of.
+    ///
+    /// - Returns: `false` when it was given up, because the account wants to hear of nothing any more.
     func fetchAll(
         _ stream: StreamKey,
         state: inout PollState,
         snapshot: IdentityContext.Snapshot,
         into result: inout Result
-    ) async throws(Stop) {
+    ) async throws(Stop) -> Bool {
         var snapshot = snapshot
         while true {
-            do throws(Stop) { return try await fetch(stream, state: &state, snapshot: snapshot, into: &result) } catch {
+            do throws(Stop) {
+                try await fetch(stream, state: &state, snapshot: snapshot, into: &result)
+                return true
+            } catch {
                 guard case .interestsChanged = error else { throw error }
             }
             let former = snapshot.identity
@@ -19,7 +24,7 @@ extension PollCycle {
                 throw .store(error)
             }
             guard snapshot.identity == former else { throw .staleIdentity }
-            if !snapshot.expects(poll.kind) { return }
+            if !snapshot.expects(poll.kind) { return false }
         }
     }
 
@@ -27,7 +32,8 @@ extension PollCycle {
     func interests(are snapshot: IdentityContext.Snapshot) async throws(Stop) -> Bool {
         do {
             let current = try await identity.current()
-            return current.expects(poll.kind) && (poll.kind != .starredProjects || current.stars == snapshot.stars)
+            let (now, then) = (current.interests, snapshot.interests)
+            return poll.kind == .starredProjects ? now == then : now?.preferences == then?.preferences
         } catch {
             throw .store(error)
         }

@@ -154,7 +154,7 @@ package final class PollCycle: Sendable {
             maxUndelivered: outbox.maxUndelivered,
             now: clock.now
         )
-        note(.outboxEvicted, [.rowCount: .number(evicted)])
+        if evicted > 0 { note(.outboxEvicted, [.rowCount: .number(evicted)]) }
         return try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
     }
 
@@ -173,8 +173,8 @@ package final class PollCycle: Sendable {
         var result = Result()
         var state = state
         do {
-            try await fetchAll(stream, state: &state, snapshot: snapshot, into: &result)
-            if !state.bootstrapped && poll.options.bootstrap == .latest {
+            let isWhole = try await fetchAll(stream, state: &state, snapshot: snapshot, into: &result)
+            if isWhole && !state.bootstrapped && poll.options.bootstrap == .latest {
                 result.outcome = .bootstrapped
             } else {
                 result.outcome = result.new > 0 ? .changed : .unchanged

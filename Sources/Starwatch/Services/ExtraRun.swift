@@ -2,8 +2,7 @@
 enum ExtraRun {
     /// Recovery must take less than 30 s after the network returns (R-RTY-15).
     static let afterNetworkFailure = Duration.seconds(15)
-    /// Another cycle is under way, by hand or for a digest, or is let through by a circuit that is half open: should it
-    /// fail, nobody else tries again. With the 15 s until that one, less than 30 s too.
+    /// Another tries the server, or the identity has just changed. With the 15 s until that one, less than 30 s too.
     static let afterAnothers = Duration.seconds(5)
     static let afterServerFailure = Duration.seconds(60)
     /// A store that failed is tried every 2 s, and so is well again by then if its cause is gone.

@@ -216,8 +216,8 @@ package final class PollService: Service {
             case .coalesce(_, let next):
                 nextRun = next
                 if let next { plan(next, of: poll) }
-                let after = now + ExtraRun.afterAnothers
-                extra = min(extra ?? after, after)
+                extra = await again(poll, after: await running(poll))
+                nextRun = coalesce(poll, nextRun: nextRun, lastRun: lastRun)
             case .idle:
                 try? await time.sleep(for: SchedulerDecision.longestSleep)
             }
@@ -246,6 +246,21 @@ package final class PollService: Service {
     /// Runs a cycle; when to try once more outside the schedule.
     private func cycle(_ poll: Poll, nextRun: Timestamp?) async -> Timestamp? {
         let result = await pass(poll, runID: RandomID.runID(), nextRun: nextRun)
+        return await again(poll, after: result.skip == .overlap ? await running(poll) : result)
+    }
+
+    /// Waits for a cycle that somebody else began and will not try again: it stands for the schedule's.
+    ///
+    /// - Returns: What came of it; that it was skipped, when there is none.
+    private func running(_ poll: Poll) async -> PollCycle.Result {
+        guard let task = state.withLock({ $0.running[poll.name] }) else { return PollCycle.Result(skip: .overlap) }
+        // When the schedule ends, so does every cycle.
+        let result = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+        return result ?? PollCycle.Result(skip: .overlap)
+    }
+
+    /// When to try once more outside the schedule, after a cycle of that result.
+    private func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
         let now = caller.time.now
         let storeFailures = state.withLock { state in
             guard result.skip == nil else { return nil as Int? }
@@ -261,10 +276,10 @@ package final class PollService: Service {
         case (.throttled, _): return await caller.gate.heldUntil(now: now) ?? now
         // While another poll's cycle tries the server, nobody knows when the next one may.
         case (.circuitOpen, _): return await caller.gate.nextTrial ?? now + ExtraRun.afterAnothers
-        case (.overlap, _): return now + ExtraRun.afterAnothers
+        case (.overlap, _), (_, .cancelled): return now + ExtraRun.afterAnothers
         case (.backpressure, _): return now + ExtraRun.whileOutOfRoom
         case (_, .network): return now + ExtraRun.afterNetworkFailure
-        case (_, .timeout), (_, .serverError): return now + ExtraRun.afterServerFailure
+        case (_, .timeout), (_, .serverError), (_, .unavailable): return now + ExtraRun.afterServerFailure
         default: return nil
         }
     }

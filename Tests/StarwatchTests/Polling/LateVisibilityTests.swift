@@ -106,6 +106,37 @@ import Testing
         }
     }
 
+    @Test func aCycleDuringWhichThePersonOptsOutAndInAgainIsFinished() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent(random: 0) {
+                $0.polls[0].bootstrap = .beginning
+                $0.server.dialect = .canonical
+            }
+            world.mock.publish(count: 3)
+            world.mock.script(.rateLimited(retryAfter: .seconds(100)), at: .plansChanged)
+            async let cycle = agent.cycle()
+            await world.clock.sleepers(atLeast: 1)
+            try await agent.setStarsOptedOut(true)
+            try await agent.setStarsOptedOut(false)
+            world.clock.advance(by: .seconds(100))
+            let result = await cycle
+            #expect(result.outcome == .changed && result.new == 3)
+        }
+    }
+
+    @Test func aFirstRunDuringWhichThePersonOptsOutIsStillToBeMade() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent(random: 0) { $0.server.dialect = .canonical }
+            world.mock.script(.rateLimited(retryAfter: .seconds(100)), at: .plansChanged)
+            async let cycle = agent.cycle()
+            await world.clock.sleepers(atLeast: 1)
+            try await agent.setStarsOptedOut(true)
+            world.clock.advance(by: .seconds(100))
+            #expect(await cycle.outcome == .unchanged)
+            #expect(try await !agent.state(of: world.did).bootstrapped)
+        }
+    }
+
     @Test(arguments: MockDialect.allCases)
     func whatChangesAfterItWasStarredDuringACycleIsFound(dialect: MockDialect) async throws {
         try await World.with(dialect, clock: .waiting) { world in

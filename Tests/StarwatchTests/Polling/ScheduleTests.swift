@@ -171,16 +171,29 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func aRunForWhichAnotherCycleStoodIsMadeWhenThatOneFails() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
-            let agent = try await world.agent(random: 0) { $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC") }
-            world.mock.script(.rateLimited(retryAfter: .seconds(30)), .status(404), at: .plansChanged)
+            let fault = StoreFault()
+            let agent = try await world.agent(random: 0, surroundings: fault.surroundings) {
+                $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
+                $0.polls[0].bootstrap = .beginning
+            }
+            world.mock.publish(count: 1)
+            world.mock.script(.rateLimited(retryAfter: .seconds(30)), at: .plansChanged)
             try await following(agent) {
                 await world.clock.run(until: nextEight - .seconds(10))
                 let byHand = Task { await agent.cycle() }
-                await world.clock.run(until: nextEight + .seconds(19), tasks: 2)
-                #expect(polls(world) == 1)
+                await world.clock.run(until: nextEight - .seconds(1), tasks: 2)
                 world.clock.advance(by: .seconds(2))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 1)
+                fault.fail(.commit)
+                world.clock.advance(by: .seconds(20))
                 #expect(await byHand.value.outcome == .failed)
-                await world.clock.run(until: nextEight + .seconds(30))
+                fault.fail()
+                await world.clock.run(until: nextEight + .seconds(40))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 3)
+                // One that succeeds is not made again.
+                await world.clock.run(until: nextEight + .seconds(3600))
                 await world.clock.sleepers(atLeast: 1)
                 #expect(polls(world) == 3)
             }
@@ -195,12 +208,16 @@ import Testing
             await world.clock.run(until: due + .seconds(5))
             await world.clock.sleepers(atLeast: 1)
             fault.fail()
-            world.mock.script(.rateLimited(retryAfter: .seconds(30)), .status(404), at: .plansChanged)
+            world.mock.script(.rateLimited(retryAfter: .seconds(30)), at: .plansChanged)
             let byHand = Task { await agent.cycle() }
-            await world.clock.run(until: due + .seconds(34), tasks: 2)
+            await world.clock.run(until: due + .seconds(9), tasks: 2)
             world.clock.advance(by: .seconds(2))
+            await world.clock.sleepers(atLeast: 1)
+            fault.fail(.commit)
+            world.clock.advance(by: .seconds(26))
             #expect(await byHand.value.outcome == .failed)
-            await world.clock.run(until: due + .seconds(45))
+            fault.fail()
+            await world.clock.run(until: due + .seconds(80))
             await world.clock.sleepers(atLeast: 1)
             let waiting = try await agent.rows([.pending]).count
             #expect(waiting == 1)
