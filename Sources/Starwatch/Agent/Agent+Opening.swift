@@ -41,8 +41,10 @@ extension Agent {
     ) async throws(AgentError) -> DID? {
         do {
             try await store.probe(writes: true)
-            if let listen = options.control.listen, listen != current.control.listen {
-                try await ListenAddress(parsing: listen).tryOut()
+            if let address = try options.control.listen.map(ListenAddress.init(parsing:)) {
+                // The port it has itself may be asked for at another address of the machine.
+                let former = try current.control.listen.map(ListenAddress.init(parsing:))
+                if address.port != former?.port { try await address.tryOut() }
             }
             return try await store.activeIdentity().did
         } catch let error as StoreError {

@@ -11,11 +11,10 @@ final class Hangups: Sendable {
 
     deinit { source.withLock { $0?.cancel() } }
 
-    /// Takes the signal, which no longer ends the process.
+    /// Takes the signal, which then no longer ends the process.
     func listen() {
         source.withLock { source in
             guard source == nil else { return }
-            Glibc.signal(SIGHUP, SIG_IGN)
             let made = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
             made.setEventHandler { [signal] in signal.raise() }
             made.activate()
@@ -26,6 +25,8 @@ final class Hangups: Sendable {
     /// As if the signal had come.
     func raise() { signal.raise() }
 
-    /// Waits for the signal, or for the task's cancellation. Several that came before are one.
-    func next() async { await signal.wait() }
+    /// Waits for the signal. Several that came before are one.
+    ///
+    /// - Returns: `false` when the task was cancelled instead.
+    func next() async -> Bool { await signal.wait() }
 }

@@ -59,10 +59,14 @@ package final class Reloader: Service {
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             self.hangups.listen()
-            while true {
-                await self.hangups.next()
-                if Task.isCancelled { return }
-                try? await self.reload()
+            while await self.hangups.next() {
+                do {
+                    try Task.checkCancellation()
+                    try await self.reload()
+                } catch where Task.isCancelled {
+                    // The run ends meanwhile: it is for the next.
+                    return self.hangups.raise()
+                } catch {}
             }
         }
     }

@@ -17,7 +17,7 @@ struct ConnectionState {
     private(set) var since: NIODeadline
     /// Pieces of answers that the system has not taken yet.
     private var unsent = 0
-    /// Whether the next answer is being made while the client has not taken the last one.
+    /// Whether an answer is being made, perhaps while the client has not taken the one before.
     private var isAnswering = false
 
     init(at now: NIODeadline) { since = now }
@@ -40,7 +40,6 @@ struct ConnectionState {
 
     mutating func pieceWasTaken(at now: NIODeadline) {
         unsent -= 1
-        guard phase == .sending else { return }
         enter(unsent > 0 ? .sending : isAnswering ? .answering : .idle, at: now)
     }
 

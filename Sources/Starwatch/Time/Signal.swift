@@ -4,7 +4,7 @@ import Synchronization
 package final class Signal: Sendable {
     private struct State {
         var isRaised = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var waiter: CheckedContinuation<Bool, Never>?
     }
 
     private let state = Mutex(State())
@@ -18,7 +18,7 @@ package final class Signal: Sendable {
             if state.waiter == nil { state.isRaised = true }
             return state.waiter
         }
-        waiter?.resume()
+        waiter?.resume(returning: true)
     }
 
     /// Waits for a wake, or for `duration` when there is none; the task's cancellation ends the wait too.
@@ -33,26 +33,30 @@ package final class Signal: Sendable {
         }
     }
 
-    /// Waits for a wake, or for the task's cancellation.
-    package func wait() async {
+    /// Waits for a wake, or for the task's cancellation, which leaves a wake for who waits next.
+    ///
+    /// - Returns: Whether it was a wake.
+    @discardableResult
+    package func wait() async -> Bool {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let atOnce = state.withLock { state in
-                    if state.isRaised || Task.isCancelled {
+                let atOnce: Bool? = state.withLock { state in
+                    if Task.isCancelled { return false }
+                    if state.isRaised {
                         state.isRaised = false
                         return true
                     }
                     state.waiter = continuation
-                    return false
+                    return nil
                 }
-                if atOnce { continuation.resume() }
+                if let atOnce { continuation.resume(returning: atOnce) }
             }
         } onCancel: {
             let waiter = state.withLock { state in
                 defer { state.waiter = nil }
                 return state.waiter
             }
-            waiter?.resume()
+            waiter?.resume(returning: false)
         }
     }
 }

@@ -135,6 +135,23 @@ import Testing
         await agent.close()
     }
 
+    @Test func theAgentsOwnPortMayBeAskedForAtAnotherAddress() async throws {
+        let folder = try TestFolder()
+        let mock = MockServer()
+        try await mock.start()
+        var options = Self.options(folder)
+        // As if the agent ran and had it.
+        options.control.listen = "127.0.0.1:\(mock.port)"
+        options.control.tokenFile = try folder.write("a token of some length", to: "token")
+        var changed = options
+        changed.control.listen = "0.0.0.0:\(mock.port)"
+        let agent = try await Agent(options: options, time: ManualClock(), reload: { [changed] in changed })
+        try await agent.reload()
+        #expect(agent.reloader.next == changed)
+        await agent.close()
+        try await mock.stop()
+    }
+
     @Test func aReloadWhileTheDatabaseCannotBeWrittenIsRefused() async throws {
         let folder = try TestFolder()
         let options = Self.options(folder)

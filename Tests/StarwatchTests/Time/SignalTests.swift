@@ -3,6 +3,17 @@ import Testing
 @testable import Starwatch
 
 @Suite struct SignalTests {
+    @Test func aWakeThatComesWithTheEndOfAWaitIsForTheNext() async {
+        let signal = Signal()
+        signal.raise()
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await signal.wait()
+        }
+        #expect(await cancelled.value == false)
+        #expect(await signal.wait())
+    }
+
     @Test func aWakeThatComesFirstIsKept() async {
         let signal = Signal()
         signal.raise()
