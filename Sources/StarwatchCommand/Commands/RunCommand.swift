@@ -10,7 +10,7 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             The agent logs on standard error. On SIGTERM or SIGINT it finishes what it has begun and exits 0. On \
             SIGHUP it reads its configuration again; one that has an error, or changes storage, http.listen or \
-            control.socket, is refused as a whole.
+            control.socket, is refused as a whole, and so is any while the database cannot be written.
             """
     )
 
