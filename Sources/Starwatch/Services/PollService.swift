@@ -255,7 +255,11 @@ package final class PollService: Service {
     private func running(_ poll: Poll) async -> PollCycle.Result {
         guard let task = state.withLock({ $0.running[poll.name] }) else { return PollCycle.Result(skip: .overlap) }
         // When the schedule ends, so does every cycle.
-        let result = await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
         return result ?? PollCycle.Result(skip: .overlap)
     }
 
