@@ -63,10 +63,10 @@ package final class Reloader: Service {
                 do {
                     try Task.checkCancellation()
                     try await self.reload()
-                } catch where Task.isCancelled {
+                } catch {
                     // The run ends meanwhile: it is for the next.
-                    return self.hangups.raise()
-                } catch {}
+                    if Task.isCancelled { return self.hangups.raise() }
+                }
             }
         }
     }

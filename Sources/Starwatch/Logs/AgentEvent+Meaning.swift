@@ -22,7 +22,7 @@ extension AgentEvent {
         case .clockJump: "The local clock was set, or the machine slept. What is known of the server's clock is kept."
         case .clockNoAnswer: "`clock.ntp_server` gave no time. It is asked again, ever less often, unless it refused."
         case .clockSkewed: "The local clock is off by more than `clock.max_skew`. Mend the machine's time service."
-        case .configRefused: "A reload found an error; the old configuration stays. Mend what it names, send SIGHUP again."
+        case .configRefused: "A reload was refused; the old configuration stays. Mend what it names, send SIGHUP again."
         case .configReloaded: "The configuration was loaded again; the agent goes on with it."
         case .digestEmpty: "A digest was not shown, because its content is empty and `on_empty` is `skip`."
         case .digestFetchFailed: "A digest's content could not be fetched. It comes all the same, as `on_missing` says."
