@@ -170,33 +170,25 @@ import Testing
     /// One by hand, or for a digest: whoever began it does not try again.
     @Test(.timeLimit(.minutes(1)))
     func aRunForWhichAnotherCycleStoodIsMadeWhenThatOneFails() async throws {
-        try await World.with(.endorser, clock: .waiting) { world in
-            let fault = StoreFault()
-            let agent = try await world.agent(random: 0, surroundings: fault.surroundings) {
-                $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
-                $0.polls[0].bootstrap = .beginning
-            }
-            world.mock.publish(count: 1)
+        try await followingADailyPoll { world, agent, fault, due in
             world.mock.script(.rateLimited(retryAfter: .seconds(30)), at: .plansChanged)
-            try await following(agent) {
-                await world.clock.run(until: nextEight - .seconds(10))
-                let byHand = Task { await agent.cycle() }
-                await world.clock.run(until: nextEight - .seconds(1), tasks: 2)
-                world.clock.advance(by: .seconds(2))
-                await world.clock.sleepers(atLeast: 1)
-                #expect(polls(world) == 1)
-                fault.fail(.commit)
-                world.clock.advance(by: .seconds(20))
-                #expect(await byHand.value.outcome == .failed)
-                fault.fail()
-                await world.clock.run(until: nextEight + .seconds(40))
-                await world.clock.sleepers(atLeast: 1)
-                #expect(polls(world) == 3)
-                // One that succeeds is not made again.
-                await world.clock.run(until: nextEight + .seconds(3600))
-                await world.clock.sleepers(atLeast: 1)
-                #expect(polls(world) == 3)
-            }
+            await world.clock.run(until: due - .seconds(10))
+            let byHand = Task { await agent.cycle() }
+            await world.clock.run(until: due - .seconds(1), tasks: 2)
+            world.clock.advance(by: .seconds(2))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(polls(world) == 1)
+            fault.fail(.commit)
+            world.clock.advance(by: .seconds(20))
+            #expect(await byHand.value.outcome == .failed)
+            fault.fail()
+            await world.clock.run(until: due + .seconds(40))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(polls(world) == 3)
+            // One that succeeds is not made again.
+            await world.clock.run(until: due + .seconds(3600))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(polls(world) == 3)
             #expect(await agent.page()["starwatch_poll_success_total", ["poll": World.starred]] == 1)
         }
     }
@@ -353,6 +345,17 @@ import Testing
     private func failingAtItsTime(
         _ body: (World, Agent, StoreFault, _ due: Timestamp) async throws -> Void
     ) async throws {
+        try await followingADailyPoll { world, agent, fault, due in
+            await world.clock.run(until: due - .seconds(1))
+            fault.fail(.commit)
+            try await body(world, agent, fault, due)
+        }
+    }
+
+    /// Runs a daily poll, for which there is a change, and whose store can be made to fail.
+    private func followingADailyPoll(
+        _ body: (World, Agent, StoreFault, _ due: Timestamp) async throws -> Void
+    ) async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let fault = StoreFault()
             let agent = try await world.agent(random: 0, surroundings: fault.surroundings) {
@@ -360,11 +363,7 @@ import Testing
                 $0.polls[0].bootstrap = .beginning
             }
             world.mock.publish(count: 1)
-            try await following(agent) {
-                await world.clock.run(until: nextEight - .seconds(1))
-                fault.fail(.commit)
-                try await body(world, agent, fault, nextEight)
-            }
+            try await following(agent) { try await body(world, agent, fault, nextEight) }
         }
     }
 
