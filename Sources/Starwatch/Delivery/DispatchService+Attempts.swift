@@ -49,7 +49,7 @@ extension DispatchService {
         if let until = admission.waitUntil {
             return await record(ticket, .postponed(until: until), notification)
         }
-        let start = time.monotonic
+        let start = environment.time.monotonic
         let result = await deliver(
             OutgoingNotification(
                 id: notification.id,
@@ -68,7 +68,7 @@ extension DispatchService {
             if let changed = slot.abandon(at: clock.now) { note(changed, of: slot) }
             return nil
         }
-        metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
+        metrics.outbox.deliveryDuration[slot.label].observe(environment.time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)
         if let changed { note(changed, of: slot) }
@@ -79,7 +79,7 @@ extension DispatchService {
             outcome = .ok
         case .rejected(let reason):
             count(slot, .rejected)
-            let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random())
+            let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: environment.random())
             outcome = .rejected(nextAttemptAt: now + delay)
             log(.sinkRejected, notification, slot, reason)
         case .unavailable(let reason, _):
@@ -102,7 +102,7 @@ extension DispatchService {
         await Trace.span(.delivery) { span in
             let result = await slot.sink.deliver(notification)
             guard let span else { return result }
-            span.set(.sink, sink: slot)
+            span.set(.sink, sink: slot.name)
             span.set(.runID, run: notification.runID)
             span.set(.count, notification.count)
             switch result {

@@ -1,7 +1,7 @@
 package import StarwatchCore
 package import StarwatchTelemetry
 
-extension DigestPrefetchOutcome: MetricLabel {}
+
 extension SlotStatus: MetricLabel {}
 extension CallbackKind: MetricLabel {}
 

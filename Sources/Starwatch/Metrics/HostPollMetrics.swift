@@ -1,11 +1,7 @@
+package import StarwatchPolling
 package import StarwatchTelemetry
 
-/// How a poll of a host application ended.
-package enum HostPollOutcome: String, MetricLabel {
-    case ok, empty
-    case notModified = "not_modified"
-    case failed, cancelled
-}
+extension HostPollOutcome: MetricLabel {}
 
 /// The polls that a host application defines. Details: an agent on its own has none.
 package struct HostPollMetrics: Sendable {
@@ -31,15 +27,8 @@ package struct HostPollMetrics: Sendable {
         )
     }
 
-    func count<Response>(_ outcome: PollResult<Response>.Outcome, duration: Duration) {
-        let word: HostPollOutcome =
-            switch outcome {
-            case .value: .ok
-            case .empty: .empty
-            case .notModified: .notModified
-            case .failure(let error): error.code == .cancelled ? .cancelled : .failed
-            }
-        polls[word].increment()
+    func count(_ outcome: HostPollOutcome, duration: Duration) {
+        polls[outcome].increment()
         self.duration.observe(duration)
     }
 }

@@ -64,7 +64,7 @@ extension Agent {
             case .empty:
                 throw ControlError(.conflict, "The digest's content is empty, and its on_empty is skip.")
             case .fired(let id, let text):
-                _ = await dispatcher.pass()
+                _ = await runtime.dispatcher.pass()
                 do throws(StoreError) {
                     return DigestShowReport(
                         digest: name,
@@ -80,7 +80,7 @@ extension Agent {
     }
 
     private func digest(_ name: String) throws(ControlError) -> (DigestService, Digest) {
-        guard let service = digestParts.digests,
+        guard let service = runtime.digests,
             let digest = service.digests.first(where: { $0.name.rawValue == name })
         else { throw ControlError(.notFound, "There is no digest of that name; starwatch digests lists them.") }
         return (service, digest)

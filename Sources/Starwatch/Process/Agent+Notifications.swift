@@ -47,7 +47,7 @@ extension Agent {
             let notification = try await notification(id)
             if isNew { try await told(action, notification) }
             // The dispatcher has to know when to look again.
-            if isNew, action == .snooze { hasStored.raise() }
+            if isNew, action == .snooze { runtime.wakes.dispatch.raise() }
             var report = ActionReport(record, of: id)
             report.already = !isNew
             if action == .viewUpdates || action == .viewProject {

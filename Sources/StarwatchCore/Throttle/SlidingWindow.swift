@@ -23,7 +23,7 @@ public struct SlidingWindow: Sendable, Hashable {
     private var count = 0
     private var total = 0
     /// What was admitted and has not ended.
-    private var underWay = 0
+    public private(set) var underWay = 0
 
     /// An empty window.
     public init(limit: Int, length: Duration = .seconds(60)) {

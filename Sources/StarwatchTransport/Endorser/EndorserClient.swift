@@ -38,38 +38,13 @@ package struct EndorserClient: Sendable {
     /// Sends `request` once and waits for its end. Cancelling the task aborts it; the failure then is `cancelled`.
     package func send(_ request: EndorserRequest) async -> Exchange {
         let exchange = await http.exchange(makeRequest(request))
-        switch exchange.result {
-        case .success(let response):
-            let failure = AnswerClassifier.classify(
+        let receivedAt = exchange.measurements.receivedAt.wall
+        return Exchange(exchange) { response in
+            AnswerClassifier.classify(
                 status: response.status,
                 headers: response.headers,
                 body: response.body,
-                now: exchange.measurements.receivedAt.wall
-            )
-            let result = failure?.result ?? (response.status == 304 ? .notModified : .ok)
-            return Exchange(
-                outcome: failure.map(Result.failure) ?? .success(response),
-                report: RequestReport(
-                    endpoint: request.endpoint,
-                    result: result,
-                    response: response,
-                    measurements: exchange.measurements
-                )
-            )
-        case .failure(let error):
-            let failure = APIFailure(
-                result: error.result,
-                failureClass: error.failureClass,
-                reason: error.description
-            )
-            return Exchange(
-                outcome: .failure(failure),
-                report: RequestReport(
-                    endpoint: request.endpoint,
-                    result: error.result,
-                    response: nil,
-                    measurements: exchange.measurements
-                )
+                now: receivedAt
             )
         }
     }

@@ -5,11 +5,30 @@ package struct Exchange: Sendable {
     /// A 2xx or 304 answer, or why there is none.
     package let outcome: Result<HTTPResponse, APIFailure>
     package let report: RequestReport
+
+    /// - Parameter classify: Returns the failure that an answer is; `nil` when it is none.
+    package init(_ exchange: HTTPExchange, classify: (HTTPResponse) -> APIFailure?) {
+        let response: HTTPResponse?
+        let result: RequestResult
+        switch exchange.result {
+        case .success(let answer):
+            let failure = classify(answer)
+            response = answer
+            result = failure?.result ?? (answer.status == 304 ? .notModified : .ok)
+            outcome = failure.map(Result.failure) ?? .success(answer)
+        case .failure(let error):
+            response = nil
+            result = error.result
+            outcome = .failure(
+                APIFailure(result: error.result, failureClass: error.failureClass, reason: error.description)
+            )
+        }
+        report = RequestReport(result: result, response: response, measurements: exchange.measurements)
+    }
 }
 
 /// The facts about one request, for metrics, clock and throttle. Holds nothing personal.
 package struct RequestReport: Sendable {
-    package let endpoint: Endpoint
     package let result: RequestResult
     /// The HTTP status; `nil` when there was no answer.
     package let status: Int?
@@ -37,9 +56,8 @@ package struct RequestReport: Sendable {
     package var sentAt: ClockReading { measurements.sentAt }
     package var receivedAt: ClockReading { measurements.receivedAt }
 
-    init(endpoint: Endpoint, result: RequestResult, response: HTTPResponse?, measurements: HTTPMeasurements) {
+    init(result: RequestResult, response: HTTPResponse?, measurements: HTTPMeasurements) {
         let headers = response?.headers
-        self.endpoint = endpoint
         self.result = result
         self.status = response?.status
         self.measurements = measurements
