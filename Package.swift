@@ -172,8 +172,8 @@ let package = Package(
         .testTarget(
             name: "StarwatchTests",
             dependencies: [
-                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry",
-                "StarwatchTransport",
+                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchStore",
+                "StarwatchTelemetry", "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
@@ -193,7 +193,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
-        .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore"]),
+        .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchPolling"]),
         .testTarget(
             name: "MockEndorserTests",
             dependencies: [

@@ -55,7 +55,9 @@ package final class CallbackReceiver: Sendable {
         var fetch = options
         fetch.method = .post
         let bearer: AccessToken?
-        do throws(TokenError) { bearer = try token.map { file throws(TokenError) in try AccessToken(file: file) } } catch {
+        do throws(TokenError) {
+            bearer = try token.map { file throws(TokenError) in try AccessToken(file: file) }
+        } catch {
             return .unavailable("The callback's token_file cannot be read.", retryAfter: nil)
         }
         let exchange = await http.exchange(

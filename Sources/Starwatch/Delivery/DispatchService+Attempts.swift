@@ -79,7 +79,10 @@ extension DispatchService {
             outcome = .ok
         case .rejected(let reason):
             count(slot, .rejected)
-            let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: environment.random())
+            let delay = Backoff.rejectedDelivery.delay(
+                afterFailures: ticket.rejections + 1,
+                random: environment.random()
+            )
             outcome = .rejected(nextAttemptAt: now + delay)
             log(.sinkRejected, notification, slot, reason)
         case .unavailable(let reason, _):

@@ -1,7 +1,6 @@
 package import StarwatchCore
 package import StarwatchTelemetry
 
-
 extension SlotStatus: MetricLabel {}
 extension CallbackKind: MetricLabel {}
 

@@ -87,7 +87,15 @@ package final class AccountRuntime: Sendable {
             names: options.delivery.projectNames
         )
         try await process.storeDigests(parts.digests, options, account: active, writer: writer)
-        digests = Self.digests(process, parts, options, account: account, writer: writer, content: content, wakes: wakes)
+        digests = Self.digests(
+            process,
+            parts,
+            options,
+            account: account,
+            writer: writer,
+            content: content,
+            wakes: wakes
+        )
         callbacks =
             parts.callbacks.isEmpty
             ? nil

@@ -21,7 +21,7 @@ public final class Agent: Sendable {
     package let reloader: Reloader
     let lifecycle = AgentLifecycle()
     let actionHooks = ActionHooks()
-    private let ntp: NTPClient?
+    let ntp: NTPClient?
     private let stopping = Announcement<Void>()
 
     /// Opens the database, reads the secrets, and wires everything. Nothing runs yet.

@@ -99,7 +99,8 @@ package final class ClockSyncService: Service {
         let dialect = await account.gate.dialect
         guard dialect?.hasTimeEndpoint ?? (options.source == .timeEndpoint) else { return }
         let now = time.now
-        guard let did = (try? await account.identity.current())?.identity.did, await account.gate.isReady(now: now) else {
+        guard let did = (try? await account.identity.current())?.identity.did, await account.gate.isReady(now: now)
+        else {
             return
         }
         let call = EndorserAPI.Call(

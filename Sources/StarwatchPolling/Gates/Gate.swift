@@ -168,6 +168,8 @@ package actor Gate {
 
     /// Keeps every request from the server until `until`, over a restart too.
     package func hold(until: Timestamp, now: Timestamp) async {
+        // Without the store the wait is kept in memory.
+        try? await restore(now: now)
         await wait.hold(until: until, now: now)
         publish(now: now)
     }
@@ -261,8 +263,9 @@ package actor Gate {
 
     private func storeWindow(of key: WindowKey, now: Timestamp) async throws(StoreError) {
         guard let store, case .account(let account) = key else { return }
-        if let shared = writes[account]?.queued {
-            writes[account]?.now = max(writes[account]?.now ?? now, now)
+        if var write = writes[account], let shared = write.queued {
+            write.now = max(write.now, now)
+            writes[account] = write
             if let failure = await shared.outcome() ?? nil { throw failure }
             return
         }

@@ -39,8 +39,8 @@ enum DigestBench {
 }
 
 extension Bench {
-    var digests: DigestService { agent.digestParts.digests! }
-    var callbacks: CallbackService { agent.digestParts.callbacks! }
+    var digests: DigestService { agent.runtime.digests! }
+    var callbacks: CallbackService { agent.runtime.callbacks! }
 
     /// A pass, and the fetches it announced.
     @discardableResult

@@ -71,7 +71,7 @@ import Testing
         surroundings.fetchers = [news]
         let agent = try await Agent(options: options, time: clock, logSinks: [], surroundings: surroundings)
         do {
-            try await body(agent, try #require(agent.digestParts.digests), clock, feed)
+            try await body(agent, try #require(agent.runtime.digests), clock, feed)
         } catch {
             await agent.close()
             throw error
@@ -109,7 +109,7 @@ import Testing
             #expect(news.seen.last == asked && news.seen.count == 2)
             clock.advance(by: .seconds(300))
             await settle(service)
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             var notifications = feed.notifications.makeAsyncIterator()
             #expect(await notifications.next()?.body == "5 new")
             #expect(await service.pass().shown == 1)

@@ -5,6 +5,7 @@ import StarwatchTransport
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 /// A mock whose `/hook` receives, and a client.
 private struct Receiver {
