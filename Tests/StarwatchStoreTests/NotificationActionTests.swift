@@ -58,7 +58,7 @@ import Testing
         let stored = try #require(try await store.notification(Self.first))
         #expect(stored.actions == [record])
         #expect(stored.actions[0].doneAt == then)
-        #expect(try await store.claims(of: stored) == (1...3).map(world.id))
+        #expect(try await store.jwts(of: stored) == (1...3).map(world.id))
     }
 
     @Test func onlyWhatIsOfferedCanBeDone() async throws {

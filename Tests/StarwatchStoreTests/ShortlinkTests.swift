@@ -24,7 +24,7 @@ import Testing
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
         let found = try #require(try await store.shortlink(link, now: world.now))
-        #expect(found.targets.map(\.claim) == (1...7).map(world.id))
+        #expect(found.targets.map(\.jwt) == (1...7).map(world.id))
         #expect(Set(found.targets.map(\.plan)) == ["plan"])
         #expect(found.poll == world.stream.poll)
         #expect(found.expiresAt == world.now + .seconds(86_400))

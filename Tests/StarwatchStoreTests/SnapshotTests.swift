@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// The fields of every pending row, by claim.
+    /// The fields of every pending row, by JWT.
     private func changed(_ store: Store) async throws -> [JWTID: [String: FieldChange]] {
         let (stream, now) = (world.stream, world.now)
         let open = try await store.claim(

@@ -1,11 +1,11 @@
 /// Where a tap leads in the app (R-NOT-07). It renders to one URL, and is read from any that means the same.
 public enum DeepLink: Sendable, Hashable {
-    /// The updates of up to ten claims.
-    case updates(LinkedClaims)
+    /// The updates of up to ten JWTs.
+    case updates(LinkedJWTs)
     /// The updates that a shortlink stands for.
     case shortlink(Shortlink)
-    /// A project, at one of its claims.
-    case project(ProjectHandle, claim: JWTID?)
+    /// A project, at one of its JWTs.
+    case project(ProjectHandle, jwt: JWTID?)
     /// The list of notifications; where what cannot be found any more leads.
     case notifications
     /// What the app says of starred projects.
@@ -18,12 +18,12 @@ public enum DeepLink: Sendable, Hashable {
     public var url: String {
         let path =
             switch self {
-            case .updates(let claims):
-                "projects/updates?jwtIds=" + claims.ids.map(\.rawValue).joined(separator: ",")
+            case .updates(let jwts):
+                "projects/updates?jwtIds=" + jwts.ids.map(\.rawValue).joined(separator: ",")
             case .shortlink(let shortlink): "projects/updates?shortlink=\(shortlink.rawValue)"
-            case .project(let handle, let claim):
+            case .project(let handle, let jwt):
                 "projects/\(PercentEncoding.encode(handle.rawValue))/details"
-                    + (claim.map { "?jwtId=\($0.rawValue)" } ?? "")
+                    + (jwt.map { "?jwtId=\($0.rawValue)" } ?? "")
             case .notifications: "notifications/starred-projects"
             case .feature: "features/starred-projects"
             }
@@ -31,13 +31,13 @@ public enum DeepLink: Sendable, Hashable {
     }
 
     /// The link to one change of a plan; to its updates where its handle cannot stand in a link.
-    public init(plan: String, claim: JWTID) {
-        self = ProjectHandle(plan).map { .project($0, claim: claim) } ?? .updates(LinkedClaims(claim))
+    public init(plan: String, jwt: JWTID) {
+        self = ProjectHandle(plan).map { .project($0, jwt: jwt) } ?? .updates(LinkedJWTs(jwt))
     }
 }
 
-/// One to ten claims: what fits into a link (R-VAL-08).
-public struct LinkedClaims: Sendable, Hashable {
+/// One to ten JWTs: what fits into a link (R-VAL-08).
+public struct LinkedJWTs: Sendable, Hashable {
     /// The most that a link holds.
     public static let limit = 10
 

@@ -1,4 +1,4 @@
-/// Why a text is no deep link. The sentences repeat nothing of it: links name claims and projects.
+/// Why a text is no deep link. The sentences repeat nothing of it: links name JWTs and projects.
 public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case notALink
     case unknownRoute
@@ -6,8 +6,8 @@ public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomString
     case unknownParameter
     case repeatedParameter
     case conflictingParameters
-    case tooManyClaims
-    case invalidClaim
+    case tooManyJWTs
+    case invalidJWT
     case invalidProject
     case invalidShortlink
 
@@ -19,8 +19,8 @@ public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomString
         case .unknownParameter: "The link has a parameter that its route does not know."
         case .repeatedParameter: "The link has a parameter twice."
         case .conflictingParameters: "A link has jwtIds or a shortlink, not both."
-        case .tooManyClaims: "Too many JWT IDs, use shortlink instead."
-        case .invalidClaim: "The link has an invalid JWT ID."
+        case .tooManyJWTs: "Too many JWT IDs, use shortlink instead."
+        case .invalidJWT: "The link has an invalid JWT ID."
         case .invalidProject: "The link has an invalid project id."
         case .invalidShortlink: "The link has an invalid shortlink."
         }

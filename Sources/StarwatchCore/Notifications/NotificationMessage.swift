@@ -64,7 +64,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     ///   - largestGroup: The largest group that is "several".
     ///   - messages: The texts, and with them the locale.
     ///   - names: What the host calls its projects, by handle; before the server's names.
-    ///   - fields: What differs from what was seen before, by claim.
+    ///   - fields: What differs from what was seen before, by JWT.
     ///   - shortlink: What stands for the changes where they are too many for a link, see ``needsShortlink(_:largestGroup:)``.
     public init(
         id: String,
@@ -170,7 +170,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
 
     /// Whether so many changes need a shortlink in the link's place (R-NOT-08).
     public static func needsShortlink(_ count: Int, largestGroup: Int) -> Bool {
-        NotificationGroup(count: count, largest: largestGroup) == .many || count > LinkedClaims.limit
+        NotificationGroup(count: count, largest: largestGroup) == .many || count > LinkedJWTs.limit
     }
 
     /// Where a tap leads (R-NOT-07). Without a shortlink for what needs one, to the list of notifications.
@@ -179,8 +179,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         of group: NotificationGroup,
         shortlink: Shortlink?
     ) -> DeepLink {
-        if group == .single, let change = changes.first { return DeepLink(plan: change.plan, claim: change.id) }
-        if group == .several, let claims = LinkedClaims(changes.map(\.id)) { return .updates(claims) }
+        if group == .single, let change = changes.first { return DeepLink(plan: change.plan, jwt: change.id) }
+        if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) { return .updates(jwts) }
         return shortlink.map { .shortlink($0) } ?? .notifications
     }
 }

@@ -38,7 +38,7 @@ extension Store {
         }
     }
 
-    /// The changes of a stream that were or will be announced, the latest claim first.
+    /// The changes of a stream that were or will be announced, the latest JWT first.
     ///
     /// - Parameters:
     ///   - row: Those that were stored after this row; `nil`: those that were stored after `since`.

@@ -16,8 +16,8 @@ extension Store {
         try direct(.read) { db in try db.notifications("n.token = ?", [id]).first }
     }
 
-    /// The claims that a notification announced, or the one that it repeats did.
-    package func claims(of notification: StoredNotification) throws(StoreError) -> [JWTID] {
+    /// The JWTs that a notification announced, or the one that it repeats did.
+    package func jwts(of notification: StoredNotification) throws(StoreError) -> [JWTID] {
         try direct(.read) { db in
             var found: [JWTID] = []
             let rows = try db.rows(

@@ -55,7 +55,7 @@ package struct PageCommit: Sendable, Hashable {
     package var disposition: Disposition = .announce
     /// Of the poll; the higher is delivered first, and evicted last.
     package var priority = 0
-    /// What the server gave of the plans, by claim.
+    /// What the server gave of the plans, by JWT.
     package var details: [JWTID: PlanDetails] = [:]
     /// Changes that are not stored and yet tell what a plan is like, as those before a bootstrap's end.
     package var seenOnly: [Change] = []

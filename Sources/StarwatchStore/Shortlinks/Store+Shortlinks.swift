@@ -5,11 +5,11 @@ package import StarwatchCore
 /// What a shortlink stands for.
 package struct StoredShortlink: Sendable, Hashable {
     package struct Target: Sendable, Hashable, Codable {
-        package let claim: JWTID
+        package let jwt: JWTID
         package let plan: String
 
         enum CodingKeys: String, CodingKey {
-            case claim = "jwt_id"
+            case jwt = "jwt_id"
             case plan
         }
     }
@@ -47,7 +47,7 @@ extension Store {
 extension Database {
     /// Stores what a notification's shortlink stands for, in the transaction that makes the notification.
     func store(_ shortlink: Shortlink, to changes: [Change], of notification: Int64, now: Timestamp) throws {
-        let targets = changes.map { StoredShortlink.Target(claim: $0.id, plan: $0.plan) }
+        let targets = changes.map { StoredShortlink.Target(jwt: $0.id, plan: $0.plan) }
         try run(
             "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
             [

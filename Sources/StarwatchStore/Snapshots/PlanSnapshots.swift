@@ -11,7 +11,7 @@ struct PlanSnapshots {
             case new(PlanDetails)
         }
 
-        let claim: JWTID
+        let jwt: JWTID
         let content: Content
     }
 
@@ -23,9 +23,9 @@ struct PlanSnapshots {
     init(_ stream: StreamKey) { self.stream = stream }
 
     /// What differs between a plan's snapshot and `details`, as JSON; `nil` when there is no snapshot, or it is of no
-    /// earlier claim.
+    /// earlier JWT.
     mutating func difference(_ details: PlanDetails, of change: Change, _ db: Database) throws -> String? {
-        guard let former = try snapshot(of: change.plan, db), former.claim.precedes(change.id) == true else {
+        guard let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == true else {
             return nil
         }
         let before: PlanDetails
@@ -42,9 +42,9 @@ struct PlanSnapshots {
 
     /// Makes `details` the plan's snapshot, unless a later change has been seen.
     mutating func keep(_ details: PlanDetails, of change: Change, _ db: Database) throws {
-        // Claims of another kind are of a server that has changed its dialect: neither is the later one.
-        if let former = try snapshot(of: change.plan, db), former.claim.precedes(change.id) == false { return }
-        seen[change.plan] = Snapshot(claim: change.id, content: .new(details))
+        // JWTs of another kind are of a server that has changed its dialect: neither is the later one.
+        if let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == false { return }
+        seen[change.plan] = Snapshot(jwt: change.id, content: .new(details))
     }
 
     /// Writes what has changed.
@@ -57,7 +57,7 @@ struct PlanSnapshots {
                 ON CONFLICT DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields
                 """,
                 [
-                    stream.account.rawValue, stream.server, plan, snapshot.claim.rawValue,
+                    stream.account.rawValue, stream.server, plan, snapshot.jwt.rawValue,
                     String(decoding: try encoder.encode(details), as: UTF8.self),
                 ]
             )
@@ -70,7 +70,7 @@ struct PlanSnapshots {
             "SELECT jwt_id, fields FROM plan_snapshots WHERE account = ? AND server = ? AND plan_id = ?",
             [stream.account.rawValue, stream.server, plan]
         )
-        let snapshot = try row.map { Snapshot(claim: try $0.jwtID(0), content: .stored(json: $0[1])) }
+        let snapshot = try row.map { Snapshot(jwt: try $0.jwtID(0), content: .stored(json: $0[1])) }
         seen[plan] = .some(snapshot)
         return snapshot
     }
