@@ -76,8 +76,8 @@ package final class AcknowledgeService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (mark, start) = (store.mark, caller.clock.now)
-        let rest = memory.rest(mark: mark, at: start)
+        let (revision, start) = (store.revision, caller.clock.now)
+        let rest = memory.rest(revision: revision, at: start)
         if rest.isResting { return Pass(next: rest.next) }
         memory.forget()
         do throws(StoreError) {
@@ -94,7 +94,7 @@ package final class AcknowledgeService: Service {
                 caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
-            if !pass.hasTried, !Task.isCancelled { memory.remember(mark: mark, at: start, next: pass.next) }
+            if !pass.hasTried, !Task.isCancelled { memory.remember(revision: revision, at: start, next: pass.next) }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = caller.clock.now + .seconds(5)

@@ -112,8 +112,8 @@ package final class DispatchService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (mark, start) = (store.mark, clock.now)
-        let rest = memory.rest(mark: mark, at: start)
+        let (revision, start) = (store.revision, clock.now)
+        let rest = memory.rest(revision: revision, at: start)
         if rest.isResting {
             latest.withLock { $0 = start }
             return Pass(next: rest.next)
@@ -132,7 +132,7 @@ package final class DispatchService: Service {
             if let failure { throw failure }
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
             // Staleness comes with time alone.
-            if open.isEmpty, !options.stalenessNotice { memory.remember(mark: mark, at: start, next: pass.next) }
+            if open.isEmpty, !options.stalenessNotice { memory.remember(revision: revision, at: start, next: pass.next) }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)

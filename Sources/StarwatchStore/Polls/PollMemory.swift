@@ -30,7 +30,7 @@ final class PollMemory: Sendable {
 
 extension StoreOperation {
     /// Whether a transaction of this kind may change what a cycle has to know before it asks the server, or what
-    /// dispatching and acknowledging go by: ``Store/mark`` follows it too.
+    /// dispatching and acknowledging go by: ``Store/revision`` follows it too.
     var changesPollState: Bool {
         switch self {
         case .pollState, .finishCycle, .read, .snapshot, .log, .digest, .checkpoint: false
