@@ -50,7 +50,7 @@ import Testing
         #expect(remembered(store) == nil)
     }
 
-    @Test func notedCyclesAreStoredBeforeWhatIsCalledLater() async throws {
+    @Test func recordedCyclesAreStoredBeforeWhatIsCalledLater() async throws {
         let store = try await world.open()
         let other = StreamKey(account: World.alice, server: World.server, poll: PollName("other")!)
         for stream in [world.stream, other] {
@@ -58,7 +58,7 @@ import Testing
             cycle.stream = stream
             cycle.successAt = world.now + .seconds(1)
             cycle.nextRun = world.now + .seconds(60)
-            store.noteUnchanged(cycle)
+            store.recordUnchanged(cycle)
         }
         for stream in [world.stream, other] {
             let state = try await store.pollState(stream, maxUndelivered: 1000)
@@ -77,7 +77,7 @@ import Testing
         // On the store's own queue nothing else can run until this returns.
         let cycle = CycleRecord.make(world, .unchanged)
         await store.onItsQueue { @Sendable in
-            for _ in 0..<5 { store.noteUnchanged(cycle) }
+            for _ in 0..<5 { store.recordUnchanged(cycle) }
         }
         _ = try await Task { try await store.activeIdentity() }.value
         #expect(witness["finished"] == 1)
@@ -87,7 +87,7 @@ import Testing
         let witness = Witness()
         let store = try await world.open { options in options.onUnrecorded = { _ in witness.add("lost") } }
         await store.close()
-        store.noteUnchanged(CycleRecord.make(world, .unchanged))
+        store.recordUnchanged(CycleRecord.make(world, .unchanged))
         await store.close()
         #expect(witness["lost"] == 1)
     }

@@ -471,7 +471,7 @@ package final class PollCycle: Sendable {
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue
         if outcome == .unchanged {
-            store.noteUnchanged(record)
+            store.recordUnchanged(record)
         } else {
             do {
                 try await store.finishCycle(record)

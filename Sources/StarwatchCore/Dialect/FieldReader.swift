@@ -24,15 +24,15 @@ struct FieldReader<Key: CodingKey> {
     ) -> T? {
         do {
             if let value = try container.decodeIfPresent(T.self, forKey: key) { return value }
-            if required { note(key, .missing) }
+            if required { record(key, .missing) }
         } catch {
-            if required || typed || strict { note(key, .wrongType) }
+            if required || typed || strict { record(key, .wrongType) }
         }
         return nil
     }
 
     /// Notes `problem` at a field.
-    mutating func note(_ key: Key, _ problem: ValidationIssue.Problem) {
+    mutating func record(_ key: Key, _ problem: ValidationIssue.Problem) {
         issues.append(ValidationIssue(path: FieldReading.path(container.codingPath + [key]), problem: problem))
     }
 

@@ -53,7 +53,7 @@ struct PageWire: Decodable {
             return
         }
         let items: Items? = fields.read(.data, required: true)
-        if let items, items.isTooLong { fields.note(.data, .invalid) }
+        if let items, items.isTooLong { fields.record(.data, .invalid) }
         data = items?.all
         hitLimit = fields.read(.hitLimit, typed: true)
         pagination = fields.read(.pagination, typed: true)

@@ -15,14 +15,14 @@ struct PlanWire: Decodable {
         }
         id = fields.read(.jwtId, required: true)
         handle = fields.read(.handleId, required: true)
-        if handle == "" { fields.note(.handleId, .invalid) }
+        if handle == "" { fields.record(.handleId, .invalid) }
         name = fields.read(.name)
         details = fields.details(name: name)
         if fields.strict {
             for key in [PlanKey.description, .issuerDid, .agentDid, .url] { _ = fields.read(key, String.self) }
             for key in [PlanKey.startTime, .endTime] {
                 if let time = fields.read(key, String.self), Timestamp(iso8601: time) == nil {
-                    fields.note(key, .invalid)
+                    fields.record(key, .invalid)
                 }
             }
             for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
@@ -46,7 +46,7 @@ struct CanonicalPlanWire: Decodable {
         }
         id = fields.read(.jwtId, required: true)
         handle = fields.read(.handleId, required: true)
-        if handle == "" { fields.note(.handleId, .invalid) }
+        if handle == "" { fields.record(.handleId, .invalid) }
         name = fields.read(.name, required: fields.strict)
         details = fields.details(name: name)
         if fields.strict { Self.checkRest(&fields, name: name) }
@@ -54,20 +54,20 @@ struct CanonicalPlanWire: Decodable {
     }
 
     private static func checkRest(_ fields: inout FieldReader<PlanKey>, name: String?) {
-        if name == "" { fields.note(.name, .invalid) }
+        if name == "" { fields.record(.name, .invalid) }
         for key in [PlanKey.description, .version] { _ = fields.read(key, String.self, required: true) }
         for key in [PlanKey.issuerDid, .agentDid] {
             if let did = fields.read(key, String.self, required: true), !did.hasPrefix("did:") {
-                fields.note(key, .invalid)
+                fields.record(key, .invalid)
             }
         }
         for key in [PlanKey.startTime, .endTime] {
             if let time = fields.read(key, String.self, required: true), Timestamp(iso8601: time) == nil {
-                fields.note(key, .invalid)
+                fields.record(key, .invalid)
             }
         }
         for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
-        if let url = fields.read(.url, String.self), URL(string: url)?.scheme == nil { fields.note(.url, .invalid) }
+        if let url = fields.read(.url, String.self), URL(string: url)?.scheme == nil { fields.record(.url, .invalid) }
     }
 }
 
@@ -111,7 +111,7 @@ struct PreviousClaimWire: Decodable {
             }
             for key in [CodingKeys.createdAt, .updatedAt] {
                 if let time = fields.read(key, String.self, required: true), Timestamp(iso8601: time) == nil {
-                    fields.note(key, .invalid)
+                    fields.record(key, .invalid)
                 }
             }
             issues = fields.issues
@@ -128,10 +128,10 @@ struct PreviousClaimWire: Decodable {
             return
         }
         if let id = fields.read(.jwtId, String.self, required: true), JWTID(id) == nil {
-            fields.note(.jwtId, .invalid)
+            fields.record(.jwtId, .invalid)
         }
         _ = fields.read(.claimType, String.self, required: true)
-        if !fields.container.contains(.claimData) { fields.note(.claimData, .missing) }
+        if !fields.container.contains(.claimData) { fields.record(.claimData, .missing) }
         if let metadata: Metadata = fields.read(.metadata, required: true) { fields.adopt(metadata.issues) }
         issues = fields.issues
     }

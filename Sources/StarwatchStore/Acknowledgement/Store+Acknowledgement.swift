@@ -194,7 +194,7 @@ extension Store {
         var delta = Ledger()
         delta.acknowledged = count
         try db.add(delta, to: id)
-        note(.acknowledged, count)
+        record(.acknowledged, count)
         return AckCompletion(acknowledged: count, watermark: try advance(stream, id, db, now))
     }
 

@@ -29,7 +29,7 @@ package actor Store {
 
     /// Another one whenever something was written that dispatching or acknowledging goes by; `nil` where others may write
     /// too. Read it before what is read: a change that is missed then shows.
-    package nonisolated var mark: UInt64? {
+    package nonisolated var revision: UInt64? {
         options.owner == .agent ? changeCount.load(ordering: .acquiring) : nil
     }
 
@@ -150,7 +150,7 @@ package actor Store {
     }
 
     /// Counts a change of outbox rows, to be reported when the transaction has committed.
-    func note(_ change: OutboxChange, _ count: Int) {
+    func record(_ change: OutboxChange, _ count: Int) {
         if count > 0 { changes[change, default: 0] += count }
     }
 

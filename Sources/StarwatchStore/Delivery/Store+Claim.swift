@@ -64,7 +64,7 @@ extension Store {
             guard claimed == rows.count else { throw Row.damaged }
             try db.insertDeliveries(of: notification, to: sinks, dueAt: now, leasedUntil: leaseUntil, now: now)
             try db.run("UPDATE streams SET last_notified_at = ? WHERE id = ?", [now.milliseconds, id])
-            note(.claimed, claimed)
+            record(.claimed, claimed)
             return OpenNotification(
                 id: draft.id,
                 stream: stream,

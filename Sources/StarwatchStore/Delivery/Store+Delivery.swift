@@ -102,7 +102,7 @@ extension Store {
             ? try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id], db) : []
         if !dead.isEmpty || states.contains(.rejected) && !states.contains(.ok) {
             delta.dead = dead.count
-            note(.dead, dead.count)
+            record(.dead, dead.count)
             (result, closed) = (.dead(dead), "dead")
         } else if states.contains(.ok) {
             let ids = try moved(
@@ -111,7 +111,7 @@ extension Store {
                 db
             )
             delta.delivered = ids.count
-            note(.delivered, ids.count)
+            record(.delivered, ids.count)
             (result, closed) = (.delivered(ids), "delivered")
         } else {
             let ids = try moved(

@@ -154,7 +154,7 @@ extension Store {
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [account.rawValue])
         try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'", [])
         try db.run("DELETE FROM plan_snapshots WHERE account = ?", [account.rawValue])
-        note(.cancelled, total)
+        record(.cancelled, total)
         return total
     }
 }

@@ -29,17 +29,17 @@ extension Store {
                 delta.rejected = page.rejectedCount
                 // Counted apart from what became of it: the books compare the two.
                 delta.fetched = counts.handled + page.rejectedCount
-                note(.inserted, counts.inserted)
-                note(.duplicate, counts.duplicates)
-                note(.rejected, page.rejectedCount)
-                note(.suppressed, delta.suppressed)
+                record(.inserted, counts.inserted)
+                record(.duplicate, counts.duplicates)
+                record(.rejected, page.rejectedCount)
+                record(.suppressed, delta.suppressed)
             }
-            note(.refetched, counts.refetched)
+            record(.refetched, counts.refetched)
             delta.cancelled -= counts.reopened
             if let completed = page.completed, !counts.outOfRoom {
                 counts.superseded = try supersede(completed, id, db, page.now)
                 delta.cancelled += counts.superseded
-                note(.cancelled, counts.superseded)
+                record(.cancelled, counts.superseded)
             }
             try db.add(delta, to: id)
             counts.fetchCursor = try moveCursor(page, id, db, counts)

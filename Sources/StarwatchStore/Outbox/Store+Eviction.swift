@@ -67,7 +67,7 @@ extension Store {
                 }
                 total += evicted
             }
-            note(.evicted, total)
+            record(.evicted, total)
             return total
         }
     }
@@ -84,7 +84,7 @@ extension Store {
             [now.milliseconds, stream]
         )
         try db.add(delta, to: stream)
-        note(.cancelled, delta.cancelled)
+        record(.cancelled, delta.cancelled)
     }
 }
 

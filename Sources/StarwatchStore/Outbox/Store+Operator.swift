@@ -153,7 +153,7 @@ extension Store {
             try db.add(delta, to: stream)
         }
         let total = streams.values.reduce(0, +)
-        note(change, total)
+        record(change, total)
         return total
     }
 

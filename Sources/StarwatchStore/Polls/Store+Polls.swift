@@ -103,8 +103,8 @@ extension Store {
     /// Stores how a cycle ended. A history row is written only for cycles that changed something or failed.
     package func finishCycle(_ cycle: CycleRecord) throws(StoreError) {
         let id = try streamID(cycle.stream)
-        let noteworthy: PollOutcome? = cycle.outcome == .unchanged ? nil : cycle.outcome
-        guard let noteworthy else { return try direct(.finishCycle) { db in try db.finish(cycle, of: id) } }
+        let changed: PollOutcome? = cycle.outcome == .unchanged ? nil : cycle.outcome
+        guard let changed else { return try direct(.finishCycle) { db in try db.finish(cycle, of: id) } }
         try write(.finishCycle) { db in
             try db.finish(cycle, of: id)
             try db.run(
@@ -114,7 +114,7 @@ extension Store {
                 """,
                 [
                     id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
-                    cycle.finishedAt.milliseconds, noteworthy.rawValue, cycle.newRows, cycle.reason,
+                    cycle.finishedAt.milliseconds, changed.rawValue, cycle.newRows, cycle.reason,
                 ]
             )
         }
@@ -124,7 +124,7 @@ extension Store {
     ///
     /// It waits in the store's queue like any call; cycles that end together share a transaction. A failure goes to
     /// ``StoreOptions/onUnrecorded``.
-    package nonisolated func noteUnchanged(_ cycle: CycleRecord) {
+    package nonisolated func recordUnchanged(_ cycle: CycleRecord) {
         guard unchanged.add(cycle) else { return }
         executor.run { self.assumeIsolated { $0.storeUnchanged() } }
     }

@@ -163,7 +163,7 @@ extension Store {
                 """,
                 [stream, after, guardID, last, ended, history, dead]
             )
-            note(.cleaned, deleted)
+            record(.cleaned, deleted)
             return (last, deleted)
         }
     }

@@ -94,7 +94,7 @@ extension Store {
             delta.acknowledged = try db.acknowledgeAll(of: stream, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [stream])
             try db.add(delta, to: stream)
-            note(.acknowledged, delta.acknowledged)
+            record(.acknowledged, delta.acknowledged)
         }
     }
 

@@ -204,7 +204,7 @@ extension Store {
             try db.add(delta, to: id)
             total += rows
         }
-        note(.suppressed, total)
+        record(.suppressed, total)
         return total
     }
 }
