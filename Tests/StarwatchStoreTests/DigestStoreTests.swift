@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DigestStoreTests {
     let world = World()
-    static let daily = PollName("daily")!
+    static let daily = DigestName("daily")!
 
     private func occurrence(_ hour: Int) -> DigestOccurrence {
         DigestOccurrence(digest: Self.daily, slot: "daily/slot-\(hour)", fireAt: world.now + .seconds(hour * 3600))

@@ -113,7 +113,7 @@ import Testing
         let store = try await world.open()
         try await store.finishCycle(CycleRecord.make(world, .changed))
         let generation = try await store.activeIdentity().generation
-        let occurrence = DigestOccurrence(digest: PollName("daily")!, slot: "s", fireAt: world.now)
+        let occurrence = DigestOccurrence(digest: DigestName("daily")!, slot: "s", fireAt: world.now)
         _ = try await store.finishPrefetch(
             .fetched(payload: "{}", etag: "e"),
             slot: "s",

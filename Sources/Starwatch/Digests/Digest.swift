@@ -43,7 +43,7 @@ package struct Digest: Sendable {
         source = ContentHash.text(parts.joined(separator: "\n"))
     }
 
-    package var name: PollName { options.name }
+    package var name: DigestName { options.name }
 
     /// The same digest at its moment within ``DigestOptions/window``.
     func placed(for instance: String) -> Digest {

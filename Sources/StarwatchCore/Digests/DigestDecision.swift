@@ -45,9 +45,9 @@ public struct DigestDecision: Sendable, Hashable {
     public static func decide(
         plans: [DigestPlan],
         rows: [DigestRow],
-        contents: [PollName: Timestamp],
-        empty: Set<PollName> = [],
-        armedThrough: [PollName: Timestamp],
+        contents: [DigestName: Timestamp],
+        empty: Set<DigestName> = [],
+        armedThrough: [DigestName: Timestamp],
         now: Timestamp
     ) -> DigestDecision {
         var decision = DigestDecision()

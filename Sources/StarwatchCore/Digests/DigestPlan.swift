@@ -26,7 +26,7 @@ public enum EmptyContent: String, Sendable, CaseIterable {
 
 /// What decides when a digest comes and what of.
 public struct DigestPlan: Sendable {
-    public var name: PollName
+    public var name: DigestName
     public var times: [DayTime]
     public var zone: any TimeZoneRules
     /// How long after each time it comes, from ``Splay``: the same every day.
@@ -42,7 +42,7 @@ public struct DigestPlan: Sendable {
     public var fingerprint: Int64
 
     public init(
-        name: PollName,
+        name: DigestName,
         times: [DayTime],
         zone: any TimeZoneRules,
         delay: Duration = .zero,
@@ -84,28 +84,28 @@ public struct DigestPlan: Sendable {
 
 /// One time that a digest comes.
 public struct DigestOccurrence: Sendable, Hashable {
-    public let digest: PollName
+    public let digest: DigestName
     /// `NAME/slot-08-00`: the same every day.
     public let slot: String
     public let fireAt: Timestamp
 
-    public init(digest: PollName, slot: String, fireAt: Timestamp) {
+    public init(digest: DigestName, slot: String, fireAt: Timestamp) {
         self.digest = digest
         self.slot = slot
         self.fireAt = fireAt
     }
 
-    init(digest: PollName, time: DayTime, fireAt: Timestamp) {
+    init(digest: DigestName, time: DayTime, fireAt: Timestamp) {
         self.init(digest: digest, slot: Self.slot(digest, time), fireAt: fireAt)
     }
 
     /// One that somebody asked for, outside the digest's times. Its slot is `NAME/now`.
-    public init(askedFor digest: PollName, at time: Timestamp) {
+    public init(askedFor digest: DigestName, at time: Timestamp) {
         self.init(digest: digest, slot: "\(digest)/now", fireAt: time)
     }
 
     /// Whether it is one of the digest's times, and not asked for.
     public var isPlanned: Bool { slot != "\(digest)/now" }
 
-    static func slot(_ digest: PollName, _ time: DayTime) -> String { "\(digest)/\(time.slot)" }
+    static func slot(_ digest: DigestName, _ time: DayTime) -> String { "\(digest)/\(time.slot)" }
 }

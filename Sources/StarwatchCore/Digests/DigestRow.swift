@@ -36,6 +36,29 @@ public enum DigestText: Sendable, Hashable {
     /// The fixed text, which claims nothing.
     case fallback
 
+    /// The case without its time, as stored and reported.
+    public enum Kind: String, Sendable, CaseIterable {
+        case fresh, cached, fallback
+    }
+
+    /// `nil` for content without a time.
+    public init?(_ kind: Kind, contentAt time: Timestamp?) {
+        switch (kind, time) {
+        case (.fresh, let time?): self = .fresh(time)
+        case (.cached, let time?): self = .cached(time)
+        case (.fallback, _): self = .fallback
+        case (.fresh, nil), (.cached, nil): return nil
+        }
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .fresh: .fresh
+        case .cached: .cached
+        case .fallback: .fallback
+        }
+    }
+
     /// Since when the content is known to hold; `nil` for the fixed text.
     public var contentAt: Timestamp? {
         switch self {

@@ -53,6 +53,10 @@ extension Row {
         return word
     }
 
+    func optionalWord<Word: RawRepresentable<String>>(_ index: Int, as type: Word.Type = Word.self) throws -> Word? {
+        hasNull(atIndex: index) ? nil : try word(index)
+    }
+
     /// The stream in the columns `account, server, poll` that begin at `index`.
     func stream(_ index: Int) throws -> StreamKey {
         guard let account = DID(self[index] as String), let poll = PollName(self[index + 2] as String) else {

@@ -95,7 +95,7 @@ extension Store {
         if states.contains(.pending) { return .waiting }
         var delta = Ledger()
         let result: DeliveryResult
-        let closed: String
+        let closed: StoredNotification.State
         // One sink that has it does not make up for one that refused it: an operator can have that one asked again.
         let dead =
             states.contains(.rejected)
@@ -103,7 +103,7 @@ extension Store {
         if !dead.isEmpty || states.contains(.rejected) && !states.contains(.ok) {
             delta.dead = dead.count
             record(.dead, dead.count)
-            (result, closed) = (.dead(dead), "dead")
+            (result, closed) = (.dead(dead), .dead)
         } else if states.contains(.ok) {
             let ids = try moved(
                 "state = 'delivered', delivered_at = ?1",
@@ -112,7 +112,7 @@ extension Store {
             )
             delta.delivered = ids.count
             record(.delivered, ids.count)
-            (result, closed) = (.delivered(ids), "delivered")
+            (result, closed) = (.delivered(ids), .delivered)
         } else {
             let ids = try moved(
                 "state = iif(?1 > 0, 'pending', state), notification_id = NULL",
@@ -121,12 +121,12 @@ extension Store {
             )
             // It has no row that could be announced again, so it waits for other sinks itself.
             if ids.isEmpty, try db.isToBeReaddressed(id) { return .waiting }
-            (result, closed) = (.released(rows: ids.count), "released")
+            (result, closed) = (.released(rows: ids.count), .released)
         }
         try db.add(delta, to: stream)
         try db.run(
             "UPDATE notifications SET state = ?, finished_at = ? WHERE id = ?",
-            [closed, now.milliseconds, id]
+            [closed.rawValue, now.milliseconds, id]
         )
         return result
     }

@@ -75,7 +75,7 @@ package struct DigestChanges: Sendable, Hashable {
     /// Those whose one fetch begins.
     package var fetching: [DigestOccurrence] = []
     /// Up to when each digest is armed.
-    package var armedThrough: [PollName: Timestamp] = [:]
+    package var armedThrough: [DigestName: Timestamp] = [:]
     package var events: [EventDraft] = []
 
     package init() {}
@@ -89,14 +89,14 @@ package struct DigestState: Sendable, Hashable {
         package let row: DigestRow
         package let token: String
         /// How its notification stands; `nil` before it is fired, and `cancelled` when it is gone.
-        package let notification: String?
+        package let notification: StoredNotification.State?
         /// When its notification ended.
         package let finishedAt: Timestamp?
         package let code: SlotCode?
     }
 
     package let rows: [Row]
-    package let armedThrough: [PollName: Timestamp]
+    package let armedThrough: [DigestName: Timestamp]
 }
 
 /// What was fetched, and for how long it holds.

@@ -80,9 +80,9 @@ extension Store {
         server: String,
         now: Timestamp
     ) throws(StoreError) -> Int? {
-        var streams: [PollName: Int64] = [:]
+        var streams: [DigestName: Int64] = [:]
         for digest in Set(changes.fired.map(\.occurrence.digest)) {
-            streams[digest] = try streamID(StreamKey(account: account, server: server, poll: digest))
+            streams[digest] = try streamID(StreamKey(account: account, server: server, poll: PollName(digest)))
         }
         // What is fired becomes due at the sinks, as what is claimed does.
         return try write(changes.fired.isEmpty ? .digest : .claim) { db in
@@ -190,7 +190,7 @@ extension Store {
     }
 
     /// Forgets what is stored of digests that are not configured any more, but for what was shown.
-    package func retainDigests(_ names: Set<PollName>) throws(StoreError) {
+    package func retainDigests(_ names: Set<DigestName>) throws(StoreError) {
         try write(.digest) { db in
             let kept = names.map(\.rawValue).sorted().joined(separator: ",")
             // Names are letters, digits and `_`.
@@ -252,17 +252,11 @@ extension DigestOccurrence {
 
 extension Row {
     fileprivate func digest() throws -> DigestState.Row {
-        guard let digest = PollName(self[0] as String) else { throw Self.damaged }
+        guard let digest = DigestName(self[0] as String) else { throw Self.damaged }
         var arming: DigestRow.Arming?
         if let kind = self[5] as String? {
-            let time = optionalTime(6)
-            let text: DigestText
-            switch (kind, time) {
-            case ("fresh", let time?): text = .fresh(time)
-            case ("cached", let time?): text = .cached(time)
-            case ("fallback", _): text = .fallback
-            default: throw Self.damaged
-            }
+            guard let kind = DigestText.Kind(rawValue: kind), let text = DigestText(kind, contentAt: optionalTime(6))
+            else { throw Self.damaged }
             arming = DigestRow.Arming(text: text, fingerprint: self[7] ?? 0)
         }
         let isFired = optionalTime(8) != nil
@@ -275,7 +269,7 @@ extension Row {
                 isFired: isFired
             ),
             token: self[9] ?? "",
-            notification: isFired ? self[10] ?? "cancelled" : nil,
+            notification: isFired ? try optionalWord(10) ?? .cancelled : nil,
             finishedAt: optionalTime(11),
             code: (self[12] as String?).flatMap(SlotCode.init)
         )
@@ -283,12 +277,12 @@ extension Row {
 }
 
 extension Database {
-    fileprivate func armedThrough() throws -> [PollName: Timestamp] {
-        var found: [PollName: Timestamp] = [:]
+    fileprivate func armedThrough() throws -> [DigestName: Timestamp] {
+        var found: [DigestName: Timestamp] = [:]
         let prefix = DigestConfigurationKey.armedThrough
         let rows = try rows("SELECT k, v FROM notif_config WHERE substr(k, 1, ?) = ?", [prefix.count, prefix])
         while let row = try rows.next() {
-            if let name = PollName(String((row[0] as String).dropFirst(prefix.count))),
+            if let name = DigestName(String((row[0] as String).dropFirst(prefix.count))),
                 let time = Int64(row[1] as String)
             {
                 found[name] = Timestamp(milliseconds: time)
@@ -298,13 +292,6 @@ extension Database {
     }
 
     fileprivate func arm(_ arming: DigestChanges.Arming, _ account: DID) throws {
-        let kind: String? =
-            switch arming.text?.text {
-            case nil: nil
-            case .fresh: "fresh"
-            case .cached: "cached"
-            case .fallback: "fallback"
-            }
         try run(
             """
             INSERT INTO notif_deliveries (account, slot_id, fire_at, status, digest, token, text_kind, content_at,
@@ -316,7 +303,8 @@ extension Database {
             WHERE status = 'scheduled' AND fired_at IS NULL
             """,
             arming.occurrence.key(account) + [
-                arming.occurrence.digest.rawValue, arming.token, kind, arming.text?.text.contentAt?.milliseconds,
+                arming.occurrence.digest.rawValue, arming.token, arming.text?.text.kind.rawValue,
+                arming.text?.text.contentAt?.milliseconds,
                 arming.text?.fingerprint, arming.text?.title, arming.text?.body, arming.text?.payload.blob,
             ]
         )
@@ -326,7 +314,7 @@ extension Database {
     fileprivate func fire(
         _ firing: DigestChanges.Firing,
         _ account: DID,
-        _ streams: [PollName: Int64],
+        _ streams: [DigestName: Int64],
         _ now: Timestamp
     ) throws {
         let fired = try changed(

@@ -203,18 +203,18 @@ extension Database {
     }
 
     func ages() throws -> OutboxAges {
-        let pending = try oldestCreated("pending")
-        let claimed = try oldestCreated("claimed")
+        let pending = try oldestCreated(.pending)
+        let claimed = try oldestCreated(.claimed)
         let dead = try row("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")?.optionalTime(0)
         return OutboxAges(oldestPending: [pending, claimed].compactMap { $0 }.min(), oldestDead: dead)
     }
 
     /// When the oldest row of a state was stored; asked stream by stream, which an index answers at once.
-    private func oldestCreated(_ state: String) throws -> Timestamp? {
+    private func oldestCreated(_ state: OutboxState) throws -> Timestamp? {
         try row(
             """
             SELECT min((SELECT min(created_at) FROM notification_outbox
-                WHERE state = '\(state)' AND stream_id = streams.id)) FROM streams
+                WHERE state = '\(state.rawValue)' AND stream_id = streams.id)) FROM streams
             """
         )?.optionalTime(0)
     }

@@ -2,7 +2,7 @@ import StarwatchCore
 import Testing
 
 @Suite struct DigestDecisionTests {
-    private static let daily = PollName("daily")!
+    private static let daily = DigestName("daily")!
 
     private func plan(
         _ times: [String] = ["08:00"],

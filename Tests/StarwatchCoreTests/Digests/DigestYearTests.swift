@@ -3,7 +3,7 @@ import Testing
 
 /// A digest over the two days that daylight saving time bends, in simulated time. The run is printed.
 @Suite struct DigestYearTests {
-    private static let name = PollName("daily")!
+    private static let name = DigestName("daily")!
 
     /// What a service would store, without a store.
     private struct Ledger {

@@ -3,7 +3,7 @@ import Testing
 
 /// What is nothing, and what becomes of it.
 @Suite struct EmptyContentTests {
-    private static let daily = PollName("daily")!
+    private static let daily = DigestName("daily")!
     private static let fireAt = Timestamp(seconds: 1_777_622_400)
 
     @Test(arguments: [

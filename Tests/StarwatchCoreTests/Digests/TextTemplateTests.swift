@@ -74,7 +74,7 @@ import Testing
 
     @Test func aMessageIsBoundedAndHoldsNoControlCharacters() throws {
         let time = try at("2026-01-01T08:00:00Z")
-        let occurrence = DigestOccurrence(digest: PollName("daily_news")!, slot: "s", fireAt: time)
+        let occurrence = DigestOccurrence(digest: DigestName("daily_news")!, slot: "s", fireAt: time)
         let message = DigestMessage(
             id: "ntf_1",
             runID: "run_1",

@@ -170,7 +170,7 @@ import Testing
 
     @Test func digestsShareWhatOneRequestBringsButNotWhatAFetcherDoes() {
         func source(_ name: String, _ content: ContentSource) -> String {
-            var options = DigestOptions(name: PollName(name)!, fetcher: "news")
+            var options = DigestOptions(name: DigestName(name)!, fetcher: "news")
             options.content = content
             return Digest(options, token: nil, zone: { FixedZone.utc }).source
         }
@@ -215,7 +215,7 @@ import Testing
         options.storage.path = folder.path("starwatch.db")
         options.log.level = .critical
 
-        var morning = DigestOptions(name: PollName("morning")!, fetcher: "headlines")
+        var morning = DigestOptions(name: DigestName("morning")!, fetcher: "headlines")
         morning.times = [DayTime("08:00")!]
         morning.body = "{{count}} headlines"
         options.digests = [morning]
