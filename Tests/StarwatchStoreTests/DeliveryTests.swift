@@ -9,7 +9,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let notification = try #require(try await world.claim(store, sinks: ["a", "b"]))
-        #expect(notification.rowCount == 3)
+        #expect(notification.outgoing.count == 3)
         #expect(try await store.outboxCounts()[.claimed] == 3)
         #expect(try await record(store, notification.tickets[0], .ok) == .waiting)
         #expect(try await record(store, notification.tickets[1], .ok) == .delivered(world.changes(1...3).map(\.id)))
@@ -184,12 +184,11 @@ import Testing
             now: world.now,
             limit: 3,
             leaseUntil: world.now,
-            sinks: ["a"],
-            runID: "r"
+            sinks: ["a"]
         ) { rows in
             #expect(rows.map(\.change.id) == expected)
             witness.add("made")
-            return NotificationDraft(id: "ntf_o", group: "several", title: "", body: "", payload: [])
+            return (.made("ntf_o", count: rows.count), nil)
         }
         #expect(witness["made"] == 1)
         #expect(try await store.dueSummary(world.stream).count == 1)

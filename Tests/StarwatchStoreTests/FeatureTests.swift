@@ -16,9 +16,8 @@ import Testing
         try await store.announce(
             notice,
             on: world.stream,
-            NotificationDraft(id: notice.token, group: "single", title: "t", body: "b", payload: Array("{}".utf8)),
+            .made(notice.token, count: 1),
             sinks: ["file"],
-            runID: "run",
             now: world.now
         )
     }

@@ -50,9 +50,8 @@ import Testing
                 now: now,
                 limit: 100,
                 leaseUntil: now + .seconds(60),
-                sinks: ["log"],
-                runID: "run"
-            ) { _ in NotificationDraft(id: "ntf", group: "several", title: "", body: "", payload: []) }
+                sinks: ["log"]
+            ) { rows in (.made("ntf", count: rows.count), nil) }
         },
         Step(name: "recordDelivery", isBound: true) { store, _, now, round in
             _ = try await store.recordDelivery(round.notification!.tickets[0], .ok, now: now, maxRetries: 3)

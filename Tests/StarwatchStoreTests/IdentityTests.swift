@@ -155,7 +155,7 @@ import Testing
         #expect(try await store.ledger(world.stream).cancelled == 0)
         #expect(try await store.snapshot([world.stream]).ages.oldestPending == world.now)
         try await world.expectBalanced(store)
-        #expect(try await world.claim(store, id: "ntf_2")?.rowCount == 3)
+        #expect(try await world.claim(store, id: "ntf_2")?.outgoing.count == 3)
     }
 
     @Test func whatOneSinkTookIsNotAnnouncedAgain() async throws {

@@ -16,8 +16,7 @@ import Testing
             now: now,
             limit: 1000,
             leaseUntil: now + .seconds(60),
-            sinks: ["log"],
-            runID: "run"
+            sinks: ["log"]
         ) { rows in
             let message = NotificationMessage(
                 id: id,
@@ -28,13 +27,7 @@ import Testing
                 largestGroup: 5,
                 createdAt: now
             )
-            return NotificationDraft(
-                id: id,
-                group: message.group.rawValue,
-                title: message.title,
-                body: message.body,
-                payload: message.json()
-            )
+            return (OutgoingNotification(message), nil)
         }
         return try #require(open)
     }

@@ -12,10 +12,9 @@ import Testing
             now: world.now,
             limit: 100,
             leaseUntil: world.now + .seconds(60),
-            sinks: ["log"],
-            runID: "run"
-        ) { _ in
-            NotificationDraft(id: "ntf_1", group: "many", title: "t", body: "b", payload: [], shortlink: shortlink)
+            sinks: ["log"]
+        ) { rows in
+            (.made("ntf_1", count: rows.count), shortlink)
         }
     }
 

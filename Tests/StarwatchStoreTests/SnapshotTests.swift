@@ -20,8 +20,7 @@ import Testing
             now: now,
             limit: 100,
             leaseUntil: now,
-            sinks: ["log"],
-            runID: "run"
+            sinks: ["log"]
         ) { rows in
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
             let message = NotificationMessage(
@@ -34,9 +33,9 @@ import Testing
                 fields: Dictionary(fields) { $1 },
                 createdAt: now
             )
-            return NotificationDraft(id: message.id, group: "many", title: "t", body: "b", payload: message.json())
+            return (OutgoingNotification(message), nil)
         }
-        let changes = NotificationMessage(json: open?.payload ?? [])?.changes ?? []
+        let changes = NotificationMessage(json: open?.outgoing.payload ?? [])?.changes ?? []
         return Dictionary(
             uniqueKeysWithValues: changes.compactMap { change in
                 change.fields.flatMap { fields in JWTID(change.jwtID).map { ($0, fields) } }

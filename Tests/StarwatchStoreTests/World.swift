@@ -82,17 +82,8 @@ final class World {
             now: now,
             limit: limit,
             leaseUntil: now + lease,
-            sinks: sinks,
-            runID: "run"
-        ) { rows in
-            NotificationDraft(
-                id: id,
-                group: "several",
-                title: "Title",
-                body: "\(rows.count) rows",
-                payload: Array("{}".utf8)
-            )
-        }
+            sinks: sinks
+        ) { rows in (.made(id, count: rows.count), nil) }
     }
 
     /// Claims and delivers everything pending.
@@ -153,5 +144,19 @@ final class Witness: Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return values[key, default: 0]
+    }
+}
+
+extension OutgoingNotification {
+    static func made(_ id: String, count: Int) -> OutgoingNotification {
+        OutgoingNotification(
+            id: id,
+            runID: "run",
+            poll: "starred_projects",
+            group: NotificationGroup(count: count),
+            count: count,
+            text: ("Title", "\(count) rows"),
+            payload: Array("{}".utf8)
+        )
     }
 }

@@ -132,7 +132,9 @@ package final class DispatchService: Service {
             if let failure { throw failure }
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
             // Staleness comes with time alone.
-            if open.isEmpty, !options.stalenessNotice { memory.remember(revision: revision, at: start, next: pass.next) }
+            if open.isEmpty, !options.stalenessNotice {
+                memory.remember(revision: revision, at: start, next: pass.next)
+            }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
@@ -234,8 +236,7 @@ package final class DispatchService: Service {
             now: now,
             limit: Self.rowsPerNotification,
             leaseUntil: now + Self.lease,
-            sinks: active,
-            runID: runID
+            sinks: active
         ) { rows in
             let needsShortlink = NotificationMessage.needsShortlink(rows.count, largestGroup: largest)
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
@@ -252,20 +253,12 @@ package final class DispatchService: Service {
                 shortlink: needsShortlink ? shortlink : nil,
                 createdAt: now
             )
-            return NotificationDraft(
-                id: id,
-                group: message.group.rawValue,
-                title: message.title,
-                body: message.body,
-                payload: message.json(),
-                shortlink: needsShortlink ? shortlink : nil
-            )
+            return (OutgoingNotification(message), needsShortlink ? shortlink : nil)
         }
         guard let notification else { return [] }
         pass.made += 1
-        let group = NotificationGroup(rawValue: notification.group) ?? .many
-        if let poll { metrics.outbox.notifications[poll.label, group].increment() }
-        if due.count > notification.rowCount { pass.next = now }
+        if let poll { metrics.outbox.notifications[poll.label, notification.outgoing.group].increment() }
+        if due.count > notification.outgoing.count { pass.next = now }
         return [notification]
     }
 }

@@ -18,7 +18,8 @@ final class PassMemory: Sendable {
 
     /// Remembers a pass that left nothing to do before `next`; `nil`: nothing at all.
     ///
-    /// - Parameter revision: The database's at the beginning of the pass; `nil`: others write to it, so nothing is remembered.
+    /// - Parameter revision: The database's at the beginning of the pass; `nil`: others write to it, so nothing is
+    ///   remembered.
     func remember(revision: UInt64?, at now: Timestamp, next: Timestamp?) {
         let end = min(now + Self.longest, next ?? now + Self.longest)
         entry.withLock { $0 = revision.map { Entry(revision: $0, at: now, end: end, next: next) } }
@@ -30,7 +31,9 @@ final class PassMemory: Sendable {
     /// stored may be of the future, so it is looked.
     func rest(revision: UInt64?, at now: Timestamp) -> (isResting: Bool, next: Timestamp?) {
         entry.withLock { entry in
-            guard let known = entry, known.revision == revision, known.at <= now, now < known.end else { return (false, nil) }
+            guard let known = entry, known.revision == revision, known.at <= now, now < known.end else {
+                return (false, nil)
+            }
             entry?.at = now
             return (true, known.next)
         }

@@ -118,7 +118,7 @@ extension NotificationEntry {
         id = notification.id
         poll = notification.poll.rawValue
         state = notification.state.rawValue
-        group = notification.group
+        group = notification.group.rawValue
         count = message?.count ?? notification.count
         title = notification.title
         body = notification.body

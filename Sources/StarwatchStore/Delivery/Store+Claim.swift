@@ -40,8 +40,7 @@ extension Store {
         limit: Int,
         leaseUntil: Timestamp,
         sinks: [String],
-        runID: String,
-        make: @Sendable ([OutboxRow]) -> NotificationDraft
+        make: @Sendable ([OutboxRow]) -> (notification: OutgoingNotification, shortlink: Shortlink?)
     ) throws(StoreError) -> OpenNotification? {
         guard !sinks.isEmpty else { return nil }
         let id = try streamID(stream)
@@ -49,9 +48,9 @@ extension Store {
             guard try db.isActive(stream.account) else { return nil }
             let rows = try pending(stream, id, limit: limit, db)
             guard !rows.isEmpty else { return nil }
-            let draft = make(rows)
-            let notification = try db.insertNotification(draft, id, rows: rows.count, runID, now)
-            if let shortlink = draft.shortlink {
+            let (outgoing, shortlink) = make(rows)
+            let notification = try db.insertNotification(outgoing, id, now)
+            if let shortlink {
                 try db.store(shortlink, to: rows.map(\.change), of: notification, now: now)
             }
             let claimed = try db.changed(
@@ -66,17 +65,10 @@ extension Store {
             try db.run("UPDATE streams SET last_notified_at = ? WHERE id = ?", [now.milliseconds, id])
             record(.claimed, claimed)
             return OpenNotification(
-                id: draft.id,
+                outgoing: outgoing,
                 stream: stream,
-                group: draft.group,
-                title: draft.title,
-                body: draft.body,
-                payload: draft.payload,
-                rowCount: claimed,
-                runID: runID,
-                createdAt: now,
                 tickets: sinks.map {
-                    DeliveryTicket(notification: draft.id, sink: $0, lease: 1, earlierAttempts: 0, rejections: 0)
+                    DeliveryTicket(notification: outgoing.id, sink: $0, lease: 1, earlierAttempts: 0, rejections: 0)
                 }
             )
         }
@@ -126,7 +118,7 @@ extension Store {
             let rows = try db.rows(
                 """
                 SELECT n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count,
-                    n.run_id, n.created_at
+                    n.run_id
                 FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
@@ -157,15 +149,16 @@ extension Store {
                     )
                 }
                 return OpenNotification(
-                    id: row[1],
+                    outgoing: OutgoingNotification(
+                        id: row[1],
+                        runID: row[10],
+                        poll: row[4],
+                        group: try row.word(5),
+                        count: row[9],
+                        text: (row[6], row[7]),
+                        payload: row.bytes(8)
+                    ),
                     stream: try row.stream(2),
-                    group: row[5],
-                    title: row[6],
-                    body: row[7],
-                    payload: row.bytes(8),
-                    rowCount: row[9],
-                    runID: row[10],
-                    createdAt: row.time(11),
                     tickets: tickets.sorted { $0.sink < $1.sink }
                 )
             }

@@ -77,9 +77,8 @@ extension Store {
     package func announce(
         _ notice: FeatureNotice,
         on stream: StreamKey,
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         sinks: [String],
-        runID: String,
         now: Timestamp
     ) throws(StoreError) {
         let id = try streamID(stream)
@@ -93,7 +92,7 @@ extension Store {
                     [now.milliseconds, stream.account.rawValue, notice.feature]
                 ) == 1
             else { return }
-            _ = try db.insertNotice(draft, id, sinks, runID, now)
+            _ = try db.insertNotice(notification, id, sinks, now)
         }
     }
 }

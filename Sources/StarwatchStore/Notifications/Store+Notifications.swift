@@ -116,7 +116,7 @@ extension Database {
                 id: row[1],
                 poll: poll,
                 state: try row.word(3),
-                group: row[4],
+                group: try row.word(4),
                 count: row[5],
                 title: row[6],
                 body: row[7],

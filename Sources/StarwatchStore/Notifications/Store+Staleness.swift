@@ -29,9 +29,8 @@ extension Store {
     /// Stores a notice, to be delivered at once; nothing while one stands, or for another identity than the active one.
     package func raiseStalenessNotice(
         _ stream: StreamKey,
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         sinks: [String],
-        runID: String,
         now: Timestamp
     ) throws(StoreError) {
         let id = try streamID(stream)
@@ -39,17 +38,16 @@ extension Store {
             guard try db.isActive(stream.account),
                 try db.integer("SELECT count(*) FROM staleness_notices WHERE stream_id = ?", [id]) == 0
             else { return }
-            let row = try db.insertNotice(draft, id, sinks, runID, now)
+            let row = try db.insertNotice(notification, id, sinks, now)
             try db.run("INSERT INTO staleness_notices (stream_id, notification_id) VALUES (?, ?)", [id, row])
         }
     }
 
-    /// Takes the notice back: what has not been delivered of it will not be, and `draft` goes to `sinks`.
+    /// Takes the notice back: what has not been delivered of it will not be, and `notification` goes to `sinks`.
     package func clearStalenessNotice(
         _ stream: StreamKey,
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         sinks: [String],
-        runID: String,
         now: Timestamp
     ) throws(StoreError) {
         let id = try streamID(stream)
@@ -69,7 +67,7 @@ extension Store {
             guard try db.changed("DELETE FROM staleness_notices WHERE stream_id = ?", [id]) == 1, !sinks.isEmpty,
                 try db.isActive(stream.account)
             else { return }
-            _ = try db.insertNotice(draft, id, sinks, runID, now)
+            _ = try db.insertNotice(notification, id, sinks, now)
         }
     }
 }
@@ -77,13 +75,12 @@ extension Store {
 extension Database {
     /// Stores a notification that carries no row, due at once.
     func insertNotice(
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         _ stream: Int64,
         _ sinks: [String],
-        _ runID: String,
         _ now: Timestamp
     ) throws -> Int64 {
-        let row = try insertNotification(draft, stream, rows: 1, runID, now)
+        let row = try insertNotification(notification, stream, now)
         try insertDeliveries(of: row, to: sinks, dueAt: now, now: now)
         return row
     }

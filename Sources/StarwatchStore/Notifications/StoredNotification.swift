@@ -12,7 +12,7 @@ package struct StoredNotification: Sendable, Hashable, Identifiable {
     package let id: String
     package let poll: PollName
     package let state: State
-    package let group: String
+    package let group: NotificationGroup
     package let count: Int
     package let title: String
     package let body: String

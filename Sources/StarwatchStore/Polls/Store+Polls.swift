@@ -103,8 +103,9 @@ extension Store {
     /// Stores how a cycle ended. A history row is written only for cycles that changed something or failed.
     package func finishCycle(_ cycle: CycleRecord) throws(StoreError) {
         let id = try streamID(cycle.stream)
-        let changed: PollOutcome? = cycle.outcome == .unchanged ? nil : cycle.outcome
-        guard let changed else { return try direct(.finishCycle) { db in try db.finish(cycle, of: id) } }
+        guard let outcome = cycle.outcome, outcome != .unchanged else {
+            return try direct(.finishCycle) { db in try db.finish(cycle, of: id) }
+        }
         try write(.finishCycle) { db in
             try db.finish(cycle, of: id)
             try db.run(
@@ -114,7 +115,7 @@ extension Store {
                 """,
                 [
                     id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
-                    cycle.finishedAt.milliseconds, changed.rawValue, cycle.newRows, cycle.reason,
+                    cycle.finishedAt.milliseconds, outcome.rawValue, cycle.newRows, cycle.reason,
                 ]
             )
         }

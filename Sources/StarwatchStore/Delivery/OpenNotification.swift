@@ -1,35 +1,5 @@
 package import StarwatchCore
 
-/// A notification as the dispatcher rendered it, before it is stored.
-package struct NotificationDraft: Sendable, Hashable {
-    /// The stable id, `ntf_…`; every try of every sink carries it.
-    package let id: String
-    /// The size of the group in words: `single`, `several` or `many`.
-    package let group: String
-    package let title: String
-    package let body: String
-    /// What sinks get, byte for byte, at every try.
-    package let payload: [UInt8]
-    /// What the payload's link stands for its rows by; stored with it for ``Shortlink/lifetime``.
-    package let shortlink: Shortlink?
-
-    package init(
-        id: String,
-        group: String,
-        title: String,
-        body: String,
-        payload: [UInt8],
-        shortlink: Shortlink? = nil
-    ) {
-        self.id = id
-        self.group = group
-        self.title = title
-        self.body = body
-        self.payload = payload
-        self.shortlink = shortlink
-    }
-}
-
 /// Permission to hand one notification to one sink until the lease ends.
 ///
 /// The result counts only under the lease it was given for: a worker that was given up cannot overrule its successor.
@@ -44,19 +14,15 @@ package struct DeliveryTicket: Sendable, Hashable {
     package let rejections: Int
 }
 
-/// A notification that is claimed and not confirmed, with the sinks it is due at.
+/// A notification that at least one sink is still due to get.
 package struct OpenNotification: Sendable, Hashable, Identifiable {
-    package let id: String
+    package let outgoing: OutgoingNotification
     package let stream: StreamKey
-    package let group: String
-    package let title: String
-    package let body: String
-    package let payload: [UInt8]
-    package let rowCount: Int
-    /// The run that claimed it.
-    package let runID: String
-    package let createdAt: Timestamp
+    /// One for every sink that is due, leased to the caller.
     package let tickets: [DeliveryTicket]
+
+    package var id: String { outgoing.id }
+    package var runID: String { outgoing.runID }
 }
 
 /// What a sink said.
