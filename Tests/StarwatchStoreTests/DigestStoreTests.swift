@@ -44,7 +44,7 @@ import Testing
             changes.fired = [.init(occurrence: occurrence(1), sinks: ["log"], runID: "run")]
         }
         let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
-        #expect(open.map(\.id) == ["ntf_first"] && open.map(\.body) == ["new"])
+        #expect(open.map(\.id) == ["ntf_first"] && open.map(\.outgoing.body) == ["new"])
         // Fired once, and its text is fixed from then on.
         _ = try await apply(store) { changes in
             changes.armed = [arming(1, token: "ntf_third", body: "late")]
@@ -52,7 +52,7 @@ import Testing
             changes.dropped = [occurrence(1)]
         }
         let later = world.now + .seconds(61)
-        #expect(try await store.openNotifications(now: later, leaseUntil: later).map(\.body) == ["new"])
+        #expect(try await store.openNotifications(now: later, leaseUntil: later).map(\.outgoing.body) == ["new"])
         #expect(try await store.digestState(of: World.alice, since: world.now).rows.map(\.token) == ["ntf_first"])
     }
 
@@ -187,7 +187,7 @@ import Testing
             case 3:
                 let lease = world.now + .seconds(5)
                 for open in try await store.openNotifications(now: world.now, leaseUntil: lease)
-                where open.stream.poll == Self.daily {
+                where open.stream.poll == PollName(Self.daily) {
                     for ticket in open.tickets {
                         let outcomes: [DeliveryOutcome] = [
                             .ok, .gone, .rejected(nextAttemptAt: world.now), .unavailable(nextAttemptAt: world.now),

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// What a callback is told. The account is a pseudonym; no text, URL or credential is in it.
+/// The JSON body of a callback. The account is a pseudonym; the body contains no text, URL or credential.
 public struct CallbackEvent: Sendable, Hashable, Codable {
-    /// `evt_…`, the same at every try.
+    /// `evt_…`, the same for every attempt.
     public let id: String
     public let type: String
     public let account: String?
@@ -15,7 +15,7 @@ public struct CallbackEvent: Sendable, Hashable, Codable {
     public let timezone: String
     public let appVersion: String
     public let createdAt: String
-    /// The configuration of the digests, of ``CallbackKind/configUpdated`` only.
+    /// The configuration of the digests; only for ``CallbackKind/configUpdated``.
     public let config: String?
 
     enum CodingKeys: String, CodingKey {
@@ -59,11 +59,10 @@ public struct CallbackEvent: Sendable, Hashable, Codable {
         self.config = config
     }
 
-    /// JSON with sorted keys; what is not known is left out.
+    /// JSON with sorted keys. Unknown fields are omitted.
     public func json() -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings always encode.
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

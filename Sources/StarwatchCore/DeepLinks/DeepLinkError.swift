@@ -1,4 +1,4 @@
-/// Why a text is no deep link. The sentences repeat nothing of it: links name JWTs and projects.
+/// The reason for rejecting a deep link. The texts quote nothing of it, because links name changes and projects.
 public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case notALink
     case unknownRoute

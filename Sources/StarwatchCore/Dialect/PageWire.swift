@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The JSON of a page in either dialect. Unknown keys are ignored: the server adds columns without notice.
+/// The JSON of a page in either dialect. Unknown keys are ignored, because the server adds columns without notice.
 struct PageWire: Decodable {
     private struct Items: Decodable {
         var all: [ItemWire] = []
@@ -38,8 +38,8 @@ struct PageWire: Decodable {
 
     enum CodingKeys: String, CodingKey { case data, hitLimit, pagination }
 
-    /// The most items that are looked at: many times what a server has on a page, and few enough that one which means
-    /// ill cannot make a small page fill the memory.
+    /// The largest number of decoded items: far above a real page, and low enough that a hostile server cannot fill the
+    /// memory with a small page.
     static let itemLimit = 10_000
 
     var data: [ItemWire]?
@@ -62,7 +62,7 @@ struct PageWire: Decodable {
     }
 }
 
-/// One item of a page. What is wrong with it is kept with it, so that it can be refused alone.
+/// One item of a page, with its own issues, so that it can be rejected alone.
 struct ItemWire: Decodable {
     enum CodingKeys: String, CodingKey {
         case plan, planSummary, previousClaim

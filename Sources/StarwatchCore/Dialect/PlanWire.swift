@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A plan as the endorser dialect sends it: anything but its identifiers may be null.
+/// A plan in the endorser dialect. Every field except the identifiers can be null.
 struct PlanWire: Decodable {
     var id: String?
     var handle: String?
@@ -31,7 +31,7 @@ struct PlanWire: Decodable {
     }
 }
 
-/// A plan as the canonical dialect promises it (R-VAL-02). All of the promise is checked only when strict.
+/// A plan in the canonical dialect (R-VAL-02). Only strict validation checks all fields.
 struct CanonicalPlanWire: Decodable {
     var id: String?
     var handle: String?
@@ -78,7 +78,7 @@ enum PlanKey: String, CodingKey {
 }
 
 extension FieldReader<PlanKey> {
-    /// What the plan is like, as far as it can be read: an odd field is no reason to refuse the change.
+    /// The details of the plan, as far as they are readable. An invalid detail is no reason to reject the change.
     fileprivate func details(name: String?) -> PlanDetails {
         func value<Value: Decodable>(_ key: PlanKey) -> Value? {
             (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
@@ -97,7 +97,7 @@ extension FieldReader<PlanKey> {
     }
 }
 
-/// The claim before the change, in the canonical form (R-VAL-03). Only its shape is checked.
+/// The `previousClaim` of an item in the canonical dialect (R-VAL-03). Only its shape is checked.
 struct PreviousClaimWire: Decodable {
     struct Metadata: Decodable {
         enum CodingKeys: String, CodingKey { case createdAt, updatedAt }

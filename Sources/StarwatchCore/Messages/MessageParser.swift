@@ -1,15 +1,15 @@
-/// Reads one message, from left to right.
+/// Parses one message from left to right.
 struct MessageParser {
     private typealias Part = MessagePattern.Part
 
-    /// What is around the text that is read.
+    /// The surroundings of the parsed text.
     private enum Place {
         case top
-        /// Inside a branch; `number` is the variable of a plural directly around it.
+        /// Inside a branch; `number` is the variable of a directly enclosing plural.
         case branch(number: String?)
     }
 
-    /// Deeper than any message that a person reads, and far from the end of the stack.
+    /// The deepest nesting: deeper than a readable message, and safe for the stack.
     private static let deepest = 8
 
     private let characters: [Character]
@@ -57,7 +57,8 @@ struct MessageParser {
         return parts
     }
 
-    /// An apostrophe: two are one; one before a special character quotes up to the next; any other is itself.
+    /// Parses an apostrophe. Two are a literal one; one before a special character quotes up to the next; any other is
+    /// literal.
     private mutating func quoted(_ place: Place, into text: inout String) {
         index += 1
         if next == "'" {
@@ -151,7 +152,7 @@ struct MessageParser {
 
     private mutating func skipSpaces() { while next?.isWhitespace == true { index += 1 } }
 
-    /// Letters, digits and `_`, with spaces around them.
+    /// Parses letters, digits and `_`, surrounded by optional spaces.
     private mutating func word(_ what: String) throws(MessageError) -> String {
         skipSpaces()
         var word = ""

@@ -4,7 +4,7 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
     package let id: String
     /// The run that made it.
     package let runID: String
-    /// The name of the poll, digest or feature that it is about.
+    /// The name of its poll, digest or feature.
     package let poll: String
     package let group: NotificationGroup
     /// The number of changes. A notification without changes counts as one.

@@ -10,7 +10,7 @@ public struct PollName: Sendable, Hashable, CustomStringConvertible, Codable {
         rawValue = text
     }
 
-    /// The name under which the store keeps a digest's notifications. Digests and polls never share a name.
+    /// The name under which the store keeps a digest's notifications. A digest never has the name of a poll.
     public init(_ digest: DigestName) { rawValue = digest.rawValue }
 
     public var description: String { rawValue }

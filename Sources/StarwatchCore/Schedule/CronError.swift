@@ -1,4 +1,4 @@
-/// Why a text is not a cron expression.
+/// The reason why a text is not a cron expression.
 public enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There are not five fields.
     case fieldCount(found: Int)
@@ -13,7 +13,7 @@ public enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The month and day fields name only dates that do not exist, such as 31 February.
     case neverFires
 
-    /// One sentence that names the field and what it takes.
+    /// One sentence with the field and its allowed values.
     public var description: String {
         switch self {
         case .fieldCount(let found):
