@@ -2,15 +2,15 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// The batch to acknowledge now: the open one with its key and ids, or else a new one.
+    /// The batch to acknowledge now: the open batch with its key, or else a new one.
     ///
-    /// A new one takes delivered and suppressed rows, lowest identifiers first; never dead, cancelled or bootstrap
-    /// ones.
+    /// A new batch takes delivered and suppressed rows, the lowest identifiers first. It never takes dead, cancelled or
+    /// bootstrap rows.
     ///
     /// - Parameters:
-    ///   - limit: The most ids of a new batch.
-    ///   - newKey: Makes the key of a new batch. Runs on the store's queue.
-    /// - Returns: `nil` when there is nothing to acknowledge, the open batch was deferred past `now`, or another identity
+    ///   - limit: The largest number of ids in a new batch.
+    ///   - newKey: Returns the key of a new batch. Runs on the store's queue.
+    /// - Returns: `nil` if there is nothing to acknowledge, the open batch is deferred past `now`, or another identity
     ///   is active.
     package func nextAckBatch(
         _ stream: StreamKey,
@@ -48,7 +48,7 @@ extension Store {
                         createdAt: open.time(5)
                     )
                 }
-                // Tried for so long that retention has deleted its rows: nothing is left to say.
+                // Retention has deleted the rows of this old batch, so nothing is left to acknowledge.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
             let dialect = try db.dialect(of: id)
@@ -70,7 +70,7 @@ extension Store {
             )
             while let row = try rows.next() {
                 let jwtID = try row.jwtID(1)
-                // Fetched before the server changed its dialect, and nothing that it could be told.
+                // The row comes from before the server changed its dialect. The server would not know the identifier.
                 if let dialect, jwtID.kind != dialect.idKind {
                     foreign.append(row[0])
                 } else {
@@ -108,7 +108,7 @@ extension Store {
         }
     }
 
-    /// Marks a batch acknowledged and advances the watermark, in one transaction (C-011).
+    /// Marks the batch as acknowledged and advances the watermark, in one transaction (C-011).
     package func completeAck(_ batch: AckBatch, now: Timestamp) throws(StoreError) -> AckCompletion {
         let id = try streamID(batch.stream)
         return try write(.acknowledge) { db in
@@ -122,11 +122,11 @@ extension Store {
         }
     }
 
-    /// Puts a batch off after a failed request; it keeps its ids, and its key.
+    /// Defers a batch after a failed request. The batch keeps its ids and its key.
     ///
     /// - Parameters:
-    ///   - isRefused: Whether the server refused it, and not the way to it failed.
-    ///   - newKey: Replaces the key when the server knows it with another body; `nil` keeps it.
+    ///   - isRefused: Whether the server refused the batch; `false` if the request did not reach it.
+    ///   - newKey: The new key if the server knows the old one with another body; `nil` keeps the key.
     package func deferAck(
         _ batch: AckBatch,
         until: Timestamp,
@@ -144,7 +144,7 @@ extension Store {
         }
     }
 
-    /// When the open batch is due; `nil` when there is none.
+    /// The time when the open batch is due; `nil` if there is none.
     package func nextAckAt(_ stream: StreamKey) throws(StoreError) -> Timestamp? {
         let id = try streamID(stream)
         return try direct(.read) { db in
@@ -152,8 +152,8 @@ extension Store {
         }
     }
 
-    /// Keeps the first half of a batch that the server did not take, under a new key and with its tries counted anew
-    /// (C-044). The rest is left to later batches.
+    /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts (C-044).
+    /// The other rows go into later batches.
     package func halveAck(_ batch: AckBatch, until: Timestamp, newKey: String) throws(StoreError) {
         try write(.acknowledge) { db in
             try db.run(
@@ -168,9 +168,9 @@ extension Store {
         }
     }
 
-    /// Acknowledges everything delivered or suppressed without asking a server that has no acknowledgement (C-028).
+    /// Acknowledges all delivered and suppressed rows locally, for a server without acknowledgement (C-028).
     ///
-    /// Closes an open batch: its request is not needed any more. Nothing is acknowledged when another identity is active.
+    /// Closes an open batch, because its request is no longer needed. Does nothing if another identity is active.
     package func acknowledgeLocally(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> AckCompletion {
         let id = try streamID(stream)
         return try write(.acknowledge) { db in
@@ -207,7 +207,9 @@ extension Store {
 }
 
 extension Database {
-    /// Marks the delivered and suppressed ones of these rows as acknowledged; how many.
+    /// Marks the delivered and suppressed rows of the list as acknowledged.
+    ///
+    /// - Returns: The number of rows.
     fileprivate func acknowledge(_ list: String, of count: Int, _ now: Timestamp) throws -> Int {
         let delivered = try changed(
             """
@@ -228,7 +230,9 @@ extension Database {
         return delivered + suppressed
     }
 
-    /// Marks everything delivered or suppressed of a stream as acknowledged; how many rows.
+    /// Marks all delivered and suppressed rows of a stream as acknowledged.
+    ///
+    /// - Returns: The number of rows.
     func acknowledgeAll(of stream: Int64, _ now: Timestamp) throws -> Int {
         let delivered = try changed(
             """

@@ -1,4 +1,4 @@
-/// What a store error is, in the words of the `kind` label.
+/// The kinds of store errors; the `kind` label.
 package enum StoreErrorKind: String, Sendable, CaseIterable {
     case busy
     case full
@@ -7,7 +7,7 @@ package enum StoreErrorKind: String, Sendable, CaseIterable {
     case version
 }
 
-/// Why the database could not do what was asked. Descriptions hold no row values.
+/// The error of a store operation. Descriptions contain no row values.
 package enum StoreError: Error, Sendable, Hashable {
     /// Another process held the write lock for longer than the busy timeout.
     case busy
@@ -15,18 +15,18 @@ package enum StoreError: Error, Sendable, Hashable {
     case alreadyOpen
     /// No space is left for the database.
     case full
-    /// The file is damaged or no database. `detail` is SQLite's own text.
+    /// The file is damaged or not a database. `detail` is SQLite's own text.
     case corrupt(detail: String)
-    /// A file could not be read, written, locked or trusted. `detail` is the system's or SQLite's text.
+    /// A file cannot be read, written, locked or trusted. `detail` is the system's or SQLite's text.
     case io(detail: String)
-    /// The schema is older or newer than this program can use (R-STO-13, C-197).
+    /// The program does not support the schema version (R-STO-13, C-197).
     case version(found: Int, supported: ClosedRange<Int>)
-    /// The file holds tables of another program.
+    /// The file contains tables of another program.
     case foreign
-    /// There is no file, and a host application has to make it.
+    /// The file does not exist, and a host application must create it.
     case absent
 
-    /// The closed word for metrics.
+    /// The kind, for metrics.
     package var kind: StoreErrorKind {
         switch self {
         case .busy, .alreadyOpen: .busy

@@ -21,7 +21,7 @@ extension Database {
 
     /// Makes a notification due at sinks.
     ///
-    /// - Parameter leasedUntil: Until when the caller has it to itself; `nil`: whoever claims first gets it.
+    /// - Parameter leasedUntil: The end of the caller's lease; `nil` for no lease.
     func insertDeliveries(
         of notification: Int64,
         to sinks: [String],

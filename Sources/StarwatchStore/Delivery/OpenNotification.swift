@@ -1,59 +1,59 @@
 package import StarwatchCore
 
-/// Permission to hand one notification to one sink until the lease ends.
+/// The permission to send one notification to one sink until the lease ends.
 ///
-/// The result counts only under the lease it was given for: a worker that was given up cannot overrule its successor.
+/// The result counts only under its own lease: a worker that lost its lease cannot overrule its successor.
 package struct DeliveryTicket: Sendable, Hashable {
     /// The notification's id, `ntf_…`.
     package let notification: String
     package let sink: String
     let lease: Int
-    /// How often this sink was given this notification before, whatever came of it.
+    /// The number of earlier attempts at this sink, whatever their result.
     package let earlierAttempts: Int
-    /// How often it refused it.
+    /// The number of rejections by this sink.
     package let rejections: Int
 }
 
-/// A notification that at least one sink is still due to get.
+/// A notification that is due at one or more sinks.
 package struct OpenNotification: Sendable, Hashable, Identifiable {
     package let outgoing: OutgoingNotification
     package let stream: StreamKey
-    /// One for every sink that is due, leased to the caller.
+    /// One ticket for every due sink, leased to the caller.
     package let tickets: [DeliveryTicket]
 
     package var id: String { outgoing.id }
     package var runID: String { outgoing.runID }
 }
 
-/// What a sink said.
+/// The result of one attempt.
 package enum DeliveryOutcome: Sendable, Hashable {
-    /// It accepted the notification (C-052).
+    /// The sink accepted the notification (C-052).
     case ok
-    /// It refused it; costs a try.
+    /// The sink rejected it. Counts as a retry.
     case rejected(nextAttemptAt: Timestamp)
-    /// It could not be reached; costs no try.
+    /// The sink was unreachable. Does not count as a retry.
     case unavailable(nextAttemptAt: Timestamp)
-    /// It was not asked: its circuit is open, or it wants to be left alone. Costs nothing.
+    /// Not sent, because the sink's circuit is open or the sink asked for a wait. Does not count as an attempt.
     case postponed(until: Timestamp)
-    /// It is gone for good (410): the notification is left to the other sinks.
+    /// The sink is permanently gone (410). The notification is left to the other sinks.
     case gone
 }
 
-/// What became of a notification when a result was recorded.
+/// The state of a notification after an attempt.
 package enum DeliveryResult: Sendable, Hashable {
-    /// The lease was not current any more, or the notification is closed; nothing was written.
+    /// The lease has ended, or the notification is closed. Nothing was written.
     case stale
-    /// Sinks are left to try.
+    /// Some sinks are still due.
     case waiting
-    /// At least one sink accepted it, and none is left to try.
+    /// At least one sink accepted it, none rejected it for good, and none is due.
     case delivered([JWTID])
-    /// No sink accepted it, and one refused it as often as a row may be.
+    /// A sink rejected it too often, and none is due.
     case dead([JWTID])
-    /// Every sink is gone: the rows are pending again.
+    /// Every sink is gone. The rows are pending again.
     case released(rows: Int)
 }
 
-/// What one sink said about one notification so far.
+/// The state of one notification at one sink.
 package struct SinkStatus: Sendable, Hashable {
     package enum State: String, Sendable, CaseIterable {
         case pending, ok, rejected, gone, cancelled
@@ -63,15 +63,15 @@ package struct SinkStatus: Sendable, Hashable {
     package let state: State
     package let attempts: Int
     package let rejections: Int
-    /// When it is tried next, while it is pending.
+    /// The time of the next attempt while the state is pending.
     package let nextAttemptAt: Timestamp
     package let updatedAt: Timestamp
 }
 
-/// What waits to be claimed in one stream.
+/// The rows of one stream that wait to be claimed.
 package struct DueSummary: Sendable, Hashable {
     package let count: Int
     package let oldestCreatedAt: Timestamp?
-    /// When a notification was last claimed, for `group_interval`; `nil` if never.
+    /// The time of the last claim, for `group_interval`; `nil` if there was none.
     package let lastNotifiedAt: Timestamp?
 }

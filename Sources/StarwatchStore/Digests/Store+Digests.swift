@@ -1,12 +1,12 @@
 import GRDB
 package import StarwatchCore
 
-/// Digests are read-only: they never acknowledge and touch no outbox row (C-054).
+/// Digests are read-only: they never acknowledge and never touch an outbox row (C-054).
 ///
-/// One that is fired becomes a notification of a stream of its own, without rows, so that the dispatcher delivers,
-/// retries and cancels it as any other.
+/// A fired digest becomes a notification without rows, in a stream of its own. The dispatcher delivers, retries and
+/// cancels it like any other.
 extension Store {
-    /// What is stored of an account's digests: all that is open, and what is due after `since`.
+    /// The stored digests of an account: all open occurrences, and those due after `since`.
     package func digestState(of account: DID, since: Timestamp) throws(StoreError) -> DigestState {
         try direct(.read) { db in
             var found: [DigestState.Row] = []
@@ -25,7 +25,7 @@ extension Store {
         }
     }
 
-    /// The content that was stored last of a request; `nil` if there is none. Its time may be that of a wrong clock.
+    /// The newest stored content of a source; `nil` if there is none. A wrong clock can have set its time.
     package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
         try direct(.read) { db in
             try db.row(
@@ -38,12 +38,12 @@ extension Store {
         }
     }
 
-    /// The changes of a stream that were or will be announced, the latest JWT first.
+    /// The changes of a stream that were or will be announced, the latest identifier first.
     ///
     /// - Parameters:
-    ///   - row: Those that were stored after this row; `nil`: those that were stored after `since`.
-    ///   - since: By the server's clock, as far as it was known.
-    /// - Returns: The changes, and the last row of all that there is.
+    ///   - row: Only changes stored after this row; `nil` for those stored after `since`.
+    ///   - since: A time by the server's clock.
+    /// - Returns: The changes, and the id of the newest outbox row.
     package func changesFound(
         in stream: StreamKey,
         after row: Int64?,
@@ -67,12 +67,13 @@ extension Store {
         }
     }
 
-    /// Changes what is stored of an account's digests.
+    /// Applies changes to an account's digests.
     ///
     /// - Parameters:
-    ///   - generation: Of the identity for which it was decided.
-    ///   - now: By the clock of deliveries.
-    /// - Returns: How many events were dropped to make room; `nil` when another identity is active: nothing is changed.
+    ///   - generation: The generation of the identity that the changes are for.
+    ///   - now: The time by the clock of deliveries.
+    /// - Returns: The number of events dropped for lack of room; `nil` if another identity is active and nothing was
+    ///   changed.
     package func apply(
         _ changes: DigestChanges,
         of account: DID,
@@ -84,7 +85,7 @@ extension Store {
         for digest in Set(changes.fired.map(\.occurrence.digest)) {
             streams[digest] = try streamID(StreamKey(account: account, server: server, poll: PollName(digest)))
         }
-        // What is fired becomes due at the sinks, as what is claimed does.
+        // Counted as a claim, because a fired digest becomes due at sinks.
         return try write(changes.fired.isEmpty ? .digest : .claim) { db in
             guard try db.isCurrent(account, generation: generation) else { return nil }
             for occurrence in changes.dropped {
@@ -112,13 +113,14 @@ extension Store {
         }
     }
 
-    /// Stores how a fetch ended: the content, and what it means for the occurrence that it was for.
+    /// Stores the result of a fetch: the content, and the new state of the occurrence that it was for.
     ///
     /// - Parameters:
-    ///   - occurrence: `nil`: for none, only to have content.
-    ///   - now: When the answer came, by the clock of schedules.
-    ///   - events: What callbacks are to be told of it.
-    /// - Returns: How many events were dropped to make room; `nil` when another identity is active: nothing is stored.
+    ///   - occurrence: The occurrence that the fetch was for; `nil` for a fetch of content only.
+    ///   - now: The time of the answer, by the clock of schedules.
+    ///   - events: The callback events to queue.
+    /// - Returns: The number of events dropped for lack of room; `nil` if another identity is active and nothing was
+    ///   stored.
     package func finishPrefetch(
         _ result: PrefetchResult,
         slot: String,
@@ -141,7 +143,7 @@ extension Store {
                     """,
                     [account.rawValue, slot, payload, now.milliseconds, etag, source]
                 )
-                // Nobody reads older ones: what is armed has its text.
+                // Older content is not needed, because armed occurrences have their text.
                 try db.run(
                     "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
                     [account.rawValue, source, db.lastInsertedRowID]
@@ -169,7 +171,7 @@ extension Store {
         }
     }
 
-    /// Gives up a fired digest at the sinks that do not have it and are not being asked just now.
+    /// Cancels a fired digest at the sinks that have not accepted it, except during a running attempt.
     package func giveUpDigest(_ token: String, now: Timestamp) throws(StoreError) {
         try write(.delivery) { db in
             guard
@@ -189,7 +191,7 @@ extension Store {
         }
     }
 
-    /// Forgets what is stored of digests that are not configured any more, but for what was shown.
+    /// Deletes the state of digests that are no longer configured. The record of shown occurrences stays.
     package func retainDigests(_ names: Set<DigestName>) throws(StoreError) {
         try write(.digest) { db in
             let kept = names.map(\.rawValue).sorted().joined(separator: ",")
@@ -209,13 +211,13 @@ extension Store {
         }
     }
 
-    /// Remembers the configuration of the digests, and what callbacks are to be told if it is another one than before.
-    /// The first one ever is not.
+    /// Stores the configuration of the digests and, if it changed, queues an event. The first configuration is no
+    /// change.
     ///
     /// - Parameters:
-    ///   - json: Without secrets.
-    ///   - event: `nil`: nobody is told.
-    /// - Returns: How many events were dropped; `nil`: nobody is told.
+    ///   - json: The configuration without secrets.
+    ///   - event: The event to queue; `nil` for none.
+    /// - Returns: The number of dropped events; `nil` if no event was queued.
     package func storeDigestConfiguration(
         _ json: String,
         telling event: EventDraft?,
@@ -237,7 +239,7 @@ extension Store {
     }
 }
 
-/// The rows of `notif_config`.
+/// The keys of `notif_config`.
 enum DigestConfigurationKey {
     static let configuration = "digests"
     static let armedThrough = "armed_through:"
@@ -310,7 +312,7 @@ extension Database {
         )
     }
 
-    /// Makes an armed occurrence a notification that is due at its sinks now.
+    /// Turns an armed occurrence into a notification that is due at its sinks now.
     fileprivate func fire(
         _ firing: DigestChanges.Firing,
         _ account: DID,

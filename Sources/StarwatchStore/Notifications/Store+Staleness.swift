@@ -1,15 +1,15 @@
 import GRDB
 package import StarwatchCore
 
-/// A notice of staleness that stands.
+/// The current notice that a stream is stale.
 package struct StalenessNotice: Sendable, Hashable {
     package let id: String
-    /// The sinks that took it.
+    /// The sinks that accepted it.
     package let takenBy: Set<String>
 }
 
 extension Store {
-    /// The notice that a stream is stale; `nil` when none stands.
+    /// The current notice that a stream is stale; `nil` if there is none.
     package func stalenessNotice(_ stream: StreamKey) throws(StoreError) -> StalenessNotice? {
         let id = try streamID(stream)
         return try direct(.read) { db in
@@ -26,7 +26,7 @@ extension Store {
         }
     }
 
-    /// Stores a notice, to be delivered at once; nothing while one stands, or for another identity than the active one.
+    /// Stores a notice for immediate delivery. Does nothing if there is one already or another identity is active.
     package func raiseStalenessNotice(
         _ stream: StreamKey,
         _ notification: OutgoingNotification,
@@ -43,7 +43,7 @@ extension Store {
         }
     }
 
-    /// Takes the notice back: what has not been delivered of it will not be, and `notification` goes to `sinks`.
+    /// Withdraws the notice: cancels its open deliveries and sends `notification` to `sinks`.
     package func clearStalenessNotice(
         _ stream: StreamKey,
         _ notification: OutgoingNotification,
@@ -73,7 +73,7 @@ extension Store {
 }
 
 extension Database {
-    /// Stores a notification that carries no row, due at once.
+    /// Stores a notification without rows, due at once.
     func insertNotice(
         _ notification: OutgoingNotification,
         _ stream: Int64,

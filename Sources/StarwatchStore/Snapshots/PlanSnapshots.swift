@@ -2,8 +2,7 @@ import FoundationEssentials
 import GRDB
 import StarwatchCore
 
-/// What the plans of one page were like when last seen: read and written once for each plan, however many changes of
-/// it the page has.
+/// The last seen details of the plans of one page. Each plan is read and written once per page.
 struct PlanSnapshots {
     private struct Snapshot {
         enum Content {
@@ -17,13 +16,13 @@ struct PlanSnapshots {
 
     private let stream: StreamKey
     private let encoder = JSONEncoder()
-    /// By plan; a plan without a snapshot has an entry too.
+    /// The snapshots by plan. A plan without a snapshot has an entry too.
     private var seen: [String: Snapshot?] = [:]
 
     init(_ stream: StreamKey) { self.stream = stream }
 
-    /// What differs between a plan's snapshot and `details`, as JSON; `nil` when there is no snapshot, or it is of no
-    /// earlier JWT.
+    /// The difference between a plan's snapshot and `details`, as JSON; `nil` if there is no snapshot of an earlier
+    /// change.
     mutating func difference(_ details: PlanDetails, of change: Change, _ db: Database) throws -> String? {
         guard let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == true else {
             return nil
@@ -40,14 +39,14 @@ struct PlanSnapshots {
         return String(decoding: try encoder.encode(details.changes(from: before)), as: UTF8.self)
     }
 
-    /// Makes `details` the plan's snapshot, unless a later change has been seen.
+    /// Makes `details` the plan's snapshot, unless it comes from a later change.
     mutating func keep(_ details: PlanDetails, of change: Change, _ db: Database) throws {
-        // JWTs of another kind are of a server that has changed its dialect: neither is the later one.
+        // Identifiers of another kind come from a former dialect, so neither change is the later one.
         if let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == false { return }
         seen[change.plan] = Snapshot(jwt: change.id, content: .new(details))
     }
 
-    /// Writes what has changed.
+    /// Writes the changed snapshots.
     func store(_ db: Database) throws {
         for (plan, snapshot) in seen.sorted(by: { $0.key < $1.key }) {
             guard let snapshot, case .new(let details) = snapshot.content else { continue }
