@@ -48,7 +48,7 @@ package struct Digest: Sendable {
     /// The same digest at its moment within ``DigestOptions/window``.
     func placed(for instance: String) -> Digest {
         var copy = self
-        copy.delay = Splay.delay(instance: instance, poll: name, within: options.window)
+        copy.delay = Splay.delay(instance: instance, poll: PollName(name), within: options.window)
         return copy
     }
 

@@ -141,7 +141,7 @@ extension Store {
         }
     }
 
-    /// Copies an account's stars into the archive if it has any.
+    /// Moves an account's stars into the archive if it has any.
     func archiveStars(of account: DID, _ db: Database, now: Timestamp) throws {
         guard try !db.stars(of: account).isEmpty else { return }
         try db.run(
