@@ -190,8 +190,8 @@ import Testing
             var notifications = feed.notifications.makeAsyncIterator()
             let shown = await notifications.next()
             #expect(shown?.id == id && shown?.body == "2 new (as of 2026-01-01 12:00)")
-            await #expect(throws: AgentError.self) { try await agent.fetchNow(PollName("weekly")!) }
-            await #expect(throws: AgentError.self) { try await agent.showNow(PollName("weekly")!) }
+            await #expect(throws: AgentError.self) { try await agent.fetchNow(DigestName("weekly")!) }
+            await #expect(throws: AgentError.self) { try await agent.showNow(DigestName("weekly")!) }
         }
     }
 
