@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// The JSON body of a callback. The account is a pseudonym; the body contains no text, URL or credential.
 public struct CallbackEvent: Sendable, Hashable, Codable {
     /// `evt_…`, the same for every attempt.
@@ -60,9 +58,5 @@ public struct CallbackEvent: Sendable, Hashable, Codable {
     }
 
     /// JSON with sorted keys. Unknown fields are omitted.
-    public func json() -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
+    public func json() -> String { StableJSON.text(of: self) }
 }

@@ -6,11 +6,23 @@ struct FieldReader<Key: CodingKey> {
     let container: KeyedDecodingContainer<Key>
     let strict: Bool
 
-    /// `nil` when the value is not an object. ``FieldReading/notAnObject(_:)`` is then the issue to report.
-    init?(_ decoder: any Decoder, keys: Key.Type) {
-        guard let container = try? decoder.container(keyedBy: keys) else { return nil }
+    private init(_ container: KeyedDecodingContainer<Key>, _ decoder: any Decoder) {
         self.container = container
         self.strict = decoder.userInfo[FieldReading.strictKey] as? Bool ?? false
+    }
+
+    /// Reads an object with `body` and returns its issues. A value that is not an object is one issue.
+    static func issues(
+        of decoder: any Decoder,
+        _: Key.Type = Key.self,
+        _ body: (inout FieldReader) -> Void
+    ) -> [ValidationIssue] {
+        guard let container = try? decoder.container(keyedBy: Key.self) else {
+            return [ValidationIssue(path: FieldReading.path(decoder.codingPath), problem: .wrongType)]
+        }
+        var fields = FieldReader(container, decoder)
+        body(&fields)
+        return fields.issues
     }
 
     /// The value of a field; `nil` with an issue if a required field is missing or has the wrong type.
@@ -51,9 +63,5 @@ package enum FieldReading {
             if let index = key.intValue { text += "[\(index)]" } else { text += "." + key.stringValue }
         }
         return text
-    }
-
-    static func notAnObject(_ decoder: any Decoder) -> [ValidationIssue] {
-        [ValidationIssue(path: path(decoder.codingPath), problem: .wrongType)]
     }
 }

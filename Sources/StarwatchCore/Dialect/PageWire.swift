@@ -26,13 +26,10 @@ struct PageWire: Decodable {
         var issues: [ValidationIssue] = []
 
         init(from decoder: any Decoder) throws {
-            guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-                issues = FieldReading.notAnObject(decoder)
-                return
+            issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+                hasMore = fields.read(.hasMore, required: true)
+                nextAfterId = fields.read(.nextAfterId, typed: true)
             }
-            hasMore = fields.read(.hasMore, required: true)
-            nextAfterId = fields.read(.nextAfterId, typed: true)
-            issues = fields.issues
         }
     }
 
@@ -48,17 +45,14 @@ struct PageWire: Decodable {
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-            issues = FieldReading.notAnObject(decoder)
-            return
+        issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+            let items: Items? = fields.read(.data, required: true)
+            if let items, items.isTooLong { fields.record(.data, .invalid) }
+            data = items?.all
+            hitLimit = fields.read(.hitLimit, typed: true)
+            pagination = fields.read(.pagination, typed: true)
+            if let pagination { fields.adopt(pagination.issues) }
         }
-        let items: Items? = fields.read(.data, required: true)
-        if let items, items.isTooLong { fields.record(.data, .invalid) }
-        data = items?.all
-        hitLimit = fields.read(.hitLimit, typed: true)
-        pagination = fields.read(.pagination, typed: true)
-        if let pagination { fields.adopt(pagination.issues) }
-        issues = fields.issues
     }
 }
 
@@ -78,26 +72,27 @@ struct ItemWire: Decodable {
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-            issues = FieldReading.notAnObject(decoder)
-            return
-        }
-        if fields.container.contains(.planSummary) {
-            if let plan: CanonicalPlanWire = fields.read(.planSummary, required: true) {
-                (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
-                fields.adopt(plan.issues)
+        issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+            if fields.container.contains(.planSummary) {
+                let plan: CanonicalPlanWire? = fields.read(.planSummary, required: true)
+                take(plan?.plan, &fields)
+                if fields.strict, let claim: PreviousClaimWire = fields.read(.previousClaim) {
+                    fields.adopt(claim.issues)
+                }
+            } else if fields.container.contains(.jwtId) {
+                id = fields.read(.jwtId, required: true)
+                handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
+                name = fields.read(.planName) ?? fields.read(.objectDescription)
+            } else {
+                let plan: EndorserPlanWire? = fields.read(.plan, required: true)
+                take(plan?.plan, &fields)
             }
-            if fields.strict, let claim: PreviousClaimWire = fields.read(.previousClaim) {
-                fields.adopt(claim.issues)
-            }
-        } else if fields.container.contains(.jwtId) {
-            id = fields.read(.jwtId, required: true)
-            handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
-            name = fields.read(.planName) ?? fields.read(.objectDescription)
-        } else if let plan: PlanWire = fields.read(.plan, required: true) {
-            (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
-            fields.adopt(plan.issues)
         }
-        issues = fields.issues
+    }
+
+    private mutating func take(_ plan: PlanWire?, _ fields: inout FieldReader<CodingKeys>) {
+        guard let plan else { return }
+        (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
+        fields.adopt(plan.issues)
     }
 }

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Starred plans that fit into one request, with their JSON.
 public struct PlanChunk: Sendable, Hashable {
     public let count: Int
@@ -12,8 +10,6 @@ public struct PlanChunk: Sendable, Hashable {
     public static func split(_ planIDs: [String], dialect: Dialect) -> [PlanChunk] {
         // Leaves room for the keys, two cursors and the limit.
         let bound = dialect.maxBodyBytes - 256
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
         var chunks: [PlanChunk] = []
         var json: [UInt8] = [UInt8(ascii: "[")]
         var count = 0
@@ -25,7 +21,7 @@ public struct PlanChunk: Sendable, Hashable {
             count = 0
         }
         for id in planIDs {
-            guard let encoded = try? encoder.encode(id) else { continue }
+            let encoded = StableJSON.bytes(of: id)
             if count == dialect.maxPlanIDs || (count > 0 && json.count + encoded.count + 2 > bound) { close() }
             if count > 0 { json.append(UInt8(ascii: ",")) }
             json.append(contentsOf: encoded)

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// The JSON of a digest for sinks: a ``NotificationMessage`` without changes, plus the fields of a digest.
 public struct DigestMessage: Sendable, Hashable, Codable {
     public let id: String
@@ -70,11 +68,7 @@ public struct DigestMessage: Sendable, Hashable, Codable {
     }
 
     /// JSON with sorted keys, so that every attempt sends the same bytes.
-    public func json() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map(Array.init) ?? []
-    }
+    public func json() -> [UInt8] { StableJSON.bytes(of: self) }
 
     /// Removes control characters from foreign content and limits its length.
     private static func bounded(_ text: String, _ length: Int, keepsLines: Bool) -> String {

@@ -1,7 +1,7 @@
 /// The decentralised identifier of an account.
 ///
-/// It is personal data, so it prints as `<did>`; code that needs the text reads ``rawValue``.
-/// The text is never normalised, because servers compare it byte for byte.
+/// It is personal data, so it prints as `<did>`; code that needs the text reads ``rawValue``. The text is never
+/// normalised, because servers compare it byte for byte.
 public struct DID: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
     public let rawValue: String
 

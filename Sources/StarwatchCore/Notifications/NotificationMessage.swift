@@ -155,11 +155,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     }
 
     /// JSON with sorted keys, so that every attempt sends the same bytes.
-    public func json() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map(Array.init) ?? []
-    }
+    public func json() -> [UInt8] { StableJSON.bytes(of: self) }
 
     /// Decodes the output of ``json()``, also of an older version; `nil` for other bytes.
     public init?(json: [UInt8]) {

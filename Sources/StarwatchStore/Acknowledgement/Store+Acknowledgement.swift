@@ -21,91 +21,65 @@ extension Store {
         let id = try streamID(stream)
         return try write(.acknowledge) { db in
             guard try db.isActive(stream.account) else { return nil }
-            if let open = try db.row(
+            let open = try db.row(
                 """
                 SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at, refusals
                 FROM ack_batches WHERE stream_id = ?
                 """,
                 [id]
-            ) {
+            )
+            if let open {
                 guard open.time(4) <= now else { return nil }
-                let ids = try jwtIDs(
-                    """
-                    SELECT jwt_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
-                    ORDER BY jwt_id
-                    """,
-                    [open[2] as String],
-                    db
-                )
-                if !ids.isEmpty {
-                    return AckBatch(
-                        id: open[0],
-                        stream: stream,
-                        key: open[1],
-                        ids: ids,
-                        attempts: open[3],
-                        refusals: open[6],
-                        createdAt: open.time(5)
-                    )
-                }
+                if let batch = try batch(open, stream, db) { return batch }
                 // Retention has deleted the rows of this old batch, so nothing is left to acknowledge.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
-            let dialect = try db.dialect(of: id)
-            var rowIDs: [Int64] = []
-            var ids: [JWTID] = []
-            var foreign: [Int64] = []
-            let rows = try db.rows(
-                """
-                SELECT id, jwt_id FROM (
-                    SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
-                        WHERE state = 'delivered' AND stream_id = ?1 ORDER BY jwt_id LIMIT ?2)
-                    UNION ALL
-                    SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
-                        WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
-                        ORDER BY jwt_id LIMIT ?2))
-                ORDER BY jwt_id LIMIT ?2
-                """,
-                [id, limit]
-            )
-            while let row = try rows.next() {
-                let jwtID = try row.jwtID(1)
-                // The row comes from before the server changed its dialect. The server would not know the identifier.
-                if let dialect, jwtID.kind != dialect.idKind {
-                    foreign.append(row[0])
-                } else {
-                    rowIDs.append(row[0])
-                    ids.append(jwtID)
-                }
+            let found = try db.acknowledgeable(of: id, limit: limit)
+            if !found.foreign.isEmpty {
+                let count = try db.acknowledge(jsonArray(found.foreign), of: found.foreign.count, now)
+                _ = try acknowledged(count, stream, id, db, now)
             }
-            if !foreign.isEmpty {
-                _ = try acknowledged(
-                    try db.acknowledge(jsonArray(foreign), of: foreign.count, now),
-                    stream,
-                    id,
-                    db,
-                    now
-                )
-            }
-            guard !ids.isEmpty else { return nil }
+            guard !found.ids.isEmpty else { return nil }
             let key = newKey()
             try db.run(
                 """
                 INSERT INTO ack_batches (stream_id, idempotency_key, row_ids, next_attempt_at, created_at)
                 VALUES (?1, ?2, ?3, ?4, ?4)
                 """,
-                [id, key, jsonArray(rowIDs), now.milliseconds]
+                [id, key, jsonArray(found.rows), now.milliseconds]
             )
             return AckBatch(
                 id: db.lastInsertedRowID,
                 stream: stream,
                 key: key,
-                ids: ids,
+                ids: found.ids,
                 attempts: 0,
                 refusals: 0,
                 createdAt: now
             )
         }
+    }
+
+    /// The stored batch; `nil` if none of its rows exists.
+    private func batch(_ open: Row, _ stream: StreamKey, _ db: Database) throws -> AckBatch? {
+        let ids = try jwtIDs(
+            """
+            SELECT jwt_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
+            ORDER BY jwt_id
+            """,
+            [open[2] as String],
+            db
+        )
+        guard !ids.isEmpty else { return nil }
+        return AckBatch(
+            id: open[0],
+            stream: stream,
+            key: open[1],
+            ids: ids,
+            attempts: open[3],
+            refusals: open[6],
+            createdAt: open.time(5)
+        )
     }
 
     /// Marks the batch as acknowledged and advances the watermark, in one transaction (C-011).
@@ -152,8 +126,8 @@ extension Store {
         }
     }
 
-    /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts (C-044).
-    /// The other rows go into later batches.
+    /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts (C-044). The
+    /// other rows go into later batches.
     package func halveAck(_ batch: AckBatch, until: Timestamp, newKey: String) throws(StoreError) {
         try write(.acknowledge) { db in
             try db.run(
@@ -207,6 +181,40 @@ extension Store {
 }
 
 extension Database {
+    /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first.
+    ///
+    /// `foreign` are rows from before the server changed its dialect. The server would not know their identifiers.
+    fileprivate func acknowledgeable(
+        of stream: Int64,
+        limit: Int
+    ) throws -> (rows: [Int64], ids: [JWTID], foreign: [Int64]) {
+        let dialect = try dialect(of: stream)
+        var found: (rows: [Int64], ids: [JWTID], foreign: [Int64]) = ([], [], [])
+        let rows = try rows(
+            """
+            SELECT id, jwt_id FROM (
+                SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
+                    WHERE state = 'delivered' AND stream_id = ?1 ORDER BY jwt_id LIMIT ?2)
+                UNION ALL
+                SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
+                    WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
+                    ORDER BY jwt_id LIMIT ?2))
+            ORDER BY jwt_id LIMIT ?2
+            """,
+            [stream, limit]
+        )
+        while let row = try rows.next() {
+            let id = try row.jwtID(1)
+            if let dialect, id.kind != dialect.idKind {
+                found.foreign.append(row[0])
+            } else {
+                found.rows.append(row[0])
+                found.ids.append(id)
+            }
+        }
+        return found
+    }
+
     /// Marks the delivered and suppressed rows of the list as acknowledged.
     ///
     /// - Returns: The number of rows.

@@ -25,48 +25,6 @@ extension Store {
         }
     }
 
-    /// The newest stored content of a source; `nil` if there is none. A wrong clock can have set its time.
-    package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
-        try direct(.read) { db in
-            try db.row(
-                """
-                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag FROM notif_contents
-                WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
-                """,
-                [account.rawValue, source]
-            ).map { StoredContent(payload: $0[0], fetchedAt: $0.time(1), validatedAt: $0.time(2), etag: $0[3]) }
-        }
-    }
-
-    /// The changes of a stream that were or will be announced, the latest identifier first.
-    ///
-    /// - Parameters:
-    ///   - row: Only changes stored after this row; `nil` for those stored after `since`.
-    ///   - since: A time by the server's clock.
-    /// - Returns: The changes, and the id of the newest outbox row.
-    package func changesFound(
-        in stream: StreamKey,
-        after row: Int64?,
-        since: Timestamp
-    ) throws(StoreError) -> (changes: [FoundChange], last: Int64) {
-        try direct(.read) { db in
-            let last: Int64 = try db.row("SELECT coalesce(max(id), 0) FROM notification_outbox")?[0] ?? 0
-            var found: [FoundChange] = []
-            let rows = try db.rows(
-                """
-                SELECT o.plan_id, o.name FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
-                WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
-                    AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END
-                    AND o.state NOT IN ('cancelled', 'suppressed')
-                ORDER BY o.jwt_id DESC
-                """,
-                [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds, row]
-            )
-            while let row = try rows.next() { found.append(FoundChange(plan: row[0], name: row[1])) }
-            return (found, last)
-        }
-    }
-
     /// Applies changes to an account's digests.
     ///
     /// - Parameters:
@@ -81,9 +39,10 @@ extension Store {
         server: String,
         now: Timestamp
     ) throws(StoreError) -> Int? {
-        var streams: [DigestName: Int64] = [:]
-        for digest in Set(changes.fired.map(\.occurrence.digest)) {
-            streams[digest] = try streamID(StreamKey(account: account, server: server, poll: PollName(digest)))
+        var fired: [(firing: DigestChanges.Firing, stream: Int64)] = []
+        for firing in changes.fired {
+            let poll = PollName(firing.occurrence.digest)
+            fired.append((firing, try streamID(StreamKey(account: account, server: server, poll: poll))))
         }
         // Counted as a claim, because a fired digest becomes due at sinks.
         return try write(changes.fired.isEmpty ? .digest : .claim) { db in
@@ -95,7 +54,7 @@ extension Store {
                 )
             }
             for arming in changes.armed { try db.arm(arming, account) }
-            for firing in changes.fired { try db.fire(firing, account, streams, now) }
+            for (firing, stream) in fired { try db.fire(firing, account, stream, now) }
             for ending in changes.ended { try db.end(ending, account) }
             for occurrence in changes.fetching {
                 try db.run(
@@ -110,64 +69,6 @@ extension Store {
                 )
             }
             return try db.enqueue(changes.events, now)
-        }
-    }
-
-    /// Stores the result of a fetch: the content, and the new state of the occurrence that it was for.
-    ///
-    /// - Parameters:
-    ///   - occurrence: The occurrence that the fetch was for; `nil` for a fetch of content only.
-    ///   - now: The time of the answer, by the clock of schedules.
-    ///   - events: The callback events to queue.
-    /// - Returns: The number of events dropped for lack of room; `nil` if another identity is active and nothing was
-    ///   stored.
-    package func finishPrefetch(
-        _ result: PrefetchResult,
-        slot: String,
-        source: String,
-        occurrence: DigestOccurrence?,
-        of account: DID,
-        generation: Int,
-        now: Timestamp,
-        events: [EventDraft] = []
-    ) throws(StoreError) -> Int? {
-        try write(.digest) { db in
-            guard try db.isCurrent(account, generation: generation) else { return nil }
-            switch result {
-            case .fetched(let payload, let etag):
-                try db.run(
-                    """
-                    INSERT OR REPLACE INTO notif_contents
-                        (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
-                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4)
-                    """,
-                    [account.rawValue, slot, payload, now.milliseconds, etag, source]
-                )
-                // Older content is not needed, because armed occurrences have their text.
-                try db.run(
-                    "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
-                    [account.rawValue, source, db.lastInsertedRowID]
-                )
-            case .notModified:
-                try db.run(
-                    """
-                    UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
-                        WHERE account = ?2 AND source = ?3 ORDER BY id DESC LIMIT 1)
-                    """,
-                    [now.milliseconds, account.rawValue, source]
-                )
-            case .failed: break
-            }
-            if let occurrence {
-                let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
-                try db.run(
-                    """
-                    UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
-                    """,
-                    occurrence.key(account) + [end.rawValue]
-                )
-            }
-            return try db.enqueue(events, now)
         }
     }
 
@@ -247,7 +148,7 @@ enum DigestConfigurationKey {
 }
 
 extension DigestOccurrence {
-    fileprivate func key(_ account: DID) -> StatementArguments {
+    func key(_ account: DID) -> StatementArguments {
         [account.rawValue, slot, fireAt.milliseconds]
     }
 }
@@ -284,11 +185,10 @@ extension Database {
         let prefix = DigestConfigurationKey.armedThrough
         let rows = try rows("SELECT k, v FROM notif_config WHERE substr(k, 1, ?) = ?", [prefix.count, prefix])
         while let row = try rows.next() {
-            if let name = DigestName(String((row[0] as String).dropFirst(prefix.count))),
+            guard let name = DigestName(String((row[0] as String).dropFirst(prefix.count))),
                 let time = Int64(row[1] as String)
-            {
-                found[name] = Timestamp(milliseconds: time)
-            }
+            else { throw Row.damaged }
+            found[name] = Timestamp(milliseconds: time)
         }
         return found
     }
@@ -316,7 +216,7 @@ extension Database {
     fileprivate func fire(
         _ firing: DigestChanges.Firing,
         _ account: DID,
-        _ streams: [DigestName: Int64],
+        _ stream: Int64,
         _ now: Timestamp
     ) throws {
         let fired = try changed(
@@ -326,7 +226,7 @@ extension Database {
             """,
             firing.occurrence.key(account) + [now.milliseconds]
         )
-        guard fired == 1, let stream = streams[firing.occurrence.digest] else { return }
+        guard fired == 1 else { return }
         try run(
             """
             INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)

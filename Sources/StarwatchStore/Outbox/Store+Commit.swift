@@ -89,39 +89,64 @@ extension Store {
                     continue
                 }
             }
-            let known = try db.row(
-                """
-                SELECT state, \(Schema.isOpenAgain) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
-                """,
-                [id, change.id.rawValue]
-            )
-            let isTombstone = known?[0] == OutboxState.evicted.rawValue
-            let isCancelled = known?[1] == true
-            let returns = announced && (isTombstone || isCancelled)
-            if known == nil || (returns && room <= 0) {
+            let meeting = try meet(change, page, id, hasRoom: room > 0, db)
+            if meeting == .outOfRoom {
                 counts.outOfRoom = true
                 counts.handled -= 1
                 return
             }
-            if returns {
-                try db.run(
-                    """
-                    UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, run_id = ?,
-                        created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
-                    WHERE stream_id = ? AND jwt_id = ?
-                    """,
-                    [change.name, page.runID, page.now.milliseconds, id, change.id.rawValue]
-                )
+            if meeting == .refetched || meeting == .reopened {
                 counts.refetched += 1
                 room -= 1
-                if isCancelled {
-                    counts.reopened += 1
-                    if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
-                }
+            }
+            if meeting == .reopened {
+                counts.reopened += 1
+                if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
             }
             counts.duplicates += 1
             counts.lastHandled = change.id
         }
+    }
+
+    /// The effect of a change that was not inserted.
+    private enum Meeting {
+        case known
+        /// A tombstone is pending again.
+        case refetched
+        /// A cancelled row is pending again.
+        case reopened
+        /// The change needs room, and there is none.
+        case outOfRoom
+    }
+
+    /// Handles a change whose row exists, or that has no room.
+    private func meet(
+        _ change: Change,
+        _ page: PageCommit,
+        _ id: Int64,
+        hasRoom: Bool,
+        _ db: Database
+    ) throws -> Meeting {
+        let row = try db.row(
+            """
+            SELECT state, \(Schema.isOpenAgain) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
+            """,
+            [id, change.id.rawValue]
+        )
+        guard let row else { return .outOfRoom }
+        let isTombstone = row[0] == OutboxState.evicted.rawValue
+        let isCancelled = row[1] == true
+        guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
+        guard hasRoom else { return .outOfRoom }
+        try db.run(
+            """
+            UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, run_id = ?,
+                created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+            WHERE stream_id = ? AND jwt_id = ?
+            """,
+            [change.name, page.runID, page.now.milliseconds, id, change.id.rawValue]
+        )
+        return isCancelled ? .reopened : .refetched
     }
 
     private func supersede(

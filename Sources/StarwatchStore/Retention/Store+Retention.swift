@@ -50,8 +50,8 @@ extension Store {
     /// Deletes expired rows in short transactions, and empties the write-ahead log (R-STO-20).
     ///
     /// Rows that the server can send again stay, however old: those near or above the fetch cursor or the watermark.
-    /// Without
-    /// them the last change of a quiet stream would be announced every week. Rows of a former dialect do not stay.
+    /// Without them the last change of a quiet stream would be announced every week. Rows of a former dialect do not
+    /// stay.
     ///
     /// Other work runs between the transactions, because retention is not urgent.
     package nonisolated func retention(
@@ -188,62 +188,85 @@ extension Store {
         _ policy: RetentionPolicy,
         _ now: Timestamp
     ) throws(StoreError) -> (watermarks: Int, settings: Int) {
-        let unpolled = (now - policy.watermarks).milliseconds
-        let (inactive, removed) = ((now - policy.settings).milliseconds, (now - policy.removed).milliseconds)
         let counts = try write(.retention) { db in
-            var (watermarks, settings) = (0, 0)
-            let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
-            for id in try Int64.fetchAll(old, arguments: [unpolled]) {
-                try cancelTombstones(of: id, db, now)
-                try db.run(
-                    """
-                    UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
-                        walk_before = NULL, walk_after = NULL WHERE id = ?
-                    """,
-                    [id]
-                )
-                watermarks += try db.changed(
-                    """
-                    DELETE FROM watermarks WHERE (account, server, poll) =
-                        (SELECT account, server, poll FROM streams WHERE id = ?)
-                    """,
-                    [id]
-                )
-            }
-            let idle = try db.cachedStatement(
-                sql: """
-                    SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
-                        accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
-                        OR updated_at < ?1 AND notificationPreferences = '{}'
-                            AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
-                    """
-            )
-            for account in try String.fetchAll(idle, arguments: [inactive, removed]) {
-                for table in ["notifications", "notification_outbox"] {
-                    let streams = "(SELECT id FROM streams WHERE account = ?)"
-                    try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
-                }
-                for table in [
-                    "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
-                    "request_windows", "streams",
-                ] {
-                    try db.run("DELETE FROM \(table) WHERE account = ?", [account])
-                }
-                settings += try db.changed("DELETE FROM settings WHERE accountDid = ?", [account])
-            }
-            try db.run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
-            // A host application that owns the database can have restored an account itself.
-            try db.run(
-                """
-                DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
-                    OR account NOT IN (SELECT accountDid FROM settings)
-                """,
-                []
+            let watermarks = try forgetWatermarks(unpolledSince: now - policy.watermarks, db, now)
+            let settings = try db.deleteAccounts(
+                inactiveSince: now - policy.settings,
+                removedBefore: now - policy.removed
             )
             return (watermarks, settings)
         }
         if counts.1 > 0 { streamIDs.removeAll() }
         return counts
+    }
+
+    /// Deletes the cursors and watermarks of streams that are no longer polled.
+    ///
+    /// - Returns: The number of watermarks.
+    private func forgetWatermarks(unpolledSince time: Timestamp, _ db: Database, _ now: Timestamp) throws -> Int {
+        var count = 0
+        let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
+        for id in try Int64.fetchAll(old, arguments: [time.milliseconds]) {
+            try cancelTombstones(of: id, db, now)
+            try db.run(
+                """
+                UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
+                    walk_before = NULL, walk_after = NULL WHERE id = ?
+                """,
+                [id]
+            )
+            count += try db.changed(
+                """
+                DELETE FROM watermarks WHERE (account, server, poll) =
+                    (SELECT account, server, poll FROM streams WHERE id = ?)
+                """,
+                [id]
+            )
+        }
+        return count
+    }
+}
+
+extension Database {
+    /// Deletes inactive and removed accounts with all their data.
+    ///
+    /// - Returns: The number of accounts.
+    fileprivate func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
+        var count = 0
+        let idle = try cachedStatement(
+            sql: """
+                SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+                    accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
+                    OR updated_at < ?1 AND notificationPreferences = '{}'
+                        AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+                """
+        )
+        for account in try String.fetchAll(
+            idle,
+            arguments: [inactiveSince.milliseconds, removedBefore.milliseconds]
+        ) {
+            for table in ["notifications", "notification_outbox"] {
+                let streams = "(SELECT id FROM streams WHERE account = ?)"
+                try run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
+            }
+            for table in [
+                "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
+                "request_windows", "streams",
+            ] {
+                try run("DELETE FROM \(table) WHERE account = ?", [account])
+            }
+            count += try changed("DELETE FROM settings WHERE accountDid = ?", [account])
+        }
+        try run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
+        // A host application that owns the database can have restored an account itself.
+        try run(
+            """
+            DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
+                OR account NOT IN (SELECT accountDid FROM settings)
+            """,
+            []
+        )
+        return count
     }
 }
 
