@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func itStandsForTheRowsOfItsNotificationForADay() async throws {
+    @Test func itResolvesToTheRowsOfItsNotificationForADay() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
@@ -32,7 +32,7 @@ import Testing
         #expect(try await store.shortlink(#require(Shortlink("other")), now: world.now) == nil)
     }
 
-    @Test func itOutlivesARestartAndRetries() async throws {
+    @Test func itSurvivesRestartsAndRetries() async throws {
         var store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         let open = try #require(try await claim(store, link))
@@ -43,7 +43,7 @@ import Testing
         #expect(try await store.shortlink(link, now: world.now)?.targets.count == 7)
     }
 
-    @Test func retentionTakesWhatIsPastItsTime() async throws {
+    @Test func retentionDeletesExpiredLinks() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
@@ -53,7 +53,7 @@ import Testing
         #expect(try await store.shortlink(link, now: world.now) == nil)
     }
 
-    @Test func anotherIdentityDoesNotSeeIt() async throws {
+    @Test func anotherIdentityCannotResolveIt() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
@@ -63,12 +63,12 @@ import Testing
         #expect(try await store.shortlink(link, now: world.now) == nil)
     }
 
-    @Test func aNotificationThatFailsToBeStoredLeavesNoLink() async throws {
+    @Test func aNotificationThatIsNotStoredLeavesNoLink() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
         try await world.commit(store, world.changes(8...9))
-        // The same id once more is refused, and with it all that belongs to it.
+        // A second notification with the same id fails, and its shortlink is not stored.
         let other = try #require(Shortlink("fedcba9876543210"))
         await #expect(throws: StoreError.self) { try await claim(store, other) }
         #expect(try await store.shortlink(other, now: world.now) == nil)

@@ -12,7 +12,7 @@ import Testing
         "timesafari://projects/garden-1/details?jwtId=\(jwt)",
         "timesafari://projects/https%3A%2F%2Fendorser.ch%2Fentity%2F01ABC/details?jwtId=\(ulid)",
     ])
-    func everyRouteIsReadAndWritten(_ url: String) throws {
+    func everyRouteParsesAndRenders(_ url: String) throws {
         #expect(try DeepLink(parsing: url).url == url)
     }
 
@@ -38,7 +38,7 @@ import Testing
         ("timesafari://projects/a/details?jwtIds=\(jwt)", .unknownParameter),
         ("timesafari://projects/a/details?jwtId=secret", .invalidJWT),
     ])
-    func whatIsWrongIsRefusedByTheRulesOfItsRoute(_ url: String, _ expected: DeepLinkError) {
+    func invalidLinksAreRejectedByTheRulesOfTheirRoute(_ url: String, _ expected: DeepLinkError) {
         #expect(throws: expected) { try DeepLink(parsing: url) }
     }
 
@@ -52,21 +52,21 @@ import Testing
         #expect(LinkedJWTs([]) == nil)
     }
 
-    @Test func anErrorIsOneSentenceThatRepeatsNothing() {
+    @Test func errorsAreOneSentenceWithoutLinkContent() {
         for error in DeepLinkError.allCases {
             #expect(error.description.hasSuffix(".") && !error.description.contains("\n"))
             #expect(!error.description.contains("secret") && !error.description.contains(Self.jwt))
         }
     }
 
-    @Test func aHandleThatCannotStandInALinkLeadsToItsUpdates() throws {
+    @Test func anInvalidHandleFallsBackToTheUpdates() throws {
         let jwt = try #require(JWTID(Self.jwt))
         #expect(DeepLink(plan: "a\nb", jwt: jwt) == .updates(LinkedJWTs(jwt)))
         #expect(DeepLink(plan: "..", jwt: jwt) == .updates(LinkedJWTs(jwt)))
     }
 
-    /// Whatever can be said can be said as a link and read again, and no link of updates has more than ten.
-    @Test func linksSurviveBeingWrittenAndRead() throws {
+    /// Every link parses back to itself, and no link of updates has more than ten JWT IDs.
+    @Test func linksRoundTrip() throws {
         var random = SplitMix64(seed: 11)
         let pieces = [
             "https://endorser.ch/entity/", "did:ethr:0xAB", "é", "🌻", " ", "/", "%", "?", "#", "&", "=", "a1",
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: 1...40, [1, 5, 20, 100])
-    func aNotificationsLinkNeverHoldsMoreThanTenJWTs(_ count: Int, _ largest: Int) throws {
+    func notificationLinksContainAtMostTenJWTs(_ count: Int, _ largest: Int) throws {
         let changes = (0..<count).map {
             Change(
                 id: .floor(.ulid, at: Timestamp(seconds: 1_767_225_600 + Int64($0))),
@@ -113,8 +113,7 @@ import Testing
             poll: try #require(PollName("poll")),
             kind: .starredProjects,
             changes: changes,
-            largestGroup: largest,
-            shortlink: needs ? Shortlink("abc") : nil,
+            context: NotificationContext(largestGroup: largest, shortlink: needs ? Shortlink("abc") : nil),
             createdAt: Timestamp(seconds: 1_767_225_600)
         )
         switch try DeepLink(parsing: message.deepLink) {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct PlanDetailsTests {
     @Test(arguments: Dialect.allCases)
-    func whatTheServerGivesIsReadInBothDialects(dialect: Dialect) throws {
+    func detailsAreDecodedInBothDialects(dialect: Dialect) throws {
         let id = dialect == .canonical ? "1794687476_UJcNFe_8ca6c574" : "01KDV8Y8000000000000000000"
         let jwt = try #require(JWTID(id))
         let plan = #"""
@@ -25,7 +25,7 @@ import Testing
         #expect(details[.endTime] == nil && details[.image] == nil && details[.url] == nil)
     }
 
-    @Test func onlyWhatDiffersIsAChange() {
+    @Test func onlyDifferencesAreChanges() {
         let before = PlanDetails([.name: "A", .description: "same", .url: "u"])
         let after = PlanDetails([.name: "B", .description: "same", .image: "i"])
         #expect(
@@ -37,7 +37,7 @@ import Testing
         #expect(after.changes(from: after).isEmpty)
     }
 
-    @Test func aLongTextIsKeptInPart() {
+    @Test func longTextsAreTruncated() {
         let long = PlanDetails([.description: String(repeating: "é", count: 10_000)])
         #expect((long[.description]?.utf8.count ?? 0) <= PlanDetails.longestText + 3)
     }
