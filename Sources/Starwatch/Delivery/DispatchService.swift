@@ -246,11 +246,13 @@ package final class DispatchService: Service {
                 poll: name,
                 kind: kind,
                 changes: rows.map(\.change),
-                largestGroup: largest,
-                messages: messages,
-                names: names,
-                fields: Dictionary(fields) { $1 },
-                shortlink: needsShortlink ? shortlink : nil,
+                context: NotificationContext(
+                    largestGroup: largest,
+                    messages: messages,
+                    names: names,
+                    fields: Dictionary(fields) { $1 },
+                    shortlink: needsShortlink ? shortlink : nil
+                ),
                 createdAt: now
             )
             return (OutgoingNotification(message), needsShortlink ? shortlink : nil)

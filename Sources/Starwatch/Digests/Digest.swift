@@ -60,17 +60,18 @@ package struct Digest: Sendable {
 
     /// What decides, in the zone as it is now.
     package var plan: DigestPlan {
-        DigestPlan(
+        var plan = DigestPlan(
             name: options.name,
             times: options.times,
             zone: zone(),
-            delay: delay,
             lead: options.lead,
             ttl: options.longestAge,
             mode: options.mode,
-            onMissing: options.onMissing,
-            onEmpty: options.onEmpty,
-            fingerprint: wording.fingerprint
+            onMissing: options.onMissing
         )
+        plan.delay = delay
+        plan.onEmpty = options.onEmpty
+        plan.fingerprint = wording.fingerprint
+        return plan
     }
 }

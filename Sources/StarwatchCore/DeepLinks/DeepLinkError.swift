@@ -14,9 +14,9 @@ public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomString
     public var description: String {
         switch self {
         case .notALink: "A deep link starts with timesafari://."
-        case .unknownRoute: "There is no such route in the app."
+        case .unknownRoute: "The app has no such route."
         case .missingParameter: "At least one of jwtIds, projectId, or shortlink must be provided."
-        case .unknownParameter: "The link has a parameter that its route does not know."
+        case .unknownParameter: "The link has a parameter that its route does not accept."
         case .repeatedParameter: "The link has a parameter twice."
         case .conflictingParameters: "A link has jwtIds or a shortlink, not both."
         case .tooManyJWTs: "Too many JWT IDs, use shortlink instead."

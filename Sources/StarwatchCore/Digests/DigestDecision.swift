@@ -28,11 +28,11 @@ public struct DigestDecision: Sendable, Hashable {
     /// The time of the next work; `nil` without digests.
     public var next: Timestamp?
 
-    /// How far ahead occurrences are armed: 24 h (C-161).
+    /// The time ahead for which occurrences are armed: 24 h (C-161).
     public static let horizon = Duration.seconds(86_400)
     /// The longest delay after which an occurrence is still shown, if the agent did not run at its time: 10 min.
     public static let grace = Duration.seconds(600)
-    /// How far back missed occurrences are recorded: 14 days, their retention.
+    /// The age up to which missed occurrences are recorded: 14 days, their retention.
     public static let memory = Duration.seconds(14 * 86_400)
 
     /// Decides for all digests.

@@ -30,39 +30,33 @@ public struct DigestPlan: Sendable {
     public var times: [DayTime]
     public var zone: any TimeZoneRules
     /// The delay after each of ``times``, from ``Splay``; the same every day.
-    public var delay: Duration
+    public var delay = Duration.zero
     /// The time between the fetch and the occurrence.
     public var lead: Duration
     /// The longest age of content when it is shown.
     public var ttl: Duration
     public var mode: DigestMode
     public var onMissing: DigestFallback
-    public var onEmpty: EmptyContent
+    public var onEmpty = EmptyContent.show
     /// Hash of all settings that affect the texts. When it changes, the texts are rendered again.
-    public var fingerprint: Int64
+    public var fingerprint: Int64 = 0
 
     public init(
         name: DigestName,
         times: [DayTime],
         zone: any TimeZoneRules,
-        delay: Duration = .zero,
         lead: Duration,
         ttl: Duration,
         mode: DigestMode,
-        onMissing: DigestFallback,
-        onEmpty: EmptyContent = .show,
-        fingerprint: Int64 = 0
+        onMissing: DigestFallback
     ) {
         self.name = name
         self.times = times
         self.zone = zone
-        self.delay = delay
         self.lead = lead
         self.ttl = ttl
         self.mode = mode
         self.onMissing = onMissing
-        self.onEmpty = onEmpty
-        self.fingerprint = fingerprint
     }
 
     /// The occurrences in `(start, end]`, by slot and then by time.

@@ -19,7 +19,7 @@ public struct MessageCatalogue: Sendable, Hashable {
         /// The reason, without a full stop.
         public var description: String {
             switch self {
-            case .unknownLanguage: "the plural rules of this language are not known"
+            case .unknownLanguage: "the plural rules of this language are unknown"
             case .notAnObject: "must be a JSON object of texts"
             case .unknownKey(let key): "there is no message \(key)"
             case .pattern(let key, let error): "\(key): \(error)"

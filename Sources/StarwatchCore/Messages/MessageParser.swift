@@ -95,7 +95,7 @@ struct MessageParser {
         default:
             index = start
             skipSpaces()
-            throw error("only plural and select are known here")
+            throw error("only plural and select are supported here")
         }
     }
 
@@ -109,7 +109,7 @@ struct MessageParser {
                     throw error("a number must follow =", at: start)
                 }
                 guard plural.exact.updateValue(try branch(number: name), forKey: number) == nil else {
-                    throw error("=\(number) is there twice", at: start)
+                    throw error("=\(number) is repeated", at: start)
                 }
             } else {
                 let word = try self.word("a category or }")
@@ -118,7 +118,7 @@ struct MessageParser {
                     throw error("a plural's branches are =n, \(words)", at: start)
                 }
                 guard plural.categories.updateValue(try branch(number: name), forKey: category) == nil else {
-                    throw error("\(word) is there twice", at: start)
+                    throw error("\(word) is repeated", at: start)
                 }
             }
         }
@@ -132,7 +132,7 @@ struct MessageParser {
             let start = index
             let word = try self.word("a word or }")
             guard select.branches.updateValue(try branch(number: nil), forKey: word) == nil else {
-                throw error("\(word) is there twice", at: start)
+                throw error("\(word) is repeated", at: start)
             }
         }
         guard select.branches["other"] != nil else { throw error("a select needs a branch for other") }
@@ -160,7 +160,7 @@ struct MessageParser {
             word.append(character)
             index += 1
         }
-        guard !word.isEmpty else { throw error("here must be \(what)") }
+        guard !word.isEmpty else { throw error("expected \(what)") }
         skipSpaces()
         return word
     }
@@ -173,7 +173,7 @@ struct MessageParser {
     }
 
     private mutating func expect(_ character: Character) throws(MessageError) {
-        guard take(character) else { throw error("here must be \(character)") }
+        guard take(character) else { throw error("expected \(character)") }
     }
 
     private func error(_ problem: String, at place: Int? = nil) -> MessageError {

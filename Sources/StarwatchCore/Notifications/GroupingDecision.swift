@@ -14,7 +14,7 @@ public enum GroupingDecision: Sendable, Hashable {
     ///     comes from a clock that was set back. The real wait is then unknown, so the change is due.
     ///   - lastNotified: The time of the stream's last notification; `nil` if there was none. A time in the future
     ///     counts as none.
-    ///   - groupWait: How long the first change of a group waits for others.
+    ///   - groupWait: The wait of the first change of a group for others.
     ///   - groupInterval: The shortest time between two notifications of the stream.
     public static func decide(
         now: Timestamp,

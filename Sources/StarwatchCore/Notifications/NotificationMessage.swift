@@ -61,27 +61,20 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     ///
     /// - Parameters:
     ///   - id: The stable id, kept through every retry, so that sinks can recognise a repetition.
-    ///   - largestGroup: The largest count of ``NotificationGroup/several``.
-    ///   - messages: The texts, and with them the locale.
-    ///   - names: The host's project names by handle. They take precedence over the server's names.
-    ///   - fields: The changed fields by JWT ID; changes without a known earlier state have no entry.
-    ///   - shortlink: The shortlink for changes that do not fit into a link, see ``needsShortlink(_:largestGroup:)``.
+    ///   - context: The other data of the texts and links.
     public init(
         id: String,
         runID: String,
         poll: PollName,
         kind: PollKind,
         changes: [Change],
-        largestGroup: Int,
-        messages: Messages = .english,
-        names: [String: String] = [:],
-        fields: [JWTID: [String: FieldChange]] = [:],
-        shortlink: Shortlink? = nil,
+        context: NotificationContext,
         createdAt: Timestamp
     ) {
-        func name(_ change: Change) -> String? { names[change.plan] ?? change.name }
+        func name(_ change: Change) -> String? { context.names[change.plan] ?? change.name }
+        let messages = context.messages
         let wording = NotificationWording(kind: kind, messages: messages)
-        let group = NotificationGroup(count: changes.count, largest: largestGroup)
+        let group = NotificationGroup(count: changes.count, largest: context.largestGroup)
         let offered = NotificationAction.offered(in: group)
         self.id = id
         self.runID = runID
@@ -92,7 +85,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         (title, body) = wording.text(count: changes.count, name: changes.first.flatMap(name))
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        deepLink = Self.link(to: changes, of: group, shortlink: shortlink).url
+        deepLink = Self.link(to: changes, of: group, shortlink: context.shortlink).url
         actions = offered.map(\.rawValue)
         actionLabels = Dictionary(
             uniqueKeysWithValues: offered.map { ($0.rawValue, messages.text($0.label(in: group))) }
@@ -105,7 +98,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
                 plan: change.plan,
                 name: name(change),
                 changedAt: change.changedAt.iso8601,
-                fields: fields[change.id]
+                fields: context.fields[change.id]
             )
         }
     }

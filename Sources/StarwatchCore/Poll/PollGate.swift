@@ -9,11 +9,8 @@ public struct PollGate: Sendable, Hashable {
     /// The end of a wait before which no request is allowed; `nil` for no wait.
     public var notBefore: Timestamp?
     public var circuitIsOpen: Bool
-    /// The number of rows that are pending or claimed.
-    public var openRows: Int
-    public var maxUndelivered: Int
-    /// The fraction of ``maxUndelivered`` at which polling pauses.
-    public var backpressureThreshold: Double
+    /// Whether the outbox is so full that polling pauses. Delivery continues.
+    public var isUnderPressure: Bool
 
     public init(
         hasIdentity: Bool,
@@ -21,18 +18,14 @@ public struct PollGate: Sendable, Hashable {
         optedOut: Bool,
         notBefore: Timestamp?,
         circuitIsOpen: Bool,
-        openRows: Int,
-        maxUndelivered: Int,
-        backpressureThreshold: Double
+        isUnderPressure: Bool
     ) {
         self.hasIdentity = hasIdentity
         self.hasStars = hasStars
         self.optedOut = optedOut
         self.notBefore = notBefore
         self.circuitIsOpen = circuitIsOpen
-        self.openRows = openRows
-        self.maxUndelivered = maxUndelivered
-        self.backpressureThreshold = backpressureThreshold
+        self.isUnderPressure = isUnderPressure
     }
 
     /// The most fundamental reason to skip the cycle; `nil` if it can start.
@@ -46,12 +39,9 @@ public struct PollGate: Sendable, Hashable {
         return nil
     }
 
-    /// Whether the outbox is so full that polling pauses. Delivery continues.
-    public var isUnderPressure: Bool {
-        Self.isUnderPressure(openRows: openRows, maxUndelivered: maxUndelivered, threshold: backpressureThreshold)
-    }
-
-    /// Whether `openRows` reaches `threshold` of `maxUndelivered` (R-PRS-02).
+    /// Whether `openRows`, the rows that are pending or claimed, reach `threshold` of `maxUndelivered` (R-PRS-02).
+    ///
+    /// - Parameter threshold: A fraction of `maxUndelivered`.
     public static func isUnderPressure(openRows: Int, maxUndelivered: Int, threshold: Double) -> Bool {
         Double(openRows) >= Double(maxUndelivered) * threshold
     }

@@ -19,11 +19,11 @@ public enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
         case .fieldCount(let found):
             "A schedule has five fields (minute hour day-of-month month day-of-week), but this one has \(found)."
         case .value(let field, let text):
-            "The \(field.rawValue) field of the schedule has '\(text.prefix(40))'; it takes \(field.allowed), "
+            "The \(field.rawValue) field of the schedule has '\(text.prefix(40))'; it accepts \(field.allowed), "
                 + "lists, ranges, and '*'."
         case .range(let field, let text):
             "The \(field.rawValue) field of the schedule has the range '\(text.prefix(40))', which ends before it "
-                + "begins; it takes \(field.allowed) in rising order."
+                + "begins; it accepts \(field.allowed) in rising order."
         case .step(let field, let text):
             "The \(field.rawValue) field of the schedule has '\(text.prefix(40))'; its step must be a number from "
                 + "1 to \(field.valueCount)."

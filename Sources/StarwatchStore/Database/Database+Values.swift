@@ -67,7 +67,7 @@ extension Row {
 
     func bytes(_ index: Int) -> [UInt8] { [UInt8](self[index] as Data) }
 
-    static var damaged: StoreError { .corrupt(detail: "a stored value is not one this program writes") }
+    static var damaged: StoreError { .corrupt(detail: "a stored value is invalid") }
 }
 
 /// A JSON array of row ids, for `json_each`.

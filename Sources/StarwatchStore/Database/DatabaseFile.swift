@@ -16,7 +16,7 @@ enum DatabaseFile {
         guard stat(path, &info) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
         guard info.st_mode & S_IFMT == S_IFREG else { throw StoreError.io(detail: "it is not a regular file") }
         guard info.st_mode & 0o077 == 0 else {
-            throw StoreError.io(detail: "others may read or write it: run chmod 600 on it")
+            throw StoreError.io(detail: "other users can read or write it: run chmod 600 on it")
         }
     }
 

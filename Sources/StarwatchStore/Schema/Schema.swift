@@ -68,7 +68,7 @@ extension Database {
     /// Reads every page, so that damage is found now.
     func checkPages() throws {
         guard try String.fetchOne(self, sql: "PRAGMA quick_check(1)") == "ok" else {
-            throw StoreError.corrupt(detail: "a check of its pages failed")
+            throw StoreError.corrupt(detail: "the check of its pages failed")
         }
     }
 }
