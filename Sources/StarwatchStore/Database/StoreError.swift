@@ -42,7 +42,7 @@ extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .busy:
-            "another program has locked the database: close that program, then retry"
+            "the database is locked by another program: close that program, then retry"
         case .alreadyOpen:
             "another agent has this database open: stop it, or give this agent its own storage.path"
         case .full:
