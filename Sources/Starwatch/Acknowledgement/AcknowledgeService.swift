@@ -77,8 +77,8 @@ package final class AcknowledgeService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (mark, start) = (store.mark, clock.now)
-        let rest = memory.rest(mark: mark, at: start)
+        let (revision, start) = (store.revision, clock.now)
+        let rest = memory.rest(revision: revision, at: start)
         if rest.isResting { return Pass(next: rest.next) }
         memory.forget()
         do throws(StoreError) {
@@ -95,7 +95,7 @@ package final class AcknowledgeService: Service {
                 environment.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
-            if !pass.hasTried, !Task.isCancelled { memory.remember(mark: mark, at: start, next: pass.next) }
+            if !pass.hasTried, !Task.isCancelled { memory.remember(revision: revision, at: start, next: pass.next) }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)

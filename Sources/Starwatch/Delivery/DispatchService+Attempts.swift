@@ -50,19 +50,7 @@ extension DispatchService {
             return await record(ticket, .postponed(until: until), notification)
         }
         let start = environment.time.monotonic
-        let result = await deliver(
-            OutgoingNotification(
-                id: notification.id,
-                runID: notification.runID,
-                poll: notification.stream.poll.rawValue,
-                group: NotificationGroup(rawValue: notification.group) ?? .many,
-                count: notification.rowCount,
-                title: notification.title,
-                body: notification.body,
-                payload: notification.payload
-            ),
-            to: slot
-        )
+        let result = await deliver(notification.outgoing, to: slot)
         // Given up in the middle: the sink is not to blame, and does not hold the claim for longer than its lease.
         if Task.isCancelled, result.isNoAnswer {
             if let changed = slot.abandon(at: clock.now) { note(changed, of: slot) }

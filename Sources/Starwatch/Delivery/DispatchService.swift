@@ -102,8 +102,8 @@ package final class DispatchService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (mark, start) = (store.mark, clock.now)
-        let rest = memory.rest(mark: mark, at: start)
+        let (revision, start) = (store.revision, clock.now)
+        let rest = memory.rest(revision: revision, at: start)
         if rest.isResting {
             latest.withLock { $0 = start }
             return Pass(next: rest.next)
@@ -122,7 +122,9 @@ package final class DispatchService: Service {
             if let failure { throw failure }
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
             // Staleness comes with time alone.
-            if open.isEmpty, !options.stalenessNotice { memory.remember(mark: mark, at: start, next: pass.next) }
+            if open.isEmpty, !options.stalenessNotice {
+                memory.remember(revision: revision, at: start, next: pass.next)
+            }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
@@ -224,8 +226,7 @@ package final class DispatchService: Service {
             now: now,
             limit: Self.rowsPerNotification,
             leaseUntil: now + Self.lease,
-            sinks: active,
-            runID: runID
+            sinks: active
         ) { rows in
             let needsShortlink = NotificationMessage.needsShortlink(rows.count, largestGroup: largest)
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
@@ -235,27 +236,21 @@ package final class DispatchService: Service {
                 poll: name,
                 kind: kind,
                 changes: rows.map(\.change),
-                largestGroup: largest,
-                messages: messages,
-                names: names,
-                fields: Dictionary(fields) { $1 },
-                shortlink: needsShortlink ? shortlink : nil,
+                context: NotificationContext(
+                    largestGroup: largest,
+                    messages: messages,
+                    names: names,
+                    fields: Dictionary(fields) { $1 },
+                    shortlink: needsShortlink ? shortlink : nil
+                ),
                 createdAt: now
             )
-            return NotificationDraft(
-                id: id,
-                group: message.group.rawValue,
-                title: message.title,
-                body: message.body,
-                payload: message.json(),
-                shortlink: needsShortlink ? shortlink : nil
-            )
+            return (OutgoingNotification(message), needsShortlink ? shortlink : nil)
         }
         guard let notification else { return [] }
         pass.made += 1
-        let group = NotificationGroup(rawValue: notification.group) ?? .many
-        if let poll { metrics.outbox.notifications[poll.label, group].increment() }
-        if due.count > notification.rowCount { pass.next = now }
+        if let poll { metrics.outbox.notifications[poll.label, notification.outgoing.group].increment() }
+        if due.count > notification.outgoing.count { pass.next = now }
         return [notification]
     }
 }

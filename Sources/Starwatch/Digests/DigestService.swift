@@ -13,7 +13,7 @@ package final class DigestService: Service {
     package struct Pass: Sendable, Hashable {
         /// The one fetch of an occurrence, or one for content only. It is marked as begun, and nobody else makes it.
         package struct Fetch: Sendable, Hashable {
-            package let digest: PollName
+            package let digest: DigestName
             package let occurrence: DigestOccurrence?
             package let account: DID
             package let generation: Int
@@ -118,7 +118,7 @@ package final class DigestService: Service {
             let now = time.now
             var state = try await store.digestState(of: did, since: now - .days(1))
             if try await giveUp(state, now) { state = try await store.digestState(of: did, since: now - .days(1)) }
-            var contents: [PollName: StoredContent] = [:]
+            var contents: [DigestName: StoredContent] = [:]
             for digest in digests {
                 contents[digest.name] = try await store.digestContent(source: digest.source, account: did)
             }
@@ -161,7 +161,7 @@ package final class DigestService: Service {
     /// Takes back from the sinks what has become too old there.
     private func giveUp(_ state: DigestState, _ now: Timestamp) async throws(StoreError) -> Bool {
         var isAny = false
-        for row in state.rows where row.row.isFired && row.notification == "open" {
+        for row in state.rows where row.row.isFired && row.notification == .open {
             guard let ttl = digests.first(where: { $0.name == row.row.occurrence.digest })?.options.longestAge,
                 DigestChangeMaker.isTooOld(row, ttl: ttl, now: now)
             else { continue }
@@ -173,7 +173,7 @@ package final class DigestService: Service {
 
     /// Content for digests that have none yet: once after every start and change of identity (C-167).
     private func warmUp(
-        _ contents: [PollName: StoredContent],
+        _ contents: [DigestName: StoredContent],
         _ decision: DigestDecision,
         _ account: DID,
         _ generation: Int,

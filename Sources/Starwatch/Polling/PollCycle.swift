@@ -145,9 +145,11 @@ package final class PollCycle: Sendable {
             optedOut: snapshot.optedOut.contains(poll.kind),
             notBefore: await gate.heldUntil(now: now),
             circuitIsOpen: !(await gate.isReady(now: now)),
-            openRows: state?.openRows ?? 0,
-            maxUndelivered: outbox.maxUndelivered,
-            backpressureThreshold: outbox.backpressureThreshold
+            isUnderPressure: PollGate.isUnderPressure(
+                openRows: state?.openRows ?? 0,
+                maxUndelivered: outbox.maxUndelivered,
+                threshold: outbox.backpressureThreshold
+            )
         )
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
@@ -485,7 +487,7 @@ package final class PollCycle: Sendable {
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue
         if outcome == .unchanged {
-            store.noteUnchanged(record)
+            store.recordUnchanged(record)
         } else {
             do {
                 try await store.finishCycle(record)

@@ -15,8 +15,8 @@ extension ConfigurationReader {
             let digest = section.section(entry.key)
             if let problem = ValueRules.name(entry.key) {
                 digest.report(problem)
-            } else if let name = PollName(entry.key), !digest.isMisplaced {
-                if options.polls.contains(where: { $0.name == name }) {
+            } else if let name = DigestName(entry.key), !digest.isMisplaced {
+                if options.polls.contains(where: { $0.name.rawValue == entry.key }) {
                     digest.report("is the name of a poll; choose one of its own.")
                 }
                 readDigest(name, digest)
@@ -24,7 +24,7 @@ extension ConfigurationReader {
         }
     }
 
-    private mutating func readDigest(_ name: PollName, _ section: SettingsSection) {
+    private mutating func readDigest(_ name: DigestName, _ section: SettingsSection) {
         section.allow([
             "times", "timezone", "window", "fetch", "poll", "lead", "ttl", "title", "body", "fallback_title",
             "fallback_body", "mode", "on_missing", "on_empty", "sinks",
@@ -55,7 +55,7 @@ extension ConfigurationReader {
     }
 
     /// What a digest shows: what is fetched, or what a poll has found.
-    private func readContent(of name: PollName, _ section: SettingsSection) -> DigestOptions {
+    private func readContent(of name: DigestName, _ section: SettingsSection) -> DigestOptions {
         guard section.has("poll") else {
             return DigestOptions(name: name, fetch: readFetch(section.section("fetch"), postsAlways: false))
         }

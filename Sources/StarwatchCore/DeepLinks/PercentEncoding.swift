@@ -1,6 +1,6 @@
-/// RFC 3986's percent-encoding.
+/// Percent-encoding as in RFC 3986.
 enum PercentEncoding {
-    /// Everything but the unreserved bytes.
+    /// Encodes every byte except the unreserved ones.
     static func encode(_ text: String) -> String {
         let hex = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
@@ -13,7 +13,7 @@ enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// `nil` for a malformed escape, and for bytes that are not UTF-8.
+    /// `nil` for a malformed escape and for bytes that are not UTF-8.
     static func decode(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -7,7 +7,7 @@ import StarwatchTelemetry
 
 /// A bench with one digest at 13:00 UTC, an hour after its clock starts, whose content is the mock's.
 enum DigestBench {
-    static let name = PollName("daily")!
+    static let name = DigestName("daily")!
     static let day = ManualClock.start + .seconds(3600)
 
     static func run(

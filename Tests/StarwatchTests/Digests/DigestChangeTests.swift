@@ -6,7 +6,7 @@ import Testing
 
 /// Digests whose neighbours or sinks go.
 @Suite struct DigestChangeTests {
-    private static let weekly = PollName("weekly")!
+    private static let weekly = DigestName("weekly")!
 
     @Test func aDigestThatIsRemovedLeavesTheOtherOneArmedAndItComes() async throws {
         try await DigestBench.run(options: { options in

@@ -233,7 +233,7 @@ import Testing
             digest: { digest, _ in digest.body = "{{typo}}" },
             options: { options in
                 var quiet = options.digests[0]
-                quiet.name = PollName("quiet")!
+                quiet.name = DigestName("quiet")!
                 quiet.fetch.url += "?quiet"
                 quiet.onEmpty = .skip
                 options.digests.append(quiet)
