@@ -20,15 +20,14 @@ import Testing
             seen.report.yield($0)
             return answer(body: "{}")
         }
-        let exchange = await (try client(server, path: "//")).send(
-            EndorserRequest(
-                endpoint: .plansChanged,
-                body: Array(#"{"planIds":[]}"#.utf8),
-                token: AccessToken(rawValue: "abc.def", expiresAt: nil),
-                requestID: "r-1",
-                idempotencyKey: "k-1"
-            )
+        var sent = EndorserRequest(
+            endpoint: .plansChanged,
+            body: Array(#"{"planIds":[]}"#.utf8),
+            token: AccessToken(rawValue: "abc.def", expiresAt: nil),
+            idempotencyKey: "k-1"
         )
+        sent.requestID = "r-1"
+        let exchange = await (try client(server, path: "//")).send(sent)
         let request = try #require(await seen.next())
         #expect(request.line == "POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1")
         #expect(request.header("Authorization") == "Bearer abc.def")

@@ -161,7 +161,6 @@ package final class APICaller: Sendable {
                     query: call.query,
                     body: call.body,
                     token: token,
-                    requestID: RandomID.uuid(),
                     idempotencyKey: call.idempotencyKey,
                     traceHeaders: span == nil ? [] : Trace.headers
                 )

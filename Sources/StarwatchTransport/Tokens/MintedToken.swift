@@ -1,26 +1,31 @@
 import StarwatchCore
 
-/// The one token a minting provider keeps for polls.
+/// The token that a minting provider keeps for polls, with the settings for its replacement.
 struct MintedToken {
+    /// Lifetime of a new token; for a command, of a token that states no expiry.
+    let lifetime: Duration
+    /// How long before its expiry a token is replaced.
+    let refreshBefore: Duration
+
     private struct Entry {
         var token: AccessToken
         var account: DID
         var dialect: Dialect
-        /// How long it lasts from when it was had.
+        /// Time from minting to expiry.
         var lifetime: Duration
     }
 
     private var entry: Entry?
 
+    init(lifetime: Duration, refreshBefore: Duration) {
+        self.lifetime = lifetime
+        self.refreshBefore = refreshBefore
+    }
+
     var expiry: Timestamp? { entry?.token.expiresAt }
 
-    /// The kept token, unless it is another account's, of another dialect, or due to be replaced.
-    func usable(
-        for account: DID,
-        dialect: Dialect,
-        now: Timestamp,
-        refreshBefore: Duration
-    ) -> AccessToken? {
+    /// The kept token; `nil` when it is due for replacement, or belongs to another account or dialect.
+    func usable(for account: DID, dialect: Dialect, now: Timestamp) -> AccessToken? {
         guard let entry, entry.account == account, entry.dialect == dialect, let expiry = entry.token.expiresAt,
             !TokenRefresh.isDue(
                 expiresAt: expiry,
@@ -32,7 +37,7 @@ struct MintedToken {
         return entry.token
     }
 
-    /// Keeps `token`, which was had at `now`; one that says no expiry is not kept.
+    /// Keeps `token`, minted at `now`. A token without an expiry is not kept, because its replacement has no due time.
     mutating func keep(_ token: AccessToken, for account: DID, dialect: Dialect, now: Timestamp) {
         guard let expiry = token.expiresAt else { return }
         entry = Entry(token: token, account: account, dialect: dialect, lifetime: expiry - now)
