@@ -14,7 +14,7 @@ import Testing
         )
     }
 
-    @Test func aPostHasEveryHeaderTheServerWants() async throws {
+    @Test func postHasAllRequiredHeaders() async throws {
         let seen = Events(of: LoopbackRequest.self)
         let server = try LoopbackServer.answering {
             seen.report.yield($0)
@@ -42,7 +42,7 @@ import Testing
         #expect(text(try exchange.outcome.get()) == "{}")
     }
 
-    @Test func aGetHasItsQueryEncodedAndNoBody() async throws {
+    @Test func getEncodesItsQueryAndHasNoBody() async throws {
         let server = try LoopbackServer.answering { answer(body: $0.head) }
         let exchange = await (try client(server, path: "/base/")).send(
             EndorserRequest(
@@ -62,7 +62,7 @@ import Testing
         #expect(!head.contains("Idempotency"))
     }
 
-    @Test func theReportHasWhatClockAndThrottleNeed() async throws {
+    @Test func reportContainsClockAndRateLimitHeaders() async throws {
         let server = try LoopbackServer.answering { _ in
             answer(
                 "429 Too Many Requests",
@@ -92,7 +92,7 @@ import Testing
         #expect(failure(of: exchange.outcome)?.retryAfter == .seconds(7))
     }
 
-    @Test func notModifiedIsNoFailure() async throws {
+    @Test func notModifiedIsASuccess() async throws {
         let server = try LoopbackServer { connection in
             _ = connection.readRequest()
             connection.write("HTTP/1.1 304 Not Modified\r\nETag: W/\"1\"\r\n\r\n")
@@ -102,7 +102,7 @@ import Testing
         #expect(try exchange.outcome.get().status == 304)
     }
 
-    @Test func failuresBelowHTTPHaveTheirClass() async throws {
+    @Test func transportFailuresHaveTheirClass() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: String(repeating: "x", count: 1001)) }
         let large = await (try client(server)).send(EndorserRequest(endpoint: .time))
         #expect(failure(of: large.outcome)?.failureClass == .malformed)
