@@ -81,7 +81,7 @@ extension MockServer {
         state.withLockedValue { $0.faults.clear() }
     }
 
-    /// How far the mock's clock is ahead of the clock of its options.
+    /// Lead of the mock's clock over the options' clock.
     public var clockSkew: Duration {
         get { state.withLockedValue { $0.clockSkew } }
         set { state.withLockedValue { $0.clockSkew = newValue } }

@@ -55,7 +55,7 @@ public struct MockServerOptions: Sendable {
     public var randomFaults = MockRandomFaults()
     /// Delay of every response.
     public var latency = Duration.zero
-    /// How far the mock's clock is ahead of ``now``.
+    /// Lead of the mock's clock over ``now``.
     public var clockSkew = Duration.zero
     /// Limit of requests per minute and DID; `nil` for no limit. Only in the canonical dialect: the real server has no
     /// limit.

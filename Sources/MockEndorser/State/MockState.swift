@@ -3,7 +3,7 @@ import Foundation
 /// The state of the mock. One lock guards it, and nothing in it waits.
 struct MockState: Sendable {
     let options: MockServerOptions
-    /// How far the mock's clock is ahead of the options' clock.
+    /// Lead of the mock's clock over the options' clock.
     var clockSkew: Duration
     var catalogue = PlanCatalogue()
     var log: ChangeLog

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The use that each requester has made of the server's limits.
+/// Each requester's use of the server's limits.
 struct RequestLimits: Sendable {
-    /// How long a token that acknowledged is rejected for another acknowledgement (R-REQ-09), in seconds.
+    /// Period in which a token that acknowledged is rejected for another acknowledgement (R-REQ-09), in seconds.
     private static let replayWindow: TimeInterval = 300
 
     /// Requests of the last minute, by DID.

@@ -3,7 +3,7 @@
 /// The first entry with a key is written; repetitions within the window are counted. The count is reported before the
 /// next written entry, or at the end of the window.
 package struct LogFolder: Sendable {
-    /// How long an entry suppresses its repetitions.
+    /// Period in which an entry suppresses its repetitions.
     package static let windowMilliseconds: Int64 = 60_000
     /// Limit of remembered keys.
     package static let capacity = 64

@@ -85,14 +85,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(
-            name,
-            kind: .counter,
-            unit: unit,
-            help: help,
-            stability: stability,
-            carriesExemplars: carriesExemplars
-        )
+        Self(name, kind: .counter, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
     }
 
     /// A gauge.
@@ -113,14 +106,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(
-            name,
-            kind: .histogram,
-            unit: unit,
-            help: help,
-            stability: stability,
-            carriesExemplars: carriesExemplars
-        )
+        Self(name, kind: .histogram, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
     }
 
     /// A constant 1 whose labels describe the program; the name must end in `_info`.

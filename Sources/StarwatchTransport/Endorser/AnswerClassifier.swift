@@ -17,64 +17,52 @@ package enum AnswerClassifier {
         let error = (400..<600).contains(status) ? ErrorBody(body) : ErrorBody()
         // Applies to every 4xx and 5xx: a server can send Retry-After with any of them.
         let wait = (400..<600).contains(status) ? retryAfter(headers, error, now: now) : nil
-        func failure(_ result: RequestResult, _ failureClass: FailureClass, _ reason: String) -> APIFailure {
-            APIFailure(
-                result: result,
-                failureClass: failureClass,
-                status: status,
-                retryAfter: wait,
-                reason: reason
-            )
-        }
+        let meaning = meaning(of: status, error, isTimed: wait != nil)
+        return APIFailure(
+            result: meaning.result,
+            failureClass: meaning.failureClass,
+            status: status,
+            retryAfter: wait,
+            reason: meaning.reason
+        )
+    }
+
+    private typealias Meaning = (result: RequestResult, failureClass: FailureClass, reason: String)
+
+    /// - Parameter isTimed: Whether the server says how long to wait.
+    private static func meaning(of status: Int, _ error: ErrorBody, isTimed: Bool) -> Meaning {
         switch status {
         case 300..<400:
-            return failure(.malformed, .refused, "The server redirects; set server.url to the redirect's target.")
-        case 400:
-            if let refusal = tokenRefusal(error) {
-                return failure(.unauthenticated, refusal.failureClass, refusal.reason)
-            }
-            return failure(.badRequest, .refused, Self.rejected(status))
+            (.malformed, .refused, "The server redirects; set server.url to the redirect's target.")
+        case 400: tokenRefusal(error).map { (.unauthenticated, $0.failureClass, $0.reason) } ?? rejected(status)
         case 401:
-            return failure(.unauthenticated, .unauthenticated, "The server rejected the token (401); check auth.")
+            (.unauthenticated, .unauthenticated, "The server rejected the token (401); check auth.")
         case 403:
-            return failure(.forbidden, .refused, "The server denied access (403); check the account's permissions.")
+            (.forbidden, .refused, "The server denied access (403); check the account's permissions.")
         case 404:
-            return failure(
-                .notFound,
-                .refused,
-                "The server has no such endpoint (404); check server.url and server.dialect."
-            )
+            (.notFound, .refused, "The server has no such endpoint (404); check server.url and server.dialect.")
         case 408:
-            return failure(
-                .timeout,
-                .timeout,
-                "The server did not receive the request in time (408); check the network."
-            )
+            (.timeout, .timeout, "The server did not receive the request in time (408); check the network.")
         case 409:
-            return failure(.badRequest, .refused, "The request conflicts with the server's state (409).")
+            (.badRequest, .refused, "The request conflicts with the server's state (409).")
         case 413:
-            return failure(.badRequest, .refused, "The request is too large for the server (413); raise its limit.")
+            (.badRequest, .refused, "The request is too large for the server (413); raise its limit.")
         case 415:
-            return failure(.badRequest, .refused, "The server does not accept JSON requests (415); check server.url.")
+            (.badRequest, .refused, "The server does not accept JSON requests (415); check server.url.")
         case 429:
-            return failure(.rateLimited, .rateLimited, "The server rate-limited the request (429).")
-        case 503 where wait != nil:
-            return failure(.serverError, .unavailable, "The server is unavailable and asks the agent to wait (503).")
+            (.rateLimited, .rateLimited, "The server rate-limited the request (429).")
+        case 503 where isTimed:
+            (.serverError, .unavailable, "The server is unavailable and asks the agent to wait (503).")
         case 500..<600:
-            return failure(.serverError, .serverError, "Server error (\(status)); check the server if it persists.")
-        case 400..<500:
-            return failure(.badRequest, .refused, Self.rejected(status))
+            (.serverError, .serverError, "Server error (\(status)); check the server if it persists.")
+        case 400..<500: rejected(status)
         default:
-            return failure(
-                .malformed,
-                .malformed,
-                "The server sent the unexpected status \(status); check server.url."
-            )
+            (.malformed, .malformed, "The server sent the unexpected status \(status); check server.url.")
         }
     }
 
-    private static func rejected(_ status: Int) -> String {
-        "The server rejected the request (\(status)); check server.url and server.dialect."
+    private static func rejected(_ status: Int) -> Meaning {
+        (.badRequest, .refused, "The server rejected the request (\(status)); check server.url and server.dialect.")
     }
 
     /// The wait requested by the server; `nil` when it requests none. The header takes precedence over the body.

@@ -1,4 +1,4 @@
-package import StarwatchCore
+import StarwatchCore
 
 /// `auth.kind: command`: runs a program that prints a token.
 ///
@@ -11,7 +11,7 @@ package actor CommandTokenProvider: MintingTokenProvider {
     /// - Parameters:
     ///   - argv: The program and its arguments; no shell is involved.
     ///   - lifetime: Lifetime of a token that states no expiry.
-    ///   - refreshBefore: How long before its expiry a token is replaced, at most half of `lifetime`.
+    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
     ///   - runCommand: Runs a program to its end and returns its output. Throws when the program fails.
     package init(
         argv: [String],

@@ -5,14 +5,13 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
     private static let setting = "auth.key_file"
 
     private var file: SecretFile
-    private let makeID: @Sendable () -> String
     private var key: Secp256k1PrivateKey?
     var minted: MintedToken
 
     /// - Parameters:
     ///   - file: 64 hexadecimal digits, or PEM as SEC 1 or PKCS #8.
     ///   - lifetime: Time from `iat` to `exp`; 60 s, like the apps (R-REQ-13).
-    ///   - refreshBefore: How long before its expiry a token is replaced, at most half of `lifetime`.
+    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
     ///   - makeID: Returns a new `jti` on each call. Only canonical tokens carry it.
     package init(
         file: SecretFile,
@@ -21,8 +20,7 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.file = file
-        self.makeID = makeID
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore)
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
     }
 
     /// Rejects an account whose DID does not match the key: the server would only report that it found no key.
@@ -36,13 +34,7 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
         serverTime: Timestamp
     ) async throws(TokenError) -> AccessToken {
         let key = try currentKey(of: account)
-        let claims = TokenClaims(
-            account: account,
-            dialect: dialect,
-            issuedAt: serverTime,
-            lifetime: minted.lifetime,
-            tokenID: makeID()
-        )
+        let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
         guard let text = CompactJWT.sign(claims, key: key) else {
             throw .fileInvalid(setting: Self.setting, advice: "its key cannot sign; replace the key")
         }

@@ -4,8 +4,10 @@ import StarwatchCore
 struct MintedToken {
     /// Lifetime of a new token; for a command, of a token that states no expiry.
     let lifetime: Duration
-    /// How long before its expiry a token is replaced.
+    /// Time before its expiry at which a token is replaced.
     let refreshBefore: Duration
+    /// Returns a new `jti` on each call. Only canonical tokens carry it.
+    private let makeID: @Sendable () -> String
 
     private struct Entry {
         var token: AccessToken
@@ -17,9 +19,19 @@ struct MintedToken {
 
     private var entry: Entry?
 
-    init(lifetime: Duration, refreshBefore: Duration) {
+    init(
+        lifetime: Duration,
+        refreshBefore: Duration,
+        makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
+    ) {
         self.lifetime = lifetime
         self.refreshBefore = refreshBefore
+        self.makeID = makeID
+    }
+
+    /// The claims of a new token.
+    func claims(for account: DID, dialect: Dialect, now: Timestamp) -> TokenClaims {
+        TokenClaims(account: account, dialect: dialect, issuedAt: now, lifetime: lifetime, tokenID: makeID())
     }
 
     var expiry: Timestamp? { entry?.token.expiresAt }

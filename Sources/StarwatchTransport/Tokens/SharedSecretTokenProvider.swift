@@ -6,14 +6,13 @@ package import StarwatchCore
 /// The secret can mint a token for any account: prefer a DID key where the server accepts one.
 package actor SharedSecretTokenProvider: MintingTokenProvider {
     private var file: SecretFile
-    private let makeID: @Sendable () -> String
     private var secret: SymmetricKey?
     var minted: MintedToken
 
     /// - Parameters:
     ///   - file: The bytes of the secret.
     ///   - lifetime: Time from `iat` to `exp`.
-    ///   - refreshBefore: How long before its expiry a token is replaced, at most half of `lifetime`.
+    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
     ///   - makeID: Returns a new `jti` on each call.
     package init(
         file: SecretFile,
@@ -22,8 +21,7 @@ package actor SharedSecretTokenProvider: MintingTokenProvider {
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.file = file
-        self.makeID = makeID
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore)
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
     }
 
     package func validate(account: DID) async throws(TokenError) {
@@ -36,13 +34,7 @@ package actor SharedSecretTokenProvider: MintingTokenProvider {
         serverTime: Timestamp
     ) async throws(TokenError) -> AccessToken {
         let secret = try currentSecret()
-        let claims = TokenClaims(
-            account: account,
-            dialect: dialect,
-            issuedAt: serverTime,
-            lifetime: minted.lifetime,
-            tokenID: makeID()
-        )
+        let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
         return AccessToken(rawValue: CompactJWT.sign(claims, secret: secret), expiresAt: claims.expiresAt)
     }
 

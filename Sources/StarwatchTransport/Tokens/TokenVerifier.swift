@@ -24,7 +24,7 @@ package struct TokenVerifier: Sendable {
         package var tolerance: Duration = .seconds(30)
         /// Greatest time since `iat`.
         package var maxAge: Duration = .seconds(3600)
-        /// How long a `jti` is remembered.
+        /// Period in which a `jti` is remembered.
         package var replayWindow: Duration = .seconds(300)
 
         package init(
