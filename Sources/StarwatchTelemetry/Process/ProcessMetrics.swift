@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The standard `process_*` families, read once for each page. What cannot be read is left out, never NaN.
+/// The standard `process_*` families, read once per page. A family that cannot be read is omitted.
 package enum ProcessMetrics {
     private final class Latest: Sendable {
         let reading = Mutex<ProcessReading?>(nil)
@@ -8,7 +8,7 @@ package enum ProcessMetrics {
 
     /// Registers the families and the collector that reads them.
     ///
-    /// - Parameter procRoot: Where the proc file system is mounted.
+    /// - Parameter procRoot: The mount point of the proc file system.
     package static func register(in registry: MetricRegistry, procRoot: String = "/proc") {
         let latest = Latest()
         func shown(
@@ -30,10 +30,10 @@ package enum ProcessMetrics {
             computed: shown { $0.openFiles }
         )
         registry.gaugeView(
-            .gauge("process_max_fds", "Most file descriptors that may be open."),
+            .gauge("process_max_fds", "Limit of open file descriptors."),
             computed: shown { $0.maxFiles }
         )
-        // A detail: 64-bit runtimes reserve far more than they use, so that no limit on it means anything.
+        // A detail: 64-bit runtimes reserve far more memory than they use, so a limit on it is meaningless.
         registry.gaugeView(
             .gauge("process_virtual_memory_bytes", unit: .bytes, "Virtual memory.", stability: .detail),
             computed: shown { $0.virtualBytes }
@@ -43,7 +43,7 @@ package enum ProcessMetrics {
             computed: shown { $0.residentBytes }
         )
         registry.gaugeView(
-            .gauge("process_start_time_seconds", unit: .seconds, "Unix time at which the process started."),
+            .gauge("process_start_time_seconds", unit: .seconds, "Unix time of the process start."),
             computed: shown { $0.startTimeSeconds }
         )
         registry.gaugeView(.gauge("process_threads", "Operating system threads."), computed: shown { $0.threads })

@@ -1,8 +1,8 @@
 package import StarwatchCore
 
-/// A request's end and the facts about it.
+/// The outcome of a request and the facts about it.
 package struct Exchange: Sendable {
-    /// A 2xx or 304 answer, or why there is none.
+    /// A 2xx or 304 response, or the failure.
     package let outcome: Result<HTTPResponse, APIFailure>
     package let report: RequestReport
 
@@ -27,29 +27,29 @@ package struct Exchange: Sendable {
     }
 }
 
-/// The facts about one request, for metrics, clock and throttle. Holds nothing personal.
+/// The facts about one request, for metrics, clock and rate limit. Contains no personal data.
 package struct RequestReport: Sendable {
     package let result: RequestResult
-    /// The HTTP status; `nil` when there was no answer.
+    /// The HTTP status; `nil` when there was no response.
     package let status: Int?
-    /// Phases, bytes, whether the connection was new, and when the request was written and the answer complete.
+    /// Phase durations, byte counts, connection reuse, and the times of sending and receiving.
     package let measurements: HTTPMeasurements
-    /// `Date`, as it came.
+    /// The unparsed `Date` header.
     package let date: String?
-    /// `X-Server-Time`, as it came: seconds or milliseconds.
+    /// The unparsed `X-Server-Time` header: seconds or milliseconds.
     package let serverTime: String?
-    /// Whether the answer has an `Age`: a cache gave it, and its times are not the server's.
+    /// Whether the response has an `Age` header: it comes from a cache, and its times are not the server's.
     package let hasAge: Bool
-    /// `X-Rate-Limit-Remaining`, `X-RateLimit-Remaining` or `RateLimit-Remaining`, as it came.
+    /// The unparsed `X-Rate-Limit-Remaining`, `X-RateLimit-Remaining` or `RateLimit-Remaining` header.
     package let rateLimitRemaining: String?
-    /// The `…-Limit` of the same three.
+    /// The unparsed `…-Limit` header of the same three names.
     package let rateLimitLimit: String?
-    /// The `…-Reset` of the same three.
+    /// The unparsed `…-Reset` header of the same three names.
     package let rateLimitReset: String?
-    /// `RateLimit`, as it came: all of it in one field.
+    /// The unparsed `RateLimit` header, which holds all three values in one field.
     package let rateLimit: String?
 
-    /// From the start of the transfer to its end.
+    /// Time from the start of the transfer to its end.
     package var duration: Duration { measurements.total }
     package var sentBytes: Int { measurements.sentBytes }
     package var receivedBytes: Int { measurements.receivedBytes }

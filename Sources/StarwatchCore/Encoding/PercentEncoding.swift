@@ -1,9 +1,11 @@
-/// Percent-encoding as in RFC 3986.
-enum PercentEncoding {
-    /// Encodes every byte except the unreserved ones.
-    static func encode(_ text: String) -> String {
-        let hex = Array("0123456789ABCDEF".utf8)
+/// Percent-encoding (RFC 3986).
+package enum PercentEncoding {
+    private static let hex = Array("0123456789ABCDEF".utf8)
+
+    /// Escapes every byte except the unreserved ones: letters, digits, `-`, `.`, `_` and `~`.
+    package static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 8)
         for byte in text.utf8 {
             switch byte {
             case 48...57, 65...90, 97...122, 45, 46, 95, 126: bytes.append(byte)
@@ -13,7 +15,7 @@ enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// `nil` for a malformed escape and for bytes that are not UTF-8.
+    /// Decodes every escape; `nil` for a malformed escape, or when the bytes are not UTF-8.
     static func decode(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
