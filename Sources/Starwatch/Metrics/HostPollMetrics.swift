@@ -1,13 +1,13 @@
 package import StarwatchTelemetry
 
-/// How a poll of a host application ended.
+/// Outcome of a host application's poll.
 package enum HostPollOutcome: String, MetricLabel {
     case ok, empty
     case notModified = "not_modified"
     case failed, cancelled
 }
 
-/// The polls that a host application defines. Details: an agent on its own has none.
+/// Metrics of polls that a host application defines. They are details, because a standalone agent has none.
 package struct HostPollMetrics: Sendable {
     package let polls: MetricVector1<HostPollOutcome, Counter>
     package let duration: Histogram
@@ -16,7 +16,7 @@ package struct HostPollMetrics: Sendable {
         polls = registry.counters(
             .counter(
                 "starwatch_host_polls_total",
-                "Polls that a host application defined, by how they ended.",
+                "Polls defined by a host application, by outcome.",
                 stability: .detail
             ),
             by: LabelDimension("outcome")
@@ -24,7 +24,7 @@ package struct HostPollMetrics: Sendable {
         duration = registry.histogram(
             .histogram(
                 "starwatch_host_poll_seconds",
-                "Duration of polls that a host application defined, their waits included.",
+                "Duration of polls defined by a host application, including waits.",
                 stability: .detail
             ),
             bounds: Buckets.cycle
