@@ -3,7 +3,7 @@ package import StarwatchTelemetry
 
 extension HostPollOutcome: MetricLabel {}
 
-/// The polls that a host application defines. Details: an agent on its own has none.
+/// Metrics of polls that a host application defines. They are details, because a standalone agent has none.
 package struct HostPollMetrics: Sendable {
     package let polls: MetricVector1<HostPollOutcome, Counter>
     package let duration: Histogram
@@ -12,7 +12,7 @@ package struct HostPollMetrics: Sendable {
         polls = registry.counters(
             .counter(
                 "starwatch_host_polls_total",
-                "Polls that a host application defined, by how they ended.",
+                "Polls defined by a host application, by outcome.",
                 stability: .detail
             ),
             by: LabelDimension("outcome")
@@ -20,7 +20,7 @@ package struct HostPollMetrics: Sendable {
         duration = registry.histogram(
             .histogram(
                 "starwatch_host_poll_seconds",
-                "Duration of polls that a host application defined, their waits included.",
+                "Duration of polls defined by a host application, including waits.",
                 stability: .detail
             ),
             bounds: Buckets.cycle

@@ -1,8 +1,8 @@
-/// The log's own metrics.
+/// Metrics of the log itself.
 package struct LogMetrics: Sendable {
     /// Entries by level, including folded ones.
     package let entries: MetricVector1<LogSeverity, Counter>
-    /// Replacements of the redactor, by kind.
+    /// Redacted values, by kind.
     package let redactions: MetricVector1<RedactionKind, Counter>
     /// Entries folded into a later line.
     package let suppressed: Counter
@@ -12,11 +12,11 @@ package struct LogMetrics: Sendable {
     /// Registers the families.
     package init(registry: MetricRegistry) {
         entries = registry.counters(
-            .counter("starwatch_log_entries_total", "Log entries, including folded ones."),
+            .counter("starwatch_log_entries_total", "Log entries by level, including folded ones."),
             by: LabelDimension("level")
         )
         redactions = registry.counters(
-            .counter("starwatch_log_redactions_total", "Secrets and identifiers replaced in log lines."),
+            .counter("starwatch_log_redactions_total", "Secrets and identifiers redacted from log lines, by kind."),
             by: LabelDimension("kind")
         )
         suppressed = registry.counter(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The standard `process_*` families, read once per page. A family that cannot be read is omitted.
+/// Standard `process_*` families, read once for each page. A value that cannot be read is omitted, never NaN.
 package enum ProcessMetrics {
     private final class Latest: Sendable {
         let reading = Mutex<ProcessReading?>(nil)
@@ -22,7 +22,7 @@ package enum ProcessMetrics {
             latest.reading.withLock { $0 = reading }
         }
         registry.counterView(
-            .counter("process_cpu_seconds_total", unit: .seconds, "User and system CPU time spent."),
+            .counter("process_cpu_seconds_total", unit: .seconds, "User and system CPU time."),
             computed: shown { $0.cpuSeconds }
         )
         registry.gaugeView(
@@ -30,10 +30,10 @@ package enum ProcessMetrics {
             computed: shown { $0.openFiles }
         )
         registry.gaugeView(
-            .gauge("process_max_fds", "Limit of open file descriptors."),
+            .gauge("process_max_fds", "Maximum number of open file descriptors."),
             computed: shown { $0.maxFiles }
         )
-        // A detail: 64-bit runtimes reserve far more memory than they use, so a limit on it is meaningless.
+        // A detail: 64-bit runtimes reserve far more than they use, so a limit on it is meaningless.
         registry.gaugeView(
             .gauge("process_virtual_memory_bytes", unit: .bytes, "Virtual memory.", stability: .detail),
             computed: shown { $0.virtualBytes }
@@ -43,7 +43,7 @@ package enum ProcessMetrics {
             computed: shown { $0.residentBytes }
         )
         registry.gaugeView(
-            .gauge("process_start_time_seconds", unit: .seconds, "Unix time of the process start."),
+            .gauge("process_start_time_seconds", unit: .seconds, "Start time of the process, as Unix time."),
             computed: shown { $0.startTimeSeconds }
         )
         registry.gaugeView(.gauge("process_threads", "Operating system threads."), computed: shown { $0.threads })

@@ -26,7 +26,7 @@ package final class MetricRegistry: Sendable {
         guard let dependencies else { return }
         let overflow = MetricDescriptor.counter(
             "starwatch_metrics_series_overflow_total",
-            "Dependency metrics dropped because of the series budget or a name conflict."
+            "Metrics of dependencies dropped because they exceeded the budget or their name is taken."
         )
         let series = CounterSeries(name: overflow.name, labels: [], counter: dependencies.overflow)
         register(MetricFamily(descriptor: overflow, series: [series]))
