@@ -72,18 +72,17 @@ package final class EndorserAPI: Sendable {
 
     private func send(_ call: Call, _ attempt: RequestJob.Try) async -> Exchange {
         await Trace.span(.request) { span in
-            let exchange = await client.send(
-                EndorserRequest(
-                    endpoint: call.endpoint,
-                    method: call.method,
-                    query: call.query,
-                    body: call.body,
-                    token: attempt.token,
-                    requestID: attempt.requestID,
-                    idempotencyKey: call.idempotencyKey,
-                    traceHeaders: span == nil ? [] : Trace.headers
-                )
+            var request = EndorserRequest(
+                endpoint: call.endpoint,
+                method: call.method,
+                query: call.query,
+                body: call.body,
+                token: attempt.token,
+                idempotencyKey: call.idempotencyKey,
+                traceHeaders: span == nil ? [] : Trace.headers
             )
+            request.requestID = attempt.requestID
+            let exchange = await client.send(request)
             guard let span else { return exchange }
             span.set(.endpoint, call.endpoint)
             span.set(.runID, run: call.runID)
