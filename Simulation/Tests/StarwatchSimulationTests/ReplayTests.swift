@@ -20,9 +20,10 @@ import Testing
 
     /// Replays a seed in a process of its own; the output includes the errors.
     private func replay(_ seed: Int) async throws -> (status: Int32, output: String) {
+        let program = try #require(command)
         let process = Process()
         let output = Pipe()
-        process.executableURL = try #require(command)
+        process.executableURL = program
         process.arguments = ["replay", "--seed", "\(seed)", "--cycles", "80", "--lines", "20"]
         // Each process gets its own hash seed, whatever the shell has set.
         process.environment = ProcessInfo.processInfo.environment
