@@ -2,37 +2,37 @@ import ArgumentParser
 import Glibc
 import StarwatchSimulation
 
-/// Runs the agent in simulated worlds, and looks whether it keeps its promises.
+/// Runs the agent in simulated worlds and checks its promises.
 @main
 struct SimulationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "starwatch-simulation",
-        abstract: "Runs the agent in simulated worlds where everything fails, and checks its promises.",
+        abstract: "Run the agent in simulated worlds with injected faults, and check its promises.",
         subcommands: [SoakCommand.self, ReplayCommand.self],
         defaultSubcommand: SoakCommand.self
     )
 }
 
-/// Runs one seed after the other.
+/// Runs one seed after another.
 struct SoakCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",
-        abstract: "Runs one seed after the other; the first that breaks a promise is made small and printed."
+        abstract: "Run one seed after another. The first one that breaks a promise is reduced and printed."
     )
 
-    @Option(help: "For how long.")
+    @Option(help: "Duration in minutes.")
     var minutes = 1.0
 
-    @Option(help: "The first seed; by default another each time.")
+    @Option(help: "First seed. Default: random.")
     var seed: UInt64?
 
-    @Option(help: "About how many poll cycles a run has.")
+    @Option(help: "Approximate number of poll cycles in a run.")
     var cycles = 300
 
-    @Option(help: "At most so many runs.")
+    @Option(help: "Maximum number of runs.")
     var runs = Int.max
 
-    @Flag(help: "Go on after a broken promise.")
+    @Flag(help: "Continue after a broken promise.")
     var keepGoing = false
 
     func run() async throws {
@@ -55,36 +55,36 @@ struct SoakCommand: AsyncParsableCommand {
             )
         )
         guard let failure = campaign.failures.first, let violation = failure.violations.first else { return }
-        print("To see it again:\n  scripts/soak replay \(failure.plan.arguments)")
+        print("To repeat the run:\n  scripts/soak replay \(failure.plan.arguments)")
         let small = try await Shrinker().shrink(failure.plan, breaking: violation.promise)
-        print("Smaller:\n  scripts/soak replay \(small.arguments)")
+        print("A smaller run that fails as well:\n  scripts/soak replay \(small.arguments)")
         throw ExitCode.failure
     }
 }
 
-/// Runs one simulation again.
+/// Repeats one run.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Runs one simulation and prints the end of its trace."
+        abstract: "Repeat one run and print the end of its trace."
     )
 
-    @Option(help: "The seed.")
+    @Option(help: "Seed of the run.")
     var seed: UInt64
 
-    @Option(help: "About how many poll cycles.")
+    @Option(help: "Approximate number of poll cycles.")
     var cycles = 300
 
-    @Option(help: "At most so many faults.")
+    @Option(help: "Maximum number of faults.")
     var limit = Int.max
 
-    @Option(help: "Kinds of fault to leave out, separated by commas.")
+    @Option(help: "Kinds of fault to exclude, separated by commas.")
     var without = ""
 
-    @Option(help: "A defect to plant.")
+    @Option(help: "Defect to plant.")
     var defect = Defect.none.rawValue
 
-    @Option(help: "How many lines of the trace to print.")
+    @Option(help: "Number of trace lines to print.")
     var lines = 200
 
     func run() async throws {
@@ -93,11 +93,17 @@ struct ReplayCommand: AsyncParsableCommand {
         plan.limit = limit
         for word in without.split(separator: ",") {
             guard let kind = FaultKind(name: String(word)) else {
-                throw ValidationError("There is no fault \(word); there are \(FaultKind.allCases.map(\.name)).")
+                throw ValidationError(
+                    "--without: unknown fault \(word). Use \(Self.list(FaultKind.allCases.map(\.name)))."
+                )
             }
             plan.without.insert(kind)
         }
-        guard let defect = Defect(rawValue: defect) else { throw ValidationError("There is no such defect.") }
+        guard let defect = Defect(rawValue: defect) else {
+            throw ValidationError(
+                "--defect: unknown defect \(defect). Use \(Self.list(Defect.allCases.map(\.rawValue)))."
+            )
+        }
         plan.defect = defect
         let result = try await Simulation.run(plan, lines: lines)
         for line in result.lines { print(line) }
@@ -105,4 +111,6 @@ struct ReplayCommand: AsyncParsableCommand {
         for violation in result.violations { print("broken: \(violation)") }
         if !result.violations.isEmpty { throw ExitCode.failure }
     }
+
+    private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 }

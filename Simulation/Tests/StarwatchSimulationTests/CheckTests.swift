@@ -5,9 +5,9 @@ import Testing
 
 @testable import StarwatchSimulation
 
-/// A check reports what is forbidden, and not what is nearest to it.
+/// Checks report every violation, and no allowed case close to one.
 @Suite struct CheckTests {
-    /// A simulation without an agent, in which nothing goes wrong by itself.
+    /// Simulation without an agent and without faults.
     private struct Parts: Sendable {
         let clock = SimulatedClock()
         let violations: Violations
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    /// The promises that `history` breaks.
+    /// Returns the promises that `history` breaks.
     private func broken(
         in settings: Settings,
         _ history: @escaping @Sendable (Parts) async -> Void
     ) async throws -> [StarwatchSimulation.Promise] {
-        // A thread of its own, because a loop owns the one it runs on.
+        // A separate thread, because a loop owns the thread it runs on.
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
                 continuation.resume(with: Result { try Self.play(history, in: settings) })
@@ -69,6 +69,7 @@ import Testing
             let parts = try Parts(settings)
             defer { parts.disk.remove() }
             let isDone = Confined(false)
+            // Unstructured: this function is synchronous and runs the task's jobs itself, below.
             Task {
                 await history(parts)
                 isDone.value = true
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    /// The settings of the first seed that has such.
+    /// Returns the settings of the first seed that meets a condition.
     private func firstSettings(where isWanted: (Settings) -> Bool) throws -> Settings {
         let found = (0..<1000 as Range<UInt64>).lazy.map { Settings(seed: $0) }.first(where: isWanted)
         return try #require(found)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import StarwatchSimulation
 
-/// A simulation is worth something only if it finds what is wrong.
+/// Simulations find planted defects.
 @Suite struct DefectTests {
-    /// Whether one of some seeds breaks `promise`.
+    /// Returns `true` if one of the seeds breaks `promise`.
     private func breaks(
         _ promise: StarwatchSimulation.Promise,
         _ defect: Defect = .none,
@@ -23,14 +23,14 @@ import Testing
         return false
     }
 
-    /// The same, where `sql` is run in the database whenever no agent runs.
+    /// Returns `true` if one of the seeds breaks `promise` when `sql` changes the database while no agent runs.
     private func breaks(
         _ promise: StarwatchSimulation.Promise,
         byHand sql: String,
         seeds: [UInt64] = Array(0..<200)
     ) async throws -> Bool {
         try await breaks(promise, seeds: seeds) { path in
-            // A database that does not open is not the point here.
+            // A failed change is ignored: some runs damage the database first.
             try? DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
         }
     }
@@ -47,9 +47,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("UPDATE ledger SET new = new + 1", StarwatchSimulation.Promise.booksBalance),
+        ("UPDATE ledger SET new = new + 1", StarwatchSimulation.Promise.ledgerBalances),
         (
-            // With the books put right, or they would be found wrong before. Rows that were deleted would come again.
+            // The ledger is corrected, so that its own check does not fail first. Deleted rows would be fetched again.
             """
             CREATE TEMP VIEW gone AS SELECT stream_id, count(*) AS n FROM notification_outbox
                 WHERE state = 'pending' GROUP BY stream_id;
@@ -70,7 +70,6 @@ import Testing
         #expect(try await breaks(promise, byHand: sql))
     }
 
-    /// What the database does by itself from then on.
     @Test(arguments: [
         (
             """
@@ -87,7 +86,7 @@ import Testing
             """, .acknowledgedAfterDelivery
         ),
         (
-            // The time is a part of the body. The first statement is for what was under way in a crash.
+            // The body contains the time. The first statement changes batches that a crash interrupted.
             """
             UPDATE ack_batches SET created_at = created_at + 1000;
             CREATE TRIGGER IF NOT EXISTS redated AFTER UPDATE OF attempts ON ack_batches BEGIN
@@ -97,7 +96,7 @@ import Testing
         ),
     ])
     func aTriggerInTheDatabaseIsFound(sql: String, promise: StarwatchSimulation.Promise) async throws {
-        // Runs in which agents die, the server takes acknowledgements, and what was taken is not always heard of.
+        // Runs with crashes, and with acknowledgements whose response is lost.
         let kinds: Set<FaultKind> = [.crash, .partialAcknowledgement, .sinkAnswerLost]
         let seeds = (0..<3000 as Range<UInt64>).filter { seed in
             let settings = Settings(seed: seed)
@@ -112,7 +111,7 @@ import Testing
     }
 
     @Test func whatNeverSettlesIsFound() async throws {
-        // It is waited for through hours, in which frequent polls would take long.
+        // Settling takes simulated hours, and frequent polls would take long.
         let seeds = (0..<400 as Range<UInt64>).filter { Settings(seed: $0).interval == .seconds(30) }
         let sql = "CREATE TRIGGER IF NOT EXISTS held BEFORE UPDATE ON watermarks BEGIN SELECT RAISE(IGNORE); END"
         #expect(try await breaks(.settles, byHand: sql, seeds: seeds))

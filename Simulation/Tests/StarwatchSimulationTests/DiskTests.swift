@@ -3,9 +3,9 @@ import Testing
 
 @testable import StarwatchSimulation
 
-/// The simulated disk loses what a real one may lose, and nothing else.
+/// Simulated disks lose only data that a real disk can lose.
 @Suite struct DiskTests {
-    /// Runs `body` on a disk, as the thread of a simulation does.
+    /// Runs `body` with a disk on a thread that a loop owns, as in a simulation.
     private func onDisk<T>(_ body: (SimulatedDisk) throws -> T) throws -> T {
         try SimulationLoop(chance: Chance(seed: 0, "disk")).own {
             let disk = try SimulatedDisk(isEmpty: true)
@@ -35,7 +35,7 @@ import Testing
             [UInt8](repeating: 1, count: 1024).withUnsafeBytes { file.write($0, at: 0) }
             file.sync()
             [UInt8](repeating: 2, count: 2048).withUnsafeBytes { file.write($0, at: 512) }
-            // Not in the expectations themselves: Swift 6.3 takes one closure there for another.
+            // Outside the expectations, in which Swift 6.3 confuses the closures.
             let synced = file.afterPowerLoss { _ in true }
             let written = file.afterPowerLoss { _ in false }
             let half = file.afterPowerLoss { $0 >= 0.5 }
@@ -43,13 +43,13 @@ import Testing
             #expect(synced == [UInt8](repeating: 1, count: 1024))
             #expect(written == file.bytes)
             #expect(half == [UInt8](repeating: 1, count: 512) + [UInt8](repeating: 2, count: 1024))
-            // A crash makes nothing safer.
+            // A crash syncs nothing.
             #expect(crashed == synced)
             file.truncate(to: 100)
             file.sync()
             let short = file.afterPowerLoss { _ in true }
             #expect(short == [UInt8](repeating: 1, count: 100))
-            // Twice the same place, cut short, and written again.
+            // Two writes to the same range, a truncation, and another write.
             [UInt8](repeating: 3, count: 80).withUnsafeBytes { file.write($0, at: 10) }
             [UInt8](repeating: 4, count: 80).withUnsafeBytes { file.write($0, at: 0) }
             file.truncate(to: 20)
@@ -59,8 +59,7 @@ import Testing
         }
     }
 
-    /// SQLite's own promise in this mode, and so that of the disk: the database is whole, and holds all that was there
-    /// at the last checkpoint.
+    /// SQLite promises in this mode that the database is intact and contains everything up to the last checkpoint.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func aDatabaseIsWholeAfterEveryLoss(seed: UInt64) throws {
         try onDisk { disk in

@@ -37,7 +37,7 @@ import Testing
         return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
     }
 
-    /// The built command, which SwiftPM puts beside the test bundle.
+    /// Path of the built command, which SwiftPM puts beside the test bundle.
     private var command: URL? {
         let program = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
         return sequence(first: URL(filePath: program)) { $0.path == "/" ? nil : $0.deletingLastPathComponent() }

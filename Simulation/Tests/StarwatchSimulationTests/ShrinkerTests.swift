@@ -2,7 +2,7 @@ import Testing
 
 @testable import StarwatchSimulation
 
-/// A run that breaks a promise is made small enough to be read.
+/// Shrinking makes a failing run small enough to read.
 @Suite struct ShrinkerTests {
     @Test func shrinkingKeepsTheFailureAndLeavesOutTheRest() async throws {
         var plan = SimulationPlan(seed: 0)

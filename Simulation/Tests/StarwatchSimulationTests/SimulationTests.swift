@@ -2,9 +2,9 @@ import Testing
 
 @testable import StarwatchSimulation
 
-/// The agent's own services in a world where everything fails, seed by seed.
+/// Promises of the agent in simulated worlds with faults, seed by seed.
 @Suite struct SimulationTests {
-    /// `scripts/soak` runs more of them.
+    /// `scripts/soak` runs more seeds.
     @Test(arguments: 0..<16 as Range<UInt64>)
     func everyPromiseHolds(seed: UInt64) async throws {
         var plan = SimulationPlan(seed: seed)

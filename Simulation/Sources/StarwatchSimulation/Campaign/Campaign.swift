@@ -1,4 +1,4 @@
-/// Many runs, one after the other.
+/// Totals over many runs.
 package struct Campaign: Sendable {
     package private(set) var runs = 0
     package private(set) var cycles = 0
@@ -6,7 +6,7 @@ package struct Campaign: Sendable {
     package private(set) var starts = 0
     package private(set) var simulatedSeconds = 0.0
     package private(set) var faults: [FaultKind: Int] = [:]
-    /// The runs that broke a promise.
+    /// Runs that broke a promise.
     package private(set) var failures: [SimulationResult] = []
 
     package init() {}
@@ -22,11 +22,11 @@ package struct Campaign: Sendable {
         if !result.violations.isEmpty { failures.append(result) }
     }
 
-    /// What was done, for a person.
+    /// Summary for a person.
     ///
     /// - Parameters:
-    ///   - duration: How long it took.
-    ///   - processor: How much of that a processor worked on it.
+    ///   - duration: Elapsed time.
+    ///   - processor: CPU time.
     package func summary(took duration: Duration, processor: Duration) -> String {
         func rate(_ duration: Duration) -> Int { Int(Double(cycles) / max(duration / .seconds(60), 1e-6)) }
         var text = """

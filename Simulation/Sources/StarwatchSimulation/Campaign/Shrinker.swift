@@ -1,11 +1,11 @@
-/// Makes a run that breaks a promise smaller: fewer cycles, fewer kinds of fault, fewer faults.
+/// Reduces a run that breaks a promise: fewer cycles, fewer kinds of fault, fewer faults.
 package struct Shrinker {
-    /// How a plan ends; a broken promise is looked for in it.
     private let run: (SimulationPlan) async throws -> SimulationResult
     private let report: (SimulationPlan) -> Void
 
     /// - Parameters:
-    ///   - report: Called with every smaller plan that fails still.
+    ///   - run: Runs a plan.
+    ///   - report: Called with every smaller plan that still fails.
     package init(
         run: @escaping (SimulationPlan) async throws -> SimulationResult = { try await Simulation.run($0) },
         report: @escaping (SimulationPlan) -> Void = { _ in }
@@ -14,7 +14,7 @@ package struct Shrinker {
         self.report = report
     }
 
-    /// The smallest plan found that breaks `promise` still; `plan` must.
+    /// Returns the smallest plan found that still breaks `promise`, as `plan` does.
     package func shrink(_ plan: SimulationPlan, breaking promise: Promise) async throws -> SimulationPlan {
         var best = plan
         func fails(_ candidate: SimulationPlan) async throws -> Bool {

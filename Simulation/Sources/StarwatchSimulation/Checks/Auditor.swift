@@ -2,7 +2,19 @@ import Starwatch
 import StarwatchCore
 import StarwatchStore
 
-/// Holds an agent's database against what the server and the sinks know.
+/// Work that is left after the last fault.
+struct RemainingWork: Sendable {
+    /// Changes the server shows that were neither announced nor listed as dead.
+    var lost: [String] = []
+    /// Rows that are neither finished nor given up.
+    var open = 0
+    /// Rows that were delivered, acknowledged or dead; rises while the agent makes progress.
+    var ended = 0
+
+    var total: Int { lost.count + open }
+}
+
+/// Compares an agent's database with the state of the server and the sinks.
 final class Auditor: Sendable {
     private let settings: Settings
     private let network: SimulatedNetwork
@@ -20,14 +32,14 @@ final class Auditor: Sendable {
     func noteDiscarded(_ ids: [String]) { truth.value.discarded.formUnion(ids) }
     func noteRetried(_ ids: [String]) { truth.value.retried.formUnion(ids) }
 
-    /// Power was lost: the watermark of the last audit may not be there any more.
+    /// Forgets the watermarks, because a power loss can undo the last ones.
     func forgetWatermarks() { truth.value.watermarks = [:] }
 
     var account: DID? { truth.value.account }
 
-    // MARK: - Looking
+    // MARK: - Checks
 
-    /// Learns which identity and stars the database holds now, and looks at the watermarks.
+    /// Reads the identity and the stars from the database, and checks the watermarks.
     func look(at agent: Agent) async throws(StoreError) {
         let identity = try await agent.store.activeIdentity()
         if identity.generation != truth.value.generation || identity.did != truth.value.account {
@@ -65,12 +77,12 @@ final class Auditor: Sendable {
         truth.value.watermarks[poll] = state.watermark
     }
 
-    /// Compares every row with what the sinks accepted, and the books with the rows.
+    /// Compares every row with the sinks, and the ledger with the rows.
     func audit(_ agent: Agent) async throws(StoreError) {
         try await look(at: agent)
         let imbalance = try await agent.store.imbalances()
         if imbalance != LedgerImbalance() {
-            violations.record(.booksBalance, "fetched is off by \(imbalance.fetched), new by \(imbalance.new)")
+            violations.record(.ledgerBalances, "fetched is off by \(imbalance.fetched), new by \(imbalance.new)")
         }
         for row in try await rows(of: agent) {
             let id = row.change.id.rawValue
@@ -80,10 +92,9 @@ final class Auditor: Sendable {
             guard row.stream.account == truth.value.account, !row.state.isTerminal,
                 let watermark = truth.value.watermarks[row.stream.poll], watermark.precedes(row.change.id) == false
             else { continue }
-            // A dead row is finished, so the watermark passed it; the operator may have it tried again all the same.
+            // A dead row is finished, so the watermark passed it. The operator can still retry it.
             guard !truth.value.retried.contains(id) else { continue }
-            // What shows late may be stored late. What was starred late is fetched from where the cursor is. A poll that
-            // begins anew at what is newest says nothing of what came before.
+            // Exempt: changes the server showed late, and changes from before the star or the start of the poll.
             guard let item = network.server.state.value.feed[id], !item.isLate,
                 truth.value.mustHave(item, in: row.stream.poll, bootstrap: settings.bootstrap == .beginning)
             else { continue }
@@ -102,23 +113,19 @@ final class Auditor: Sendable {
 
     // MARK: - The end
 
-    /// What the server shows, must have been announced, and neither was nor is listed as dead; rows under way; and a
-    /// number that rises as long as rows come to their end.
+    /// Returns the remaining work.
     ///
-    /// - Parameter feed: All that was published; what a sink has, or the operator gave up, is taken out of it. Nothing may be
-    ///   published between two calls with the same one.
-    func missing(
-        in agent: Agent,
-        of feed: inout [FeedRow]
-    ) async throws(StoreError) -> (lost: [String], open: Int, ended: Int) {
+    /// - Parameter feed: Published changes. Those that a sink accepted or the operator discarded are removed from it.
+    ///   Publish nothing between two calls with the same feed.
+    func remaining(in agent: Agent, of feed: inout [FeedRow]) async throws(StoreError) -> RemainingWork {
         try await look(at: agent)
-        guard let account = truth.value.account else { return ([], 0, 0) }
+        guard let account = truth.value.account else { return RemainingWork() }
         var ended = 0
         for poll in agent.polls {
-            let books = try await agent.store.ledger(
+            let ledger = try await agent.store.ledger(
                 StreamKey(account: account, server: Settings.server, poll: poll.name)
             )
-            ended += books.delivered + books.acknowledged + books.dead
+            ended += ledger.delivered + ledger.acknowledged + ledger.dead
         }
         feed.removeAll { isAccepted($0.id) || truth.value.discarded.contains($0.id) }
         var lost: Set<String> = []
@@ -130,14 +137,14 @@ final class Auditor: Sendable {
                 lost.insert(row.id)
             }
         }
-        // Acknowledged ones, which are nearly all, are not asked for. What was delivered to a former identity stays so.
+        // Acknowledged rows are not read: they are nearly all rows. Rows of a former identity stay delivered for ever.
         let rows = try await rows(of: agent, in: [.pending, .claimed, .delivered, .evicted, .dead])
             .filter { $0.stream.account == account }
         lost.subtract(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
-        return (lost.sorted(), rows.count { !$0.state.isTerminal }, ended)
+        return RemainingWork(lost: lost.sorted(), open: rows.count { !$0.state.isTerminal }, ended: ended)
     }
 
-    /// The greatest identifier the watermark should have reached, by poll, and how far it is.
+    /// Describes a watermark below the newest finished change; `nil` if there is none.
     func unreached(in agent: Agent) -> String? {
         for poll in agent.polls {
             let required = network.server.state.value.feed.rows.last {

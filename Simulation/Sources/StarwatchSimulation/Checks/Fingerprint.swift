@@ -1,4 +1,4 @@
-/// FNV-1a over everything it is given.
+/// FNV-1a hash of everything that was added.
 struct Fingerprint: Sendable, Hashable {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 

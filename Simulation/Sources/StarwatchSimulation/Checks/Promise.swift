@@ -1,31 +1,31 @@
-/// What must hold in every run.
+/// Property that holds in every run.
 package enum Promise: String, Sendable, CaseIterable {
-    /// What the server shows of starred plans was accepted by a sink, or is listed as dead.
+    /// Every change of a starred plan was accepted by a sink, or is listed as dead.
     case nothingLost = "nothing_lost"
-    /// What the agent calls delivered was accepted by a sink.
+    /// A sink accepted every row that is marked as delivered.
     case nothingInvented = "nothing_invented"
     /// A sink that deduplicates gets a change in one notification only.
     case nothingTwice = "nothing_twice"
-    /// Every try of a notification has the same content.
+    /// Every attempt of a notification has the same content.
     case sameContent = "same_content"
     case watermarkRises = "watermark_rises"
-    /// Nothing at or below the watermark is open, and nothing is missing there.
+    /// No row at or below the watermark is open or missing.
     case watermarkTruthful = "watermark_truthful"
-    case booksBalance = "books_balance"
+    case ledgerBalances = "ledger_balances"
     case retryAfter = "retry_after"
     case requestLimit = "request_limit"
     case acknowledgementLimit = "acknowledgement_limit"
-    /// Only what a sink accepted, or what was unstarred, is acknowledged.
+    /// Only changes that a sink accepted, or whose plan was unstarred, are acknowledged.
     case acknowledgedAfterDelivery = "acknowledged_after_delivery"
-    /// One key, one body.
+    /// An idempotency key always has the same body.
     case idempotency
-    /// When everything is well again, all is delivered and acknowledged within hours.
+    /// After the last fault, everything is delivered and acknowledged within hours.
     case settles
-    /// The agent starts, and stops, whatever happened before.
+    /// The agent starts and stops, whatever happened before.
     case lives
 }
 
-/// A promise that was broken.
+/// Broken promise.
 package struct Violation: Sendable, Hashable, CustomStringConvertible {
     package let promise: Promise
     package let detail: String

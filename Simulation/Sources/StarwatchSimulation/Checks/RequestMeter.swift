@@ -1,4 +1,4 @@
-/// Watches how politely the server is asked, by the time that truly passes.
+/// Checks the rate limits and `Retry-After` by the simulation's true time.
 final class RequestMeter: Sendable {
     private struct Account {
         var requests: [Int64] = []
@@ -9,11 +9,11 @@ final class RequestMeter: Sendable {
         var accounts: [String: Account] = [:]
         var holdUntil: Int64 = 0
         var holdKnownAt: Int64 = 0
-        /// Whether the agent had the time to store it.
+        /// `true` once the agent has stored the wait.
         var isHoldStored = false
     }
 
-    /// The agent's clocks have milliseconds.
+    /// Resolution of the agent's clocks: one millisecond, in microseconds.
     private static let unit: Int64 = 1000
 
     private let state = Confined(State())
@@ -27,7 +27,7 @@ final class RequestMeter: Sendable {
         self.violations = violations
     }
 
-    /// A request goes out.
+    /// Checks a request as it is sent.
     func sent(by account: String, acknowledging count: Int) {
         let now = clock.boot
         if now < state.value.holdUntil - Self.unit, now > state.value.holdKnownAt {
@@ -55,7 +55,7 @@ final class RequestMeter: Sendable {
         state.value.accounts[account] = entry
     }
 
-    /// The agent has read an answer, given at `answeredAt`, that asks to be left alone for `wait`.
+    /// Records that the agent has read an answer, sent at `answeredAt`, that requires a wait.
     func learned(wait: Int64, answeredAt: Int64) {
         guard answeredAt + wait > state.value.holdUntil else { return }
         state.value.holdUntil = answeredAt + wait
@@ -63,20 +63,20 @@ final class RequestMeter: Sendable {
         state.value.isHoldStored = false
     }
 
-    /// The agent has stored the wait it knows of, if any.
+    /// Records that the agent has stored the wait, if there is one.
     func stored() { state.value.isHoldStored = true }
 
-    /// The agent is gone, and with it the wait it could not store.
+    /// Drops a wait that the agent did not store before it ended.
     func ended() {
         if !state.value.isHoldStored { state.value.holdUntil = 0 }
     }
 
-    /// What the agent knew is gone with the end of its disk's last writes.
+    /// Forgets everything, because a power loss can undo the agent's last writes.
     func forget() {
         state.value = State()
     }
 
-    /// The wall clock was set: what is measured by it cannot be told any more.
+    /// Forgets waits and counts that a changed wall clock makes meaningless.
     func excuseWaits() {
         state.value.holdUntil = 0
         state.value.accounts = [:]

@@ -1,4 +1,4 @@
-/// All that happened in a run, as one number; and the last of it in words, to be read when a promise was broken.
+/// Hash of all events of a run, and the text of the last ones.
 final class Trace: Sendable {
     private struct State {
         var fingerprint = Fingerprint()
@@ -10,7 +10,7 @@ final class Trace: Sendable {
     private let clock: SimulatedClock
     private let kept: Int
 
-    /// - Parameter kept: How many of the last lines are kept.
+    /// - Parameter kept: Number of lines to keep.
     init(clock: SimulatedClock, kept: Int) {
         self.clock = clock
         self.kept = kept

@@ -1,21 +1,21 @@
 import StarwatchCore
 
-/// What the run knows of the agent's state, to tell what must have been delivered.
+/// Agent state that decides which changes must have been delivered.
 struct Truth: Sendable {
-    /// The identity's generation: with another one everything starts afresh.
+    /// Generation of the identity; a new one resets everything.
     var generation = -1
     var account: DID?
-    /// Since when each plan has been starred, without a pause; the time of the simulation.
+    /// Start of each plan's uninterrupted star, in simulation time.
     var stars: [String: Int64] = [:]
-    /// When each poll was first seen bootstrapped.
+    /// Time at which each poll was first seen bootstrapped.
     var bootstrapped: [PollName: Int64] = [:]
     var watermarks: [PollName: JWTID] = [:]
-    /// Rows the operator gave up.
+    /// Rows that the operator discarded.
     var discarded: Set<String> = []
-    /// Dead rows the operator had tried again.
+    /// Dead rows that the operator retried.
     var retried: Set<String> = []
 
-    /// Whether a change must have been announced by now, if the server still shows it.
+    /// Returns `true` if a change must have been announced by now, provided the server still shows it.
     func mustHave(_ row: FeedRow, in poll: PollName, bootstrap isFromBeginning: Bool) -> Bool {
         guard account != nil, let since = bootstrapped[poll] else { return false }
         if poll == Settings.starred {

@@ -1,4 +1,4 @@
-/// The promises that were broken in a run.
+/// Promises that a run broke.
 final class Violations: Sendable {
     private let found = Confined<[Violation]>([])
     private let trace: Trace

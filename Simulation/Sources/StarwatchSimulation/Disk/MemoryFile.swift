@@ -1,16 +1,16 @@
-/// A file of a simulated disk: what was written, and what of it is sure to be there when power is lost.
+/// File on a simulated disk, with its current content and the content that survives a power loss.
 final class MemoryFile: Sendable {
     private struct State {
         var bytes: [UInt8]
-        /// How long it was at the last sync.
+        /// Size at the last sync.
         var durableSize: Int
-        /// Where it is no longer as the last sync left it.
+        /// Range that changed since the last sync.
         var unsynced = 0..<0
-        /// Where something was overwritten since, in order: most is appended, of which there is nothing to keep.
+        /// Ranges that were overwritten since the last sync, in order. Most writes append and overwrite nothing.
         var overwritten: [Range<Int>] = []
-        /// What was there before, one after the other.
+        /// Former content of those ranges, concatenated.
         var former: [UInt8] = []
-        /// The index of its write-ahead log, which lives no longer than the process.
+        /// Index of the write-ahead log. It does not outlive the process.
         var index: [UnsafeMutableRawPointer] = []
 
         func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
@@ -43,7 +43,7 @@ final class MemoryFile: Sendable {
             bytes.removeSubrange(size...)
         }
 
-        /// Keeps what the last sync left in a range, before it changes.
+        /// Saves the synced content of a range before it changes.
         private mutating func touch(_ range: Range<Int>) {
             let synced = range.clamped(to: 0..<min(durableSize, bytes.count))
             if !synced.isEmpty {
@@ -63,7 +63,7 @@ final class MemoryFile: Sendable {
             former.removeAll(keepingCapacity: true)
         }
 
-        /// What the last sync left.
+        /// Content at the last sync.
         var durable: [UInt8] {
             var bytes = Array(bytes.prefix(durableSize))
             bytes.append(contentsOf: repeatElement(0, count: durableSize - bytes.count))
@@ -76,7 +76,7 @@ final class MemoryFile: Sendable {
         }
     }
 
-    /// A disk writes these whole or not at all.
+    /// Size of the unit that a disk writes completely or not at all.
     static let sector = 512
 
     let disk: SimulatedDisk
@@ -87,7 +87,7 @@ final class MemoryFile: Sendable {
         state = Confined(State(bytes: bytes, durableSize: bytes.count))
     }
 
-    /// What another process finds: nothing more of it is synced than before.
+    /// Returns the file as another process finds it, with the same part of it synced.
     func copy() -> MemoryFile {
         let copy = MemoryFile([], on: disk)
         copy.state.value = state.value
@@ -100,7 +100,7 @@ final class MemoryFile: Sendable {
 
     // MARK: - Reading and writing
 
-    /// Fills `target` from `offset` on, with zeros behind the end; `false` when there were not enough bytes.
+    /// Fills `target` from `offset` on, with zeros after the end; returns `false` if the file is too short.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
         state.value.read(into: target, at: offset)
     }
@@ -111,7 +111,7 @@ final class MemoryFile: Sendable {
 
     // MARK: - The index of the write-ahead log
 
-    /// A part of the index, zeros at first; `nil` when there is none and none shall be made.
+    /// Returns a part of the index, initially zero; `nil` if it does not exist and `makes` is `false`.
     func indexPart(_ number: Int, size: Int, makes: Bool) -> UnsafeMutableRawPointer? {
         while makes, state.value.index.count <= number {
             let part = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
@@ -126,12 +126,12 @@ final class MemoryFile: Sendable {
         state.value.index = []
     }
 
-    // MARK: - Losing
+    // MARK: - Power loss
 
-    /// What is there after power was lost. A file that was cut short since the last sync is as long as it was then.
+    /// Returns the content after a power loss. A file that was truncated since the last sync has its former size.
     ///
-    /// - Parameter isLost: Asked for each sector from the first to the last that was written since the last sync, with its
-    ///   place among them: 0 ..< 1.
+    /// - Parameter isLost: Called for each sector from the first to the last one written since the last sync, with the
+    ///   sector's relative position: 0 ..< 1.
     func afterPowerLoss(_ isLost: (Double) -> Bool) -> [UInt8] {
         let (bytes, touched) = (state.value.bytes, state.value.unsynced.clamped(to: 0..<size))
         var left = state.value.durable

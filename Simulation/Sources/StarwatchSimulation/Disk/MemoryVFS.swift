@@ -2,23 +2,23 @@ import GRDBSQLite
 import Glibc
 import Synchronization
 
-/// What SQLite takes for the file system: databases of simulations are in memory, all others where they are.
+/// File system for SQLite that keeps the databases of simulations in memory, and passes other files to the system.
 ///
-/// A simulated disk costs no system call, and loses what a real one may lose. One connection at a time opens a
-/// database there, so that locks are only said to be taken.
+/// A simulated disk costs no system call, and loses the same data as a real disk. Only one connection at a time opens a
+/// simulated database, so locks do nothing.
 enum MemoryVFS {
-    /// The disks of the simulations that run, by their folders.
+    /// Disks of the running simulations, by folder.
     private static let disks = Mutex<[String: SimulatedDisk]>([:])
 
-    /// Makes it the one that SQLite asks from now on.
+    /// Makes it SQLite's default file system.
     static func install() { _ = isInstalled }
 
-    /// Has SQLite look on `disk` for what is in its folder.
+    /// Sends accesses to the disk's folder to `disk`.
     static func add(_ disk: SimulatedDisk) { disks.withLock { $0[disk.root] = disk } }
 
     static func remove(_ disk: SimulatedDisk) { disks.withLock { $0[disk.root] = nil } }
 
-    /// The disk where the file `name` is, and its path; `nil` for a file of the system.
+    /// Returns the disk and the path of the file `name`; `nil` for a file of the system.
     private static func place(of name: UnsafePointer<CChar>?) -> (disk: SimulatedDisk, path: String)? {
         guard let name else { return nil }
         let path = String(cString: name)
@@ -66,7 +66,7 @@ enum MemoryVFS {
 
     // MARK: - An open file
 
-    /// SQLite's `sqlite3_file`, and what is behind it.
+    /// Memory layout of SQLite's `sqlite3_file`, followed by the file.
     private struct OpenFile {
         var methods: UnsafePointer<sqlite3_io_methods>?
         var file: Unmanaged<MemoryFile>
@@ -80,7 +80,7 @@ enum MemoryVFS {
         open(file).pointee.file.takeUnretainedValue()
     }
 
-    /// What `body` answers, unless the disk fails.
+    /// Returns the result of `body`, unless the disk fails.
     private static func tried(
         _ file: UnsafeMutablePointer<sqlite3_file>?,
         _ access: SimulatedDisk.Access,
@@ -94,67 +94,77 @@ enum MemoryVFS {
         }
     }
 
-    /// SQLite reads it as long as a file is open: it is never freed.
+    /// Never freed, because SQLite reads it as long as a file is open.
     nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
         var methods = sqlite3_io_methods()
         methods.iVersion = 2
+        setContentMethods(of: &methods)
+        setLockMethods(of: &methods)
+        let stored = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+        stored.initialize(to: methods)
+        return UnsafePointer(stored)
+    }()
+
+    // C function pointers capture nothing, not even `Self`: names of this type are written out.
+
+    private static func setContentMethods(of methods: inout sqlite3_io_methods) {
         methods.xClose = { file in
-            open(file).pointee.file.release()
+            MemoryVFS.open(file).pointee.file.release()
             return SQLITE_OK
         }
         methods.xRead = { file, target, count, offset in
-            tried(file, .read) { memory in
+            MemoryVFS.tried(file, .read) { memory in
                 let target = UnsafeMutableRawBufferPointer(start: target, count: Int(count))
-                return memory.read(into: target, at: Int(offset)) ? SQLITE_OK : shortRead
+                return memory.read(into: target, at: Int(offset)) ? SQLITE_OK : MemoryVFS.shortRead
             }
         }
         methods.xWrite = { file, source, count, offset in
-            tried(file, .write) { memory in
+            MemoryVFS.tried(file, .write) { memory in
                 memory.write(UnsafeRawBufferPointer(start: source, count: Int(count)), at: Int(offset))
                 return SQLITE_OK
             }
         }
         methods.xTruncate = { file, size in
-            tried(file, .write) { memory in
+            MemoryVFS.tried(file, .write) { memory in
                 memory.truncate(to: Int(size))
                 return SQLITE_OK
             }
         }
         methods.xSync = { file, _ in
-            tried(file, .write) { memory in
+            MemoryVFS.tried(file, .write) { memory in
                 memory.sync()
                 return SQLITE_OK
             }
         }
         methods.xFileSize = { file, size in
-            size?.pointee = Int64(memory(file).size)
+            size?.pointee = Int64(MemoryVFS.memory(file).size)
             return SQLITE_OK
         }
+        methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
+        methods.xSectorSize = { _ in 4096 }
+        // The system's file system says the same: a torn write changes nothing outside its range.
+        methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
+    }
+
+    private static func setLockMethods(of methods: inout sqlite3_io_methods) {
         methods.xLock = { _, _ in SQLITE_OK }
         methods.xUnlock = { _, _ in SQLITE_OK }
         methods.xCheckReservedLock = { _, result in
             result?.pointee = 0
             return SQLITE_OK
         }
-        methods.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
-        methods.xSectorSize = { _ in 4096 }
-        // As the system's own says: a write that power cuts short changes nothing beside it.
-        methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
         methods.xShmMap = { file, number, size, makes, part in
-            part?.pointee = memory(file).indexPart(Int(number), size: Int(size), makes: makes != 0)
+            part?.pointee = MemoryVFS.memory(file).indexPart(Int(number), size: Int(size), makes: makes != 0)
             return SQLITE_OK
         }
         methods.xShmLock = { _, _, _, _ in SQLITE_OK }
         methods.xShmBarrier = { _ in }
         methods.xShmUnmap = { file, _ in
-            memory(file).dropIndex()
+            MemoryVFS.memory(file).dropIndex()
             return SQLITE_OK
         }
-        let stored = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
-        stored.initialize(to: methods)
-        return UnsafePointer(stored)
-    }()
+    }
 
-    /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not see.
+    /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.
     private static let shortRead = SQLITE_IOERR | 2 << 8
 }

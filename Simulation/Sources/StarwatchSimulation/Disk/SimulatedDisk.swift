@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import StarwatchStore
 
-/// The disk of a simulation: databases in memory, and a folder for the few files that are not databases.
+/// Disk of a simulation: databases in memory, and a folder for the few files that are not databases.
 final class SimulatedDisk: Sendable {
-    /// What a database wants of it.
+    /// Kind of access to a file.
     enum Access {
         case read, write
     }
 
-    /// Why it does not get it.
+    /// Reason for a failed access.
     enum Failure {
         case full, broken
     }
@@ -20,7 +20,7 @@ final class SimulatedDisk: Sendable {
         var fail: ((Access) -> Failure?)?
     }
 
-    /// A new agent's database. Making one takes as long as ten poll cycles, so that most runs get a copy.
+    /// New database, which most runs copy. Making one takes as long as ten poll cycles.
     private static let newDatabase = Result {
         let disk = try SimulatedDisk(isEmpty: true)
         defer { disk.remove() }
@@ -31,11 +31,11 @@ final class SimulatedDisk: Sendable {
     let root: String
     private let state = Confined(State())
 
-    /// - Parameter isEmpty: Whether the first agent makes its database itself.
-    /// - Throws: When no folder can be made.
+    /// - Parameter isEmpty: If `true`, the first agent makes its database itself.
+    /// - Throws: An error if the folder cannot be made.
     init(isEmpty: Bool) throws {
         let base = access("/dev/shm", W_OK) == 0 ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
-        // SQLite asks for its files by their true paths.
+        // SQLite opens files by their paths without symbolic links.
         root = base.resolvingSymlinksInPath().path + "/starwatch-simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         MemoryVFS.install()
@@ -48,17 +48,17 @@ final class SimulatedDisk: Sendable {
 
     var secretFile: String { root + "/secret" }
 
-    /// The database that the next agent opens.
+    /// Path of the database that the next agent opens.
     var path: String { path(state.value.number) }
 
     private func path(_ number: Int) -> String { "\(root)/\(number).db" }
 
     // MARK: - Files
 
-    /// The file at `path`; `nil` when there is none.
+    /// Returns the file at `path`; `nil` if there is none.
     func file(at path: String) -> MemoryFile? { state.value.files[path] }
 
-    /// The file at `path`, made when there is none.
+    /// Returns the file at `path`, and makes it if there is none.
     func makeFile(at path: String) -> MemoryFile {
         if let file = file(at: path) { return file }
         let file = MemoryFile([], on: self)
@@ -68,18 +68,18 @@ final class SimulatedDisk: Sendable {
 
     func removeFile(at path: String) { state.value.files[path] = nil }
 
-    /// From now on, every access to the bytes of a file asks `fail`; `nil`: none fails.
+    /// Sets the function that decides whether an access to the bytes of a file fails; with `nil` none fails.
     func failWhen(_ fail: ((Access) -> Failure?)?) { state.value.fail = fail }
 
-    /// Why this access fails; `nil` when it does not.
+    /// Returns the reason for which this access fails; `nil` if it succeeds.
     func failure(_ access: Access) -> Failure? { state.value.fail?(access) }
 
     // MARK: - Crashes
 
-    /// Leaves for the next agent what is on the disk at this moment, whatever the running one does to it later.
+    /// Gives the next agent a snapshot of the disk, which later writes of the running agent do not change.
     ///
-    /// - Parameter isLost: Asked for each sector from the first to the last that was written and not synced, because power
-    ///   was lost: its place among them, 0 ..< 1. `nil` when the machine goes on, and loses nothing.
+    /// - Parameter isLost: In a power loss, called for each sector from the first to the last one that was written and not
+    ///   synced, with the sector's relative position: 0 ..< 1. `nil` if the machine keeps running and loses nothing.
     func cut(isLost: ((Double) -> Bool)?) {
         let former = path
         state.value.number += 1
@@ -90,7 +90,7 @@ final class SimulatedDisk: Sendable {
         }
     }
 
-    /// Deletes what former agents left.
+    /// Deletes the files of former agents.
     func clean() {
         let current = path
         state.value.files = state.value.files.filter { $0.key.hasPrefix(current) }

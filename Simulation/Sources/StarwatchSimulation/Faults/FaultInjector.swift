@@ -1,8 +1,9 @@
-/// Decides when something goes wrong. Every kind has a stream of its own, so that leaving one out changes the others
-/// as little as can be.
+/// Decides when a fault happens.
+///
+/// Every kind has its own random stream, so that excluding one changes the others as little as possible.
 final class FaultInjector: Sendable {
     private struct State {
-        /// By kind; `nil` for one that does not happen.
+        /// Random streams by kind; `nil` for an excluded kind.
         var streams: [Chance?]
         var counts = FaultKind.allCases.map { _ in 0 }
         var total = 0
@@ -16,12 +17,12 @@ final class FaultInjector: Sendable {
 
     private let state: Confined<State>
     private let limit: Int
-    /// What each probability is multiplied with.
+    /// Factor of every probability.
     private let intensity: Double
 
     /// - Parameters:
-    ///   - kinds: Those that may happen.
-    ///   - limit: How many may happen in all.
+    ///   - kinds: Kinds that can happen.
+    ///   - limit: Maximum number of faults.
     init(seed: UInt64, kinds: Set<FaultKind>, limit: Int, intensity: Double) {
         let streams = FaultKind.allCases.map { kinds.contains($0) ? Chance(seed: seed, $0.name) : nil }
         state = Confined(State(streams: streams))
@@ -29,14 +30,14 @@ final class FaultInjector: Sendable {
         self.intensity = intensity
     }
 
-    /// Whether `kind` happens now.
+    /// Returns `true` if `kind` happens now, and counts it.
     func strikes(_ kind: FaultKind, _ probability: Double) -> Bool {
         let isStruck = mayStrike(kind, probability)
         if isStruck { happened(kind) }
         return isStruck
     }
 
-    /// The same for one that happens later, if at all, and is told of then.
+    /// Returns `true` if `kind` can happen soon; the caller reports it with ``happened(_:)`` when it does.
     func mayStrike(_ kind: FaultKind, _ probability: Double) -> Bool {
         state.value.mayStrike(kind, min(probability * intensity, 0.9), limit: limit)
     }
@@ -46,27 +47,27 @@ final class FaultInjector: Sendable {
         state.value.counts[kind.rawValue] += 1
     }
 
-    /// The first of `kinds` that happens now.
+    /// Returns the first of `kinds` that happens now, and counts it.
     func first(of kinds: [(FaultKind, Double)]) -> FaultKind? {
         kinds.first { strikes($0.0, $0.1) }?.0
     }
 
-    /// A number that belongs to a fault that happens.
+    /// Returns a random number for a fault that happens.
     func number(_ kind: FaultKind, _ range: ClosedRange<Int>) -> Int {
         state.value.streams[kind.rawValue]?.number(range) ?? range.lowerBound
     }
 
-    /// Nothing goes wrong while `body` runs: it only looks.
+    /// Runs `body` without faults, because it only observes.
     func pause<T>(_ body: () async throws -> T) async rethrows -> T {
         state.value.pauses += 1
         defer { state.value.pauses -= 1 }
         return try await body()
     }
 
-    /// From now on nothing goes wrong.
+    /// Ends all faults.
     func end() { state.value.isOver = true }
 
-    /// How often each kind happened; those only that did.
+    /// Number of faults by kind, without kinds that did not happen.
     var counts: [FaultKind: Int] {
         let counts = FaultKind.allCases.map { ($0, state.value.counts[$0.rawValue]) }
         return Dictionary(uniqueKeysWithValues: counts.filter { $0.1 > 0 })

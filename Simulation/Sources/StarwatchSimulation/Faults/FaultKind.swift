@@ -1,8 +1,8 @@
-/// Everything that can go wrong, or be done, in a simulation. A run can be made without some of them.
+/// Fault or event of a simulation. A run can exclude some of them.
 package enum FaultKind: Int, Sendable, CaseIterable {
     // The network, on the way to the server.
     case unresolved, unconnected, reset, answerLost, timeout, oversized
-    // What the server answers.
+    // The server's responses.
     case rateLimited, unavailable, serverError, unauthenticated, malformed
     case wrongNext, outOfOrder, duplicated, skewedDate
     case lateVisibility, partialAcknowledgement
@@ -15,10 +15,10 @@ package enum FaultKind: Int, Sendable, CaseIterable {
     // People.
     case identity, signOut, stars, pressure, manualPoll, operatorEdit
 
-    /// What it is called in arguments and reports.
+    /// Name in arguments and reports.
     package var name: String { "\(self)" }
 
-    /// The kind of that name; `nil` when there is none.
+    /// Finds the kind with this name; `nil` if there is none.
     package init?(name: String) {
         guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = kind

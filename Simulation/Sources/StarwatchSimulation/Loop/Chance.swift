@@ -1,4 +1,4 @@
-/// A stream of random numbers with a seed and a name; streams of different names do not disturb one another.
+/// Stream of random numbers with a seed and a name. Streams with different names are independent.
 struct Chance: Sendable {
     private var state: UInt64
 

@@ -1,6 +1,6 @@
-/// State that only the thread of one simulation touches.
+/// State that only the thread of one simulation accesses.
 ///
-/// `@unchecked Sendable`: every access checks that the thread is owned by the loop that touched it first.
+/// `@unchecked Sendable`: every access checks that the current thread belongs to the loop of the first access.
 final class Confined<Value>: @unchecked Sendable {
     private var stored: Value
     @exclusivity(unchecked) private var owner: SimulationLoop.Identity?

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Brings the jobs that a simulation's thread starts to its loop, instead of to the threads of the runtime.
+/// Sends the jobs that a simulation's thread starts to the simulation's loop, instead of the runtime's thread pool.
 ///
-/// The runtime calls what is stored in `swift_task_enqueueGlobal_hook` for every job that no executor of ours takes:
-/// those of unstructured tasks, task groups and actors. A preference for a task executor would miss unstructured
-/// tasks, which our dependencies make too. Other threads are left alone.
+/// The runtime calls the function in `swift_task_enqueueGlobal_hook` for every job without a custom executor: those of
+/// unstructured tasks, task groups and actors. A task executor preference would miss unstructured tasks, which the
+/// dependencies also start. Other threads are not affected.
 enum JobHook {
     private typealias Original = @convention(thin) (UnownedJob) -> Void
     private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
@@ -13,7 +13,7 @@ enum JobHook {
 
     private static let isInstalled: Bool = {
         guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "swift_task_enqueueGlobal_hook") else {
-            fatalError("this runtime has no hook for jobs")
+            fatalError("the Swift runtime has no swift_task_enqueueGlobal_hook; use the toolchain named in README.md")
         }
         symbol.assumingMemoryBound(to: Hook?.self).pointee = { job, original in
             if let loop = SimulationLoop.current { loop.enqueue(job) } else { original(job) }

@@ -1,6 +1,6 @@
 import StarwatchStore
 
-/// A serial executor on the loop: the store's queue, whose work keeps its order.
+/// Serial executor on the loop, which runs the store's work in order.
 final class Lane: StoreQueue {
     private enum Work {
         case job(UnownedJob)
@@ -25,7 +25,7 @@ final class Lane: StoreQueue {
         if state.value.waiting.count == 1 { SimulationLoop.current?.enqueue(self) }
     }
 
-    /// Whether the loop need not come again after ``runFirst()``, unless told anew.
+    /// `true` if the lane is empty after the next ``runFirst()``.
     var isLastWaiting: Bool { state.value.waiting.count == 1 }
 
     func runFirst() {

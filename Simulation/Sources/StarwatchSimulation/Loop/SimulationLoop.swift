@@ -1,11 +1,11 @@
 import Glibc
 
-/// Runs every job of a simulation on one thread, in an order that a seed decides.
+/// Runs every job of a simulation on one thread, in an order derived from a seed.
 ///
-/// At each step it picks one of all the jobs that could run, so that any interleaving at an `await` can happen, and
-/// the same one happens again with the same seed. What was put on a lane keeps its order.
+/// Each step picks one of the jobs that can run. Any interleaving at an `await` can therefore happen, and the same seed
+/// repeats it. A lane keeps the order of its work.
 ///
-/// Its state is looked at some thirty times in a poll cycle, and never twice at once: exclusivity is not checked.
+/// Exclusivity is not checked: a poll cycle accesses the state about thirty times, and never twice at once.
 final class SimulationLoop {
     @exclusivity(unchecked) private var chance: Chance
     @exclusivity(unchecked) private var jobs: [UnownedJob] = []
@@ -27,15 +27,15 @@ final class SimulationLoop {
 
     typealias Identity = UnsafeMutableRawPointer
 
-    /// Which loop owns this thread, at no more than the cost of a comparison; `nil` on every other thread.
+    /// Identity of the loop that owns this thread; `nil` on other threads. Reading it costs no reference counting.
     static var currentIdentity: Identity? { pthread_getspecific(key) }
 
-    /// The loop of this thread; `nil` on every other thread.
+    /// Loop that owns this thread; `nil` on other threads.
     static var current: SimulationLoop? {
         currentIdentity.map { Unmanaged<SimulationLoop>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Gives this thread's jobs to the loop for as long as `body` runs.
+    /// Makes the loop own this thread while `body` runs.
     func own<T>(_ body: () throws -> T) rethrows -> T {
         JobHook.install()
         precondition(Self.current == nil, "a loop already owns this thread")
@@ -48,15 +48,15 @@ final class SimulationLoop {
 
     func enqueue(_ job: UnownedJob) { jobs.append(job) }
 
-    /// Takes a lane that has something to do since now.
+    /// Adds a lane that was empty and now has work.
     func enqueue(_ lane: Lane) { lanes.append(lane) }
 
-    /// Calls `action` before the step that comes after so many others.
+    /// Calls `action` after `count` more steps.
     func interrupt(after count: Int, _ action: @escaping () -> Void) {
         alarm = (steps + count, action)
     }
 
-    /// Runs one job; `false` when there is none.
+    /// Runs one job; returns `false` if there is none.
     func step() -> Bool {
         if let alarm, steps >= alarm.step {
             self.alarm = nil
@@ -77,6 +77,6 @@ final class SimulationLoop {
         return true
     }
 
-    /// The executor of jobs that belong to none: the runtime's own representation of it is two zero words.
+    /// Executor for jobs without one, which the runtime represents as two zero words.
     private static let generic = unsafeBitCast((0, 0), to: UnownedSerialExecutor.self)
 }

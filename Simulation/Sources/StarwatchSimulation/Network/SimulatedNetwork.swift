@@ -1,7 +1,7 @@
 import StarwatchCore
 import StarwatchTransport
 
-/// The way to the server and the sinks, on which anything may get lost.
+/// Unreliable network between an agent, the server and the sinks.
 final class SimulatedNetwork: Sendable {
     private let settings: Settings
     private let clock: SimulatedClock
@@ -37,7 +37,7 @@ final class SimulatedNetwork: Sendable {
 
     private var reading: StarwatchTransport.ClockReading { .init(wall: clock.now, monotonic: clock.monotonic) }
 
-    /// Sends a request of an agent, and brings its answer, if it still lives.
+    /// Sends a request of an agent and returns the response, unless the agent has died.
     func exchange(_ request: HTTPRequest, of process: AgentProcess) async -> HTTPExchange {
         let sentAt = reading
         let result: Result<HTTPResponse, HTTPError>
@@ -64,7 +64,7 @@ final class SimulatedNetwork: Sendable {
         }
     }
 
-    /// The way in one direction; `false` when the request was given up.
+    /// Waits for the latency of one direction; returns `false` if the request was cancelled.
     private func travel() async -> Bool {
         let length = chance.value.number(100...settings.latency)
         return (try? await clock.sleep(for: .microseconds(length))) != nil
@@ -113,7 +113,7 @@ final class SimulatedNetwork: Sendable {
         return .success(answer.response)
     }
 
-    /// Only what was delivered may be acknowledged. What was unstarred is too, which ``Truth`` knows.
+    /// Checks that every acknowledged change was delivered, or that its plan was unstarred.
     private func checkAcknowledged(_ ids: [String], _ answer: SimulatedServer.Answer) {
         guard answer.response.status == 200 else { return }
         for id in ids where !receivers.contains(where: { $0.hasAccepted(id) }) && !server.wasUnstarred(id) {
@@ -133,7 +133,7 @@ final class SimulatedNetwork: Sendable {
             request.headers[index].value += "\(clock.boot)"
         }
         let reaction = receiver.receive(request)
-        // It was under way when power was lost: the agent may have forgotten that it made this notification.
+        // The power loss came during the request: the agent can have forgotten that it made this notification.
         if process.hasLostPower { receiver.excuseRepetition(of: request) }
         switch reaction {
         case .fail(let error, let delay): return await wait(delay, then: error)
@@ -145,11 +145,11 @@ final class SimulatedNetwork: Sendable {
 }
 
 extension String {
-    /// Without what is too long for a trace.
+    /// Text truncated for a trace.
     fileprivate var prefixed: String { utf8.count > 400 ? String(prefix(400)) : self }
 }
 
-/// One agent's way into the network.
+/// Transport of one agent process.
 struct ProcessTransport: HTTPTransport {
     let network: SimulatedNetwork
     let process: AgentProcess

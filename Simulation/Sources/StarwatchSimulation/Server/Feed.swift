@@ -1,19 +1,19 @@
 import StarwatchCore
 
-/// A change of a plan on the server. Times are microseconds since the simulation began.
+/// Change of a plan on the server. Times are microseconds since the start of the simulation.
 struct FeedRow: Sendable {
     let id: String
     let plan: String
     let createdAt: Int64
     let visibleAt: Int64
-    /// When a later change of the same plan takes its place.
+    /// Time at which a later change of the same plan replaces this one.
     var hiddenAt = Int64.max
 
     func isVisible(at now: Int64) -> Bool { visibleAt <= now && now < hiddenAt }
     var isLate: Bool { visibleAt > createdAt }
 }
 
-/// Everything that happened on the server, sorted by identifier.
+/// Changes on the server, sorted by identifier.
 struct Feed: Sendable {
     private(set) var rows: [FeedRow] = []
     private var lastOfPlan: [String: String] = [:]
@@ -39,7 +39,7 @@ struct Feed: Sendable {
         return index >= 0 && rows[index].id == id ? rows[index] : nil
     }
 
-    /// The rows of `plans` between two identifiers, both exclusive, and whether there are more of them.
+    /// Returns visible rows of `plans` between two identifiers, both exclusive; `hasMore` is `true` if the limit cut them.
     func page(
         of plans: Set<String>,
         after: String,

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The forms of a date in HTTP, written by the C library, so that the agent's own code does not check itself.
+/// Formats of a date in HTTP. The C library writes them, so that the agent's code does not check itself.
 enum DateForm: CaseIterable {
     case preferred, rfc850, asctime
 

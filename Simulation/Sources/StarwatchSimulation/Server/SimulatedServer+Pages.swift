@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchTransport
 
 extension SimulatedServer {
-    /// The plan on which all offers are.
+    /// Plan of all offers.
     static let offerPlan = "offers"
 
     struct Query: Decodable {
@@ -27,7 +27,7 @@ extension SimulatedServer {
     }
 
     private func query(_ body: [UInt8]) -> Query? {
-        // Who finds nothing new asks for the same again.
+        // A poll without new changes repeats the same query.
         if let last = state.value.lastQuery, last.body == body { return last.query }
         guard let query = try? JSONDecoder().decode(Query.self, from: Data(body)) else { return nil }
         state.value.lastQuery = (body, query)
@@ -107,7 +107,7 @@ extension SimulatedServer {
         return plain(200, "{\"acknowledged\":\(ids.count - already),\"alreadyAcknowledged\":\(already),\"failed\":0}")
     }
 
-    /// The identifiers that a request acknowledges.
+    /// Returns the identifiers that a request acknowledges.
     func acknowledged(by request: HTTPRequest) -> [String] {
         guard request.url.hasSuffix("/acknowledge"), let body = request.body else { return [] }
         return (try? JSONDecoder().decode(Acknowledgement.self, from: Data(body)))?.acknowledgedJwtIds ?? []

@@ -2,7 +2,7 @@ import Foundation
 import StarwatchCore
 import StarwatchTransport
 
-/// An Endorser server in memory, in either dialect, that does wrong what the faults say.
+/// Endorser server in memory, in either dialect, with injected faults.
 final class SimulatedServer: Sendable {
     struct State {
         var feed: Feed
@@ -12,13 +12,13 @@ final class SimulatedServer: Sendable {
         var bodies: [String: Fingerprint] = [:]
         var acknowledged: Set<String> = []
         var outageUntil: Int64 = 0
-        /// Plans that once were starred and then were not.
+        /// Plans that were unstarred at any time.
         var unstarred: Set<String> = []
         var lastQuery: (body: [UInt8], query: Query)?
         var lastDate: (second: Int64, text: String)?
     }
 
-    /// An answer, and for how long it asks to be left alone.
+    /// Response, and the wait it requires in microseconds.
     struct Answer {
         var response: HTTPResponse
         var wait: Int64?
@@ -29,7 +29,7 @@ final class SimulatedServer: Sendable {
     let faults: FaultInjector
     let violations: Violations
     let state: Confined<State>
-    /// The server leaves out every such change, as if it had never been.
+    /// Planted defect: the server omits one change in this many.
     let lostEvery: Int?
 
     init(
@@ -53,10 +53,10 @@ final class SimulatedServer: Sendable {
         )
     }
 
-    /// The server's time in microseconds since 1970.
+    /// Server time in microseconds since 1970.
     var now: Int64 { SimulatedClock.start + clock.boot + settings.serverSkew }
 
-    /// Changes so many plans.
+    /// Publishes changes of random plans.
     func publish(_ count: Int, of plans: [String]) {
         for _ in 0..<count {
             let late = settings.dialect.lateVisibility.wholeMilliseconds * 1000 - 1_100_000
@@ -87,7 +87,7 @@ final class SimulatedServer: Sendable {
         return text
     }
 
-    /// The account a request is from: its token's, or one for all who show none.
+    /// Returns the account of a request's token; requests without a token share one account.
     func account(of request: HTTPRequest) -> String {
         guard let token = token(of: request) else { return "anonymous" }
         if let known = state.value.accounts[token] { return known }
@@ -104,14 +104,14 @@ final class SimulatedServer: Sendable {
         request.headers.first { $0.name == "Authorization" }.map { String($0.value.dropFirst(7)) }
     }
 
-    /// Whether a change is of a plan that was unstarred, and so need not be delivered.
+    /// Returns `true` if the change's plan was unstarred, so that it need not be delivered.
     func wasUnstarred(_ id: String) -> Bool {
         state.value.feed[id].map { state.value.unstarred.contains($0.plan) } ?? false
     }
 
     /// Answers a request that has reached the server.
     ///
-    /// - Parameter ids: The identifiers that it acknowledges.
+    /// - Parameter ids: Identifiers that the request acknowledges.
     func answer(_ request: HTTPRequest, acknowledging ids: [String]) -> Answer {
         let kind = faults.first(of: [
             (.rateLimited, 0.01), (.unavailable, 0.01), (.serverError, 0.02), (.unauthenticated, 0.01),
@@ -143,7 +143,7 @@ final class SimulatedServer: Sendable {
         }
     }
 
-    /// 429 or 503, with every way to say how long.
+    /// Returns a 429 or 503 with one of the forms of a wait.
     private func refusal(_ status: Int, canStaySilent: Bool) -> Answer {
         let kind: FaultKind = status == 429 ? .rateLimited : .unavailable
         let seconds = [0, 1, 7, 61, 110, 130, 400][faults.number(kind, 0...6)]
@@ -158,7 +158,7 @@ final class SimulatedServer: Sendable {
         }
     }
 
-    /// The time as HTTP has it; most answers come in the second of the one before.
+    /// Returns the HTTP date. It is cached, because most responses fall into the second of the one before.
     private func date(_ second: Int64) -> String {
         if let last = state.value.lastDate, last.second == second { return last.text }
         let text = DateForm.preferred.text(second)

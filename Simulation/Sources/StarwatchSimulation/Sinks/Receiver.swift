@@ -1,9 +1,9 @@
 import StarwatchCore
 import StarwatchTransport
 
-/// A webhook's receiver in memory. A careful one keeps the ids it has seen.
+/// Webhook receiver in memory, which remembers the ids it has seen.
 final class Receiver: Sendable {
-    /// What it does with a request.
+    /// Reaction to a request.
     enum Reaction {
         case answer(Int, headers: [(name: String, value: String)])
         case fail(HTTPError, after: Duration)
@@ -11,11 +11,11 @@ final class Receiver: Sendable {
 
     private struct State {
         var contents: [String: Fingerprint] = [:]
-        /// The notifications in which each change was accepted.
+        /// Accepted notifications by change.
         var notifications: [String: Set<String>] = [:]
-        /// Notifications that were accepted without the agent having heard it.
+        /// Accepted notifications whose response the agent did not get.
         var unheard: Set<String> = []
-        /// Notifications whose changes may come again in others.
+        /// Notifications whose changes are allowed in other notifications too.
         var excused: Set<String> = []
         var isGone = false
     }
@@ -34,20 +34,20 @@ final class Receiver: Sendable {
     static func name(_ index: Int) -> String { "sink_\(index)" }
     static func url(_ index: Int) -> String { "http://sink-\(index).test/hook" }
 
-    /// Which notification it is.
+    /// Returns the notification's id.
     static func id(of request: HTTPRequest) -> String? { request.headers.first { $0.name == "webhook-id" }?.value }
 
     var isGone: Bool { state.value.isGone }
 
-    /// It is there again; the agent finds out when it loads its configuration.
+    /// Ends the 410 responses; the agent notices when it loads its configuration.
     func revive() { state.value.isGone = false }
 
     func hasAccepted(_ change: String) -> Bool { state.value.notifications[change] != nil }
 
-    /// Reacts to a request that has reached it.
+    /// Reacts to a request that has reached the receiver.
     func receive(_ request: HTTPRequest) -> Reaction {
         let id = Self.id(of: request) ?? ""
-        // An agent that sends it again has not heard, or died before it could store what it heard.
+        // The agent repeats a notification if it got no response, or died before it stored the response.
         if state.value.contents[id] != nil { state.value.unheard.insert(id) }
         if state.value.isGone { return gone() }
         let kinds: [(FaultKind, Double)] = [
@@ -56,7 +56,7 @@ final class Receiver: Sendable {
         ]
         switch faults.first(of: kinds) {
         case .sinkRefused: return .fail(.connect, after: .milliseconds(1))
-        // What it has taken it does not refuse.
+        // An accepted notification is never rejected later.
         case .sinkRejected where state.value.contents[id] == nil:
             return .answer([400, 403, 404, 422][faults.number(.sinkRejected, 0...3)], headers: [])
         case .sinkAnswerLost:
@@ -75,7 +75,7 @@ final class Receiver: Sendable {
         }
     }
 
-    /// What it took unheard is given up with it, and comes in another notification when it is back.
+    /// Returns a 410. The agent drops notifications without a response and sends their changes in new ones later.
     private func gone() -> Reaction {
         state.value.excused.formUnion(state.value.unheard)
         return .answer(410, headers: [])
@@ -100,12 +100,12 @@ final class Receiver: Sendable {
         }
     }
 
-    /// After power was lost the agent may have forgotten that it made these notifications.
+    /// Allows repetitions, because a power loss can make the agent forget these notifications.
     func excuseRepetitions() {
         for ids in state.value.notifications.values { state.value.excused.formUnion(ids) }
     }
 
-    /// The same for one that arrives after that.
+    /// Allows repetitions of a notification that arrives after the power loss.
     func excuseRepetition(of request: HTTPRequest) {
         if let id = Self.id(of: request) { state.value.excused.insert(id) }
     }

@@ -1,9 +1,9 @@
 import Starwatch
 import StarwatchCore
 
-/// A clock that stands still while anything can run, and then goes on to the moment for which somebody waits.
+/// Clock that stands still while any job can run, and then jumps to the next deadline.
 ///
-/// The time that truly passed is ``boot``; the wall clock may be set, and the monotonic one stands still in a suspend.
+/// ``boot`` is the true time. The wall clock can be set, and the monotonic clock stands still during a suspend.
 final class SimulatedClock: TimeSource {
     private struct Sleeper {
         let deadline: Int64
@@ -18,8 +18,8 @@ final class SimulatedClock: TimeSource {
         var lastID = 0
         var sleepers: [Sleeper] = []
 
-        /// Goes on to the next deadline; whose it is, in the order in which they went to sleep.
-        mutating func goOn() -> [Sleeper] {
+        /// Jumps to the next deadline; returns its sleepers in the order in which they went to sleep.
+        mutating func advance() -> [Sleeper] {
             guard var next = sleepers.first?.deadline else { return [] }
             for sleeper in sleepers where sleeper.deadline < next { next = sleeper.deadline }
             boot = max(boot, next + suspended)
@@ -42,7 +42,7 @@ final class SimulatedClock: TimeSource {
         state = Confined(State(wallOffset: Self.start))
     }
 
-    /// Microseconds since the simulation began.
+    /// Microseconds since the start of the simulation.
     var boot: Int64 { state.value.boot }
     var now: Timestamp { Timestamp(milliseconds: (state.value.boot + state.value.wallOffset) / 1000) }
     var monotonic: Duration { .microseconds(state.value.boot - state.value.suspended) }
@@ -55,7 +55,7 @@ final class SimulatedClock: TimeSource {
         let id = state.value.lastID
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
-                // The task may be cancelled before it gets here, but not between this line and the next.
+                // The task can be cancelled before this line, but not between this line and the next.
                 guard !Task.isCancelled else { return continuation.resume(throwing: CancellationError()) }
                 let (seconds, attoseconds) = duration.components
                 let length = seconds * 1_000_000 + (attoseconds + 999_999_999_999) / 1_000_000_000_000
@@ -68,18 +68,18 @@ final class SimulatedClock: TimeSource {
         }
     }
 
-    /// Goes on to the next moment for which somebody waits, and wakes them; `false` when nobody does.
+    /// Jumps to the next deadline and wakes its sleepers; returns `false` if there is none.
     func advance() -> Bool {
-        // A woken task runs later, on the loop: nobody else changes the state in between.
-        let woken = state.value.goOn()
+        // A woken task runs later, on the loop, so nothing changes the state in between.
+        let woken = state.value.advance()
         for sleeper in woken { sleeper.continuation.resume() }
         return !woken.isEmpty
     }
 
-    /// Sets the wall clock forward, or back.
+    /// Sets the wall clock forward or back.
     func step(by duration: Duration) { state.value.wallOffset += duration.wholeMilliseconds * 1000 }
 
-    /// Lets the machine sleep.
+    /// Suspends the machine.
     func suspend(for duration: Duration) {
         state.value.boot += duration.wholeMilliseconds * 1000
         state.value.suspended += duration.wholeMilliseconds * 1000

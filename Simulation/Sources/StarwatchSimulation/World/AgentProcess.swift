@@ -7,14 +7,14 @@ import StarwatchStore
 
 /// One agent from its start to its stop or crash.
 ///
-/// After a crash its tasks are still there, but nothing they do reaches the disk or the network any more.
+/// After a crash its tasks still exist, but they no longer reach the disk or the network.
 final class AgentProcess: Sendable {
     private struct State {
         var isDead = false
         var hasLostPower = false
         var triggers: [Int: GracefulShutdownTestTrigger] = [:]
         var tasks: [Task<Void, Never>] = []
-        /// What happens to the disk's accesses of this kind, once so many others have passed.
+        /// Fault of a coming disk access, and the number of accesses before it.
         var armed: (kind: FaultKind, access: SimulatedDisk.Access, passing: Int)?
     }
 
@@ -24,7 +24,7 @@ final class AgentProcess: Sendable {
     private let faults: FaultInjector
     private let trace: Trace
     private let meter: RequestMeter
-    /// Power was lost: what was written last may be gone.
+    /// Called on a power loss, which can undo the last writes.
     private let onPowerLoss: @Sendable () -> Void
 
     init(
@@ -42,7 +42,7 @@ final class AgentProcess: Sendable {
     }
 
     var isDead: Bool { state.value.isDead }
-    /// Whether it died with what it wrote last.
+    /// `true` if the process died in a power loss.
     var hasLostPower: Bool { state.value.hasLostPower }
 
     /// Ends the process between two instructions.
@@ -60,7 +60,7 @@ final class AgentProcess: Sendable {
         died.raise()
     }
 
-    /// Which sectors did not reach the disk: all from a place on, or here and there.
+    /// Returns a function that chooses the lost sectors: all after a position, or random ones.
     private func sectorsLost() -> (Double) -> Bool {
         let kept = Double(faults.number(.powerLoss, 0...100)) / 100
         let areMixed = faults.number(.powerLoss, 0...1) == 0
@@ -73,11 +73,11 @@ final class AgentProcess: Sendable {
         (.diskFull, 0.001), (.diskError, 0.0005), (.crashInWrite, 0.0005),
     ]
 
-    /// Decides whether the disk fails in what is now done with the database: once, and not at each of its accesses.
+    /// Decides once whether the disk fails during the coming database operation.
     ///
     /// - Parameters:
-    ///   - factor: How much likelier it is than in one transaction.
-    ///   - most: How many accesses may pass before it happens; if there are no more, nothing happens.
+    ///   - factor: Factor of the probability for one transaction.
+    ///   - most: Maximum number of accesses before the fault. A shorter operation has none.
     func armDisk(_ factor: Double = 1, passing most: Int = 6) {
         state.value.armed = nil
         guard let (kind, _) = Self.diskFaults.first(where: { faults.mayStrike($0, $1 * factor) }) else { return }
@@ -85,7 +85,7 @@ final class AgentProcess: Sendable {
         state.value.armed = (kind, isRead ? .read : .write, faults.number(kind, 0...most))
     }
 
-    /// What the disk asks at every access.
+    /// Returns the failure of a disk access; `nil` if it succeeds.
     func fail(_ access: SimulatedDisk.Access) -> SimulatedDisk.Failure? {
         if isDead { return .broken }
         guard let armed = state.value.armed, armed.access == access else { return nil }
@@ -100,7 +100,7 @@ final class AgentProcess: Sendable {
         return armed.kind == .diskFull ? .full : .broken
     }
 
-    /// What the store asks at every access.
+    /// Injects faults into an operation of the store.
     func interrupt(_ operation: StoreOperation, _ moment: StoreMoment) throws(StoreError) {
         let gone = StoreError.io(detail: "the process is gone")
         if isDead { throw gone }
@@ -122,10 +122,11 @@ final class AgentProcess: Sendable {
 
     // MARK: - Running
 
-    /// Starts everything that works by itself.
+    /// Starts the agent's workers.
     func start(_ agent: Agent, clock: SimulatedClock) async {
         let workers = agent.workers(supervisor: nil)
         for (index, worker) in workers.enumerated() {
+            // Unstructured: the workers outlive this function, as a process outlives its start; `stop` awaits them.
             let task = Task {
                 _ = try? await testGracefulShutdown { trigger in
                     state.value.triggers[index] = trigger
@@ -137,10 +138,11 @@ final class AgentProcess: Sendable {
         while state.value.triggers.count < workers.count { try? await clock.sleep(for: .microseconds(1)) }
     }
 
-    /// Stops everything in reverse, each after the other, as a service group does; at once after a crash.
+    /// Stops the workers one by one in reverse order, as a service group does; at once after a crash.
     func stop(_ agent: Agent) async {
         let tasks = state.value.tasks
-        // Who waits in the last pass of a process that dies in it would wait for ever.
+        // A process can die in its last pass, whose waits then never end. Unstructured, because a task group would
+        // await the watch even if the process does not die.
         let watch = Task {
             await died.wait()
             for task in tasks { task.cancel() }
@@ -157,7 +159,7 @@ final class AgentProcess: Sendable {
         meter.ended()
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
-        // What is in the log moves into the database.
+        // Closing moves the write-ahead log into the database.
         armDisk(10, passing: 20)
         await agent.close()
     }

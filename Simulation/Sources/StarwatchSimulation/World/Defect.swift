@@ -1,14 +1,14 @@
-/// A bug that is planted, to see that a simulation finds it.
+/// Planted bug that a simulation must find.
 package enum Defect: String, Sendable, CaseIterable {
     case none
-    /// The server leaves out changes that it has.
+    /// The server omits some of its changes.
     case loseItems = "lose_items"
-    /// Somebody moves the watermark over rows that are not finished.
+    /// The watermark is moved past unfinished rows.
     case forgeWatermark = "forge_watermark"
-    /// Every try of a notification has another id.
+    /// Every attempt of a notification has another id.
     case renameNotifications = "rename_notifications"
-    /// The agent does not hear for how long it should wait.
+    /// The agent does not see the wait that the server requires.
     case hideRetryAfter = "hide_retry_after"
-    /// The agent believes that it may ask thrice as often.
+    /// The agent is configured with three times the server's limit.
     case tripleLimit = "triple_limit"
 }

@@ -1,8 +1,10 @@
 import Starwatch
 import StarwatchCore
 
-/// What a run is like, drawn from its seed: the server, the feed, the agent's options.
+/// Settings of a run, drawn from its seed: the server, the feed, the agent's options.
 struct Settings: Sendable {
+    // MARK: - The server
+
     let dialect: Dialect
     let isDialectKnown: Bool
     /// Microseconds by which the server's clock is ahead of the true time.
@@ -11,8 +13,11 @@ struct Settings: Sendable {
     let usesTokens: Bool
     let keepsOneRowPerPlan: Bool
     let plans: [String]
-    /// The most changes that are published at once.
+    /// Maximum number of changes that are published at once.
     let burst: Int
+
+    // MARK: - The agent
+
     let interval: Duration
     let isCron: Bool
     let watchesOffers: Bool
@@ -32,12 +37,15 @@ struct Settings: Sendable {
     let catchUp: CatchUp
     let believesOwnClock: Bool
     let sinkCount: Int
-    /// Microseconds, the longest way to a server or back.
+
+    // MARK: - The world
+
+    /// Longest latency of one direction, in microseconds.
     let latency: Int
     let intensity: Double
-    /// The kinds of fault of this run: leaving some out lets the others go further.
+    /// Kinds of fault of this run. Excluding some lets the others have longer effects.
     let kinds: Set<FaultKind>
-    /// Whether the first agent makes its database itself.
+    /// `true` if the first agent makes its database itself.
     let isDiskEmpty: Bool
 
     static let accounts = ["did:ethr:0x000000000000000000000000000000000000000a", "did:key:z6Mkb"].map { DID($0)! }
@@ -50,12 +58,12 @@ struct Settings: Sendable {
         dialect = chance.pick(Dialect.allCases)
         isDialectKnown = chance.happens(0.5)
         serverSkew = Int64(chance.pick([0, 0, 0, 5, -5, 3600, -3600])) * 1_000_000
-        // Mostly as servers have them; small pages have more edges, and cost as much more.
+        // Mostly the size of real servers: small pages have more edge cases, and cost more.
         pageSize = chance.pick([1, 3, 10, 10, 50, 50, 50, 50])
         usesTokens = chance.happens(0.6)
         keepsOneRowPerPlan = dialect == .endorser && chance.happens(0.5)
-        // Sometimes too much for one request, so that the plans are split over several. Each identifier stays below
-        // the 2,048 bytes that the agent takes: a page with a longer one it refuses, and so gets nothing that is on it.
+        // Sometimes too many bytes for one request, so that the agent splits the plans. Each identifier stays below
+        // 2,048 bytes: the agent rejects a page with a longer one.
         let isSplit = dialect == .endorser && chance.happens(0.1)
         let filling = String(repeating: "x", count: isSplit ? 1900 : 0)
         plans = (0..<chance.number(2...10) + (isSplit ? 40 : 0)).map { "plan/\($0)" + filling }
@@ -85,7 +93,7 @@ struct Settings: Sendable {
         isDiskEmpty = chance.happens(0.1)
     }
 
-    /// The agent's options.
+    /// Returns the agent's options.
     func options(path: String, secretFile: String, tuning: Tuning) -> AgentOptions {
         var options = AgentOptions()
         options.server.url = Self.server
@@ -131,7 +139,7 @@ struct Settings: Sendable {
     }
 }
 
-/// Options that change in the course of a run.
+/// Options that change during a run.
 struct Tuning: Sendable {
     var cap: Int
     var requestsPerMinute: Int

@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchStore
 
 extension Simulation {
-    /// Moves every watermark to the newest row, finished or not.
+    /// Moves every watermark to the newest row, even if it is unfinished.
     func forgeWatermark(_ agent: Agent) async {
         do throws(StoreError) {
             guard let did = try await agent.store.activeIdentity().did else { return }

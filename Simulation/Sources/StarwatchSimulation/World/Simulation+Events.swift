@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchStore
 
 extension Simulation {
-    /// Something happens: changes are published, and perhaps one of everything else.
+    /// Publishes changes, and plays at most one event.
     func act() async {
         var chance: Chance {
             get { state.value.chance }
@@ -64,7 +64,7 @@ extension Simulation {
     }
 
     private func change(_ agent: Agent, to account: DID?) async {
-        // Another account, or the same one anew, is told everything again.
+        // A new account, or the same one after a sign-out, gets every notification again.
         for receiver in receivers { receiver.excuseRepetitions() }
         _ = try? await agent.setIdentity(account)
         await look()
@@ -92,13 +92,13 @@ extension Simulation {
             auditor.noteDiscarded(some.map(\.jwtID))
             _ = try? await agent.outboxDiscard(some.map(\.id))
         } else {
-            // With one, all that was announced with it and that a sink has already.
+            // A retry also sends the other changes of the same notification, which a sink can already have.
             auditor.noteRetried(dead.map(\.jwtID))
             _ = try? await agent.outboxRetry(some.map(\.id))
         }
     }
 
-    /// Whoever asked for it waits no longer than the agent lives.
+    /// Runs a poll on request; the caller stops waiting when the agent dies.
     private func pollByHand(_ agent: Agent) async {
         guard let process = state.value.process else { return }
         await withTaskGroup(of: Void.self) { group in

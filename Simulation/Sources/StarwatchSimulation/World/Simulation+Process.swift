@@ -5,7 +5,7 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension Simulation {
-    /// Starts an agent on what is on the disk; tries again, as a supervisor does. `false` when it cannot be done.
+    /// Starts an agent on the current disk, with retries as a supervisor has; returns `false` if all fail.
     func start() async -> Bool {
         for _ in 0..<100 {
             let process = AgentProcess(disk: disk, faults: faults, trace: trace, meter: meter) {
@@ -15,7 +15,7 @@ extension Simulation {
                 auditor.forgetWatermarks()
             }
             disk.failWhen(process.fail)
-            // A new database, or the log of one that crashed.
+            // Opening makes a new database, or replays the log of a crashed agent.
             process.armDisk(10, passing: 60)
             do throws(AgentError) {
                 let agent = try await makeAgent(process)
@@ -23,7 +23,7 @@ extension Simulation {
                 state.value.process = process
                 state.value.agent = agent
                 trace.note("start")
-                // Before it does anything: what was there when the former agent ended must be there still.
+                // The check comes before the first poll: the state of the former agent must still exist.
                 await look()
                 await process.start(agent, clock: clock)
                 return true
@@ -61,7 +61,7 @@ extension Simulation {
         )
     }
 
-    /// Ends the agent, in order if it lives.
+    /// Stops the agent, gracefully if it is alive.
     func stop() async {
         guard let process = state.value.process, let agent = state.value.agent else { return }
         await process.stop(agent)
@@ -73,7 +73,7 @@ extension Simulation {
         trace.note("stop")
     }
 
-    /// Stops the agent, and starts the next after a while.
+    /// Stops the agent and starts the next one after a pause.
     func restart(after pause: Duration = .zero) async -> Bool {
         await stop()
         tamper(disk.path)
@@ -81,13 +81,13 @@ extension Simulation {
         return await start()
     }
 
-    /// Starts the next agent when this one has crashed.
+    /// Starts the next agent if this one has crashed.
     func reviveIfDead() async -> Bool {
         guard state.value.process?.isDead ?? true else { return true }
         return await restart(after: .milliseconds(state.value.chance.number(0...40_000)))
     }
 
-    /// Learns what the database holds; what is unknown because it failed is learnt later.
+    /// Checks the database; if reading fails, the next call checks it.
     func look(isFull: Bool = false) async {
         guard let agent = state.value.agent else { return }
         await faults.pause {

@@ -4,7 +4,7 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// One run: a server, sinks, a disk, a clock, and the agents that live and die there.
+/// One run: a server, sinks, a disk, a clock, and a series of agents.
 package final class Simulation: Sendable {
     struct State {
         var tuning: Tuning
@@ -21,18 +21,14 @@ package final class Simulation: Sendable {
     let plan: SimulationPlan
     let settings: Settings
     let clock: SimulatedClock
+    /// Changes the database while no agent runs.
+    let tamper: @Sendable (String) -> Void
     let faults: FaultInjector
     let trace: Trace
-    let violations: Violations
-    let server: SimulatedServer
-    let receivers: [Receiver]
+    let state: Confined<State>
     let network: SimulatedNetwork
-    let meter: RequestMeter
     let auditor: Auditor
     let disk: SimulatedDisk
-    let state: Confined<State>
-    /// Does something to the database while no agent runs.
-    let tamper: @Sendable (String) -> Void
 
     private init(_ plan: SimulationPlan, lines: Int, tamper: @escaping @Sendable (String) -> Void) throws {
         self.plan = plan
@@ -41,14 +37,14 @@ package final class Simulation: Sendable {
         self.settings = settings
         clock = SimulatedClock()
         trace = Trace(clock: clock, kept: lines)
-        violations = Violations(trace: trace)
+        let violations = Violations(trace: trace)
         faults = FaultInjector(
             seed: plan.seed,
             kinds: settings.kinds.subtracting(plan.without),
             limit: plan.limit,
             intensity: settings.intensity
         )
-        server = SimulatedServer(
+        let server = SimulatedServer(
             seed: plan.seed,
             settings: settings,
             clock: clock,
@@ -56,16 +52,14 @@ package final class Simulation: Sendable {
             violations: violations,
             lostEvery: plan.defect == .loseItems ? 5 : nil
         )
-        receivers = (0..<settings.sinkCount).map { [faults, violations] in
-            Receiver(index: $0, faults: faults, violations: violations)
-        }
-        meter = RequestMeter(settings: settings, clock: clock, violations: violations)
         network = SimulatedNetwork(
             seed: plan.seed,
             clock: clock,
             server: server,
-            receivers: receivers,
-            meter: meter,
+            receivers: (0..<settings.sinkCount).map { [faults] in
+                Receiver(index: $0, faults: faults, violations: violations)
+            },
+            meter: RequestMeter(settings: settings, clock: clock, violations: violations),
             trace: trace,
             defect: plan.defect
         )
@@ -84,12 +78,17 @@ package final class Simulation: Sendable {
         )
     }
 
+    var server: SimulatedServer { network.server }
+    var receivers: [Receiver] { network.receivers }
+    var meter: RequestMeter { network.meter }
+    var violations: Violations { network.violations }
+
     /// Simulates on the calling thread until the run is over.
     ///
     /// - Parameters:
-    ///   - lines: How many lines of what happened last are kept.
-    ///   - tamper: Gets the database's path whenever no agent runs: plants a defect in the file.
-    /// - Throws: When no folder for the database can be made.
+    ///   - lines: Number of trace lines to keep.
+    ///   - tamper: Called with the database's path whenever no agent runs, to plant a defect.
+    /// - Throws: An error if the folder of the database cannot be made.
     private static func runHere(
         _ plan: SimulationPlan,
         lines: Int,
@@ -119,12 +118,13 @@ package final class Simulation: Sendable {
         }
     }
 
-    /// More steps than any honest run takes: something goes round in circles.
+    /// Limit above the steps of every correct run; beyond it, the agent is in an endless loop.
     private static let mostSteps = 5_000_000
 
     private func drive(_ loop: SimulationLoop) {
+        // Unstructured: this function is synchronous and runs the task's jobs itself, below, until it is done.
         Task {
-            // Identifiers are keys of tables, and so decide how many pages a transaction writes.
+            // Identifiers are table keys, and so decide how many pages a transaction writes.
             let words = RandomID.Words { self.state.value.identifiers.next() }
             await RandomID.$words.withValue(words) { await self.live() }
             self.state.value.isDone = true
@@ -132,13 +132,13 @@ package final class Simulation: Sendable {
         while !state.value.isDone {
             if loop.step() {
                 guard loop.steps < Self.mostSteps else {
-                    return violations.record(.lives, "it goes round in circles")
+                    return violations.record(.lives, "the agent is in an endless loop")
                 }
             } else if !clock.advance() {
-                return violations.record(.lives, "everybody waits, and nobody for a time")
+                return violations.record(.lives, "every task waits, and none has a deadline")
             }
         }
-        // What is left are the ends of tasks nobody waits for.
+        // The remaining jobs end tasks that nothing awaits.
         while loop.step() {}
     }
 
@@ -172,7 +172,7 @@ package final class Simulation: Sendable {
         await stop()
     }
 
-    /// Makes everything well, and waits until all is delivered and acknowledged, for as long as it goes on becoming less.
+    /// Ends all faults, and waits until everything is delivered and acknowledged, as long as there is progress.
     private func settle() async {
         faults.end()
         server.state.value.outageUntil = 0
@@ -183,23 +183,23 @@ package final class Simulation: Sendable {
             guard await restart() else { return }
         }
         let round = max(settings.interval, .seconds(30))
-        var missing: (lost: [String], open: Int, ended: Int) = ([], 0, 0)
+        var remaining = RemainingWork()
         var unreached: String?
-        // From here on nothing is published, so that one copy is enough.
+        // One copy is enough, because nothing more is published.
         var feed = server.state.value.feed.rows
-        // A small outbox before a long group interval takes in a backlog a few rows at a time, and what nobody misses,
-        // or a returned identity is told again, may come first.
+        // A small outbox with a long group interval drains a backlog a few rows at a time. Rows that are not counted as
+        // remaining, such as repetitions for a returned identity, can come first.
         var (least, most, patience) = (Int.max, 0, 240)
         while patience > 0 {
             patience -= 1
             try? await clock.sleep(for: round)
             guard let agent = state.value.agent else { return }
             do {
-                missing = try await auditor.missing(in: agent, of: &feed)
-                if missing.lost.count + missing.open < least || missing.ended > most {
-                    (least, most, patience) = (missing.lost.count + missing.open, missing.ended, 240)
+                remaining = try await auditor.remaining(in: agent, of: &feed)
+                if remaining.total < least || remaining.ended > most {
+                    (least, most, patience) = (remaining.total, remaining.ended, 240)
                 }
-                guard missing.lost.isEmpty, missing.open == 0 else { continue }
+                guard remaining.total == 0 else { continue }
                 try await auditor.audit(agent)
                 unreached = auditor.unreached(in: agent)
                 if unreached == nil { return }
@@ -208,9 +208,9 @@ package final class Simulation: Sendable {
             }
         }
         if let unreached { violations.record(.settles, unreached) }
-        if !missing.lost.isEmpty {
-            violations.record(.nothingLost, "\(missing.lost.count) changes, such as \(missing.lost[0])")
+        if !remaining.lost.isEmpty {
+            violations.record(.nothingLost, "\(remaining.lost.count) changes, such as \(remaining.lost[0])")
         }
-        if missing.open > 0 { violations.record(.settles, "\(missing.open) rows are still under way") }
+        if remaining.open > 0 { violations.record(.settles, "\(remaining.open) rows are still unfinished") }
     }
 }

@@ -1,11 +1,11 @@
-/// What to simulate: with the same plan the same happens.
+/// Parameters of a run; equal plans give identical runs.
 package struct SimulationPlan: Sendable, Hashable {
     package var seed: UInt64
-    /// About how many poll cycles to run before everything is made well.
+    /// Approximate number of poll cycles before all faults end.
     package var cycles = 300
-    /// Faults that do not happen, whatever the seed says.
+    /// Excluded kinds of fault.
     package var without: Set<FaultKind> = []
-    /// The most faults that happen.
+    /// Maximum number of faults.
     package var limit = Int.max
     package var defect = Defect.none
 
@@ -13,7 +13,7 @@ package struct SimulationPlan: Sendable, Hashable {
         self.seed = seed
     }
 
-    /// The arguments with which the command runs it again.
+    /// Arguments of the `replay` command for this plan.
     package var arguments: String {
         var text = "--seed \(seed) --cycles \(cycles)"
         if limit < Int.max { text += " --limit \(limit)" }
@@ -23,10 +23,10 @@ package struct SimulationPlan: Sendable, Hashable {
     }
 }
 
-/// How a simulation went.
+/// Outcome of a run.
 package struct SimulationResult: Sendable {
     package let plan: SimulationPlan
-    /// The same for the same plan, in every process.
+    /// Hash of all events; equal for equal plans in every process.
     package let hash: UInt64
     package let violations: [Violation]
     /// Poll cycles that reached the server.
@@ -34,8 +34,8 @@ package struct SimulationResult: Sendable {
     package let steps: Int
     package let simulatedSeconds: Double
     package let faults: [FaultKind: Int]
-    /// How often an agent was started.
+    /// Number of agents that were started.
     package let starts: Int
-    /// The last of what happened.
+    /// Last lines of the trace.
     package let lines: [String]
 }
