@@ -1,7 +1,7 @@
 import CoreMetrics
 import Foundation
 
-/// Where new releases go: a line each on standard output.
+/// Sink that writes a line on standard output for each new release.
 struct LineSink: Sendable {
     private let announced = Counter(label: "releases_announced")
 

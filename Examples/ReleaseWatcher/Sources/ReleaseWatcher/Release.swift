@@ -1,14 +1,14 @@
-/// A release of some software, as the feed has it.
+/// Release of some software, in the feed's JSON.
 struct Release: Codable, Sendable, Hashable {
     var version: String
     /// ISO 8601, in UTC.
     var published: String
 
-    /// Later is greater.
+    /// Watermark, which rises with time.
     var mark: String { "\(published) \(version)" }
 }
 
-/// What the server answers.
+/// Response of the server.
 struct ReleaseFeed: Codable, Sendable, Hashable {
     var releases: [Release]
 }

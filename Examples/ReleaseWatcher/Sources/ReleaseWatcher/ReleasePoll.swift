@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// Asks a server for its releases and announces those that are new.
+/// Requests the releases from a server and announces new ones.
 struct ReleasePoll: Sendable {
     let server: String
     let storage: any StorageAdapter
