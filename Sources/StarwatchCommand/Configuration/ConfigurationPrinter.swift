@@ -97,7 +97,7 @@ struct ConfigurationPrinter {
 
     static func list(_ texts: [String]) -> String { "[\(texts.map(scalar).joined(separator: ", "))]" }
 
-    /// Plain if that cannot be read as anything else, otherwise in double quotes.
+    /// Text as a scalar: plain if that cannot be read as anything else, otherwise in double quotes.
     static func scalar(_ text: String) -> String {
         let isWord = text.wholeMatch(of: /[A-Za-z0-9.\/<][A-Za-z0-9._\/:+<>\-]*/) != nil && !text.hasSuffix(":")
         let words = ["true", "false", "yes", "no", "on", "off", "null"]

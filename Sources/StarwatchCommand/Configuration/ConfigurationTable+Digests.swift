@@ -3,27 +3,22 @@ import StarwatchCore
 
 extension ConfigurationTable {
     static var digests: Setting<AgentOptions> {
-        Setting(named: "digests", \.digests, "at most \(maximumParts)", example) {
-            Setting("times", \.times, .times, needed: "needs times, such as [\"08:00\", \"17:30\"]; add them.")
+        Setting(named: "digests", \.digests, "at most \(maximumParts); notifications at fixed times", example) {
+            Setting("times", \.times, .times.needed("needs times, such as [\"08:00\", \"17:30\"]; add them."))
             Setting("timezone", \.timezone, .text(ValueRules.timezone), "an IANA name; null: this machine's time zone")
             Setting("window", \.window, .duration(.zero, .hours(1)), "range of this installation's fixed delay")
-            Setting("poll", \.poll, pollName, "replaces fetch: {{count}} changes of {{projects}}: {{names}}")
+            Setting("poll", \.poll, pollName, "replaces fetch; fields: {{count}}, {{projects}}, {{names}}")
             Setting(optional: "fetch", \.fetched, FetchOptions(url: "")) {
                 Setting("method", \.method, .choice())
                 request(\.self, atMost: .seconds(12))
                 Setting("body", \.body, .text(ValueRules.json).secret, "JSON, for method POST")
             }
             Setting("lead", \.lead, .duration(.seconds(15), .hours(1)), "time from the fetch to the digest")
-            Setting(
-                "ttl",
-                \.ttl,
-                .duration(.seconds(60), .days(14)),
-                "maximum age; null: derived from times"
-            )
+            Setting("ttl", \.ttl, .duration(.seconds(60), .days(14)), "maximum age; null: derived from times")
             Setting("title", \.title, .text(), "{{name}} is a field of the content")
             Setting("body", \.body, .text())
             Setting("mode", \.mode, .choice(), "chained: scheduled only after the fetch")
-            Setting("on_missing", \.onMissing, .choice(), "fallback: without a cached one too")
+            Setting("on_missing", \.onMissing, .choice(), "fallback: cached content, else the fallback texts")
             Setting("on_empty", \.onEmpty, .choice(), "when the content has nothing in it")
             Setting("fallback_title", \.fallbackTitle, .text())
             Setting("fallback_body", \.fallbackBody, .text())
@@ -75,7 +70,12 @@ extension ConfigurationTable {
             Setting(optional: "report_error", \.reportError, .post, "for each failed digest or fetch") {
                 request(\.self, atMost: .seconds(8))
             }
-            Setting(optional: "heartbeat", \.beat, Heartbeat(), "while the agent runs") {
+            Setting(
+                optional: "heartbeat",
+                \.beat,
+                Heartbeat(),
+                "while the agent runs, every \(DurationText.format(Heartbeat().interval)) by default"
+            ) {
                 request(\.request, atMost: .seconds(8))
                 Setting("interval", \.interval, .duration(.seconds(60), .days(7)))
             }
@@ -87,7 +87,7 @@ extension ConfigurationTable {
         _ path: WritableKeyPath<Root, FetchOptions>,
         atMost limit: Duration
     ) -> [Setting<Root>] {
-        Setting("url", path.appending(path: \.url), .secretURL, needed: "needs a url; add it.")
+        Setting("url", path.appending(path: \.url), .secretURL.needed("needs a url; add it."))
         Setting("headers", path.appending(path: \.headers), .headers, "without credentials")
         Setting("token_file", path.appending(path: \.tokenFile), .secretFile, "sent as a bearer token")
         Setting("timeout", path.appending(path: \.timeout), .duration(.seconds(1), limit), "null: the maximum")

@@ -5,7 +5,7 @@ extension ConfigurationTable {
     static var delivery: Setting<AgentOptions> {
         Setting("delivery", \.delivery) {
             Setting("group_wait", \.groupWait, .duration(.zero, .days(1)), "how long the first change waits for others")
-            Setting("group_interval", \.groupInterval, .duration(.zero, .days(7)), "at most one notification each")
+            Setting("group_interval", \.groupInterval, .duration(.zero, .days(7)), "one notification per interval")
             Setting("max_group_size", \.maxGroupSize, .integer(1...100), "above it, \"several\" become \"many\"")
             Setting("locale", \.locale, .text(ValueRules.locale), "en, ja, pl or one of catalogues; pl-PL uses pl")
             Setting("catalogues", \.folder, .catalogues, "a folder with your own texts: LOCALE.json, such as pl.json")
@@ -18,31 +18,31 @@ extension ConfigurationTable {
     private static var sink: [Setting<SinkDraft>] {
         let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: ", ")
         return [
-            Setting("name", \.name, .text(ValueRules.name), needed: "needs a name."),
-            Setting("kind", \.kind, .choice(isListed: false), needed: "needs a kind: one of \(kinds)."),
+            Setting("name", \.name, .text(ValueRules.name).needed("needs a name.")),
+            Setting("kind", \.kind, .choice(isListed: false).needed("needs a kind: one of \(kinds).")),
         ]
     }
 
     /// The further settings of a sink of a kind.
     @SettingsBuilder<SinkDraft> private static func sink(of kind: SinkDraft.Kind) -> [Setting<SinkDraft>] {
-        let needed = { (key: String) in "a sink of kind \(kind.rawValue) needs \(key); add it." }
+        let needs = { (key: String) in "a sink of kind \(kind.rawValue) needs \(key); add it." }
         switch kind {
         case .stdout, .log:
             []
         case .feed:
             Setting("keep", \.keep, .integer(1...10_000), "notifications")
         case .file:
-            Setting("path", \.path, .path, needed: needed("path"))
+            Setting("path", \.path, .path.needed(needs("path")))
         case .webhook:
-            Setting("url", \.url, .secretURL, needed: needed("url"))
+            Setting("url", \.url, .secretURL.needed(needs("url")))
             Setting("secret_file", \.secretFile, .secretFile, "whsec_ and base64, or bytes; two whsec_ lines to rotate")
             Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
         case .ntfy:
-            Setting("url", \.url, .url, needed: needed("url"))
-            Setting("topic", \.topic, .text(ValueRules.topic).secret, needed: needed("topic"))
+            Setting("url", \.url, .url.needed(needs("url")))
+            Setting("topic", \.topic, .text(ValueRules.topic).secret.needed(needs("topic")))
             Setting("token_file", \.tokenFile, .secretFile)
         case .command:
-            Setting("argv", \.argv, .command, needed: needed("argv"))
+            Setting("argv", \.argv, .command.needed(needs("argv")))
             Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
         }
     }

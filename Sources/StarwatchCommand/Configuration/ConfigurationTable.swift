@@ -25,7 +25,7 @@ enum ConfigurationTable {
         polls
         Setting("outbox", \.outbox) {
             Setting("max_undelivered", \.maxUndelivered, .integer(1...1_000_000), "rows that wait for delivery")
-            Setting("backpressure_threshold", \.backpressureThreshold, .fraction, "the share at which polling pauses")
+            Setting("backpressure_threshold", \.backpressureThreshold, .fraction, "fraction at which polling pauses")
             Setting("eviction", \.eviction, .choice(), "evicted first: oldest, newest or lowest priority")
             Setting("max_retries", \.maxRetries, .integer(1...100), "rejections by one sink before a dead letter")
             Setting("cleanup_interval", \.cleanupInterval, .duration(.seconds(1)), "how often old rows are deleted")
@@ -42,7 +42,7 @@ enum ConfigurationTable {
             Setting("acknowledgements_per_minute", changes, .integer(1...1_000_000), "changes in any 60s")
             Setting("max_concurrent_polls", \.maxConcurrentPolls, .integer(1...maximumParts), "poll cycles at once")
             Setting("cycle", \.cycle, .duration(.seconds(1)), "time to request pages; the next poll cycle resumes")
-            Setting("shutdown", \.shutdown, .duration(.seconds(1)), "time to stop; the next start resumes the rest")
+            Setting("shutdown", \.shutdown, .duration(.seconds(1)), "grace period; the next start resumes the rest")
         }
         clock
         Setting("http", \.http) {
@@ -68,7 +68,7 @@ enum ConfigurationTable {
         Setting("server", \.server) {
             Setting("url", \.url, .url, "https; http only to this machine")
             Setting("dialect", \.dialect, .choice())
-            Setting("timeout", \.timeout, .duration(.milliseconds(100), .hours(1)), "per request")
+            Setting("timeout", \.timeout, .duration(.milliseconds(100), .hours(1)), "per request, with the body")
             Setting("max_response", \.maxResponseBytes, .size(1024...1 << 30), "after decompression")
             Setting("ca_file", \.caFile, .file, "additional trust anchors, PEM")
             Setting("pinned_public_key", \.pinnedPublicKey, .text(ValueRules.pinnedPublicKey), "sha256//...")
@@ -82,8 +82,8 @@ enum ConfigurationTable {
             Setting("key_file", \.keyFile, .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
             Setting("tokens_file", \.tokensFile, .secretFile, "token_pool: one token per line, or a JSON array")
             Setting("argv", \.argv, .command, "command: [program, argument, ...]; prints a token")
-            Setting("lifetime", \.lifetime, .duration(.seconds(1)), "null: 60s for did_key, else 60m")
-            Setting("refresh_before", \.refreshBefore, .duration(), "before expiry; at most half the lifetime")
+            Setting("lifetime", \.lifetime, .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
+            Setting("refresh_before", \.refreshBefore, .duration(), "time before expiry; at most half the lifetime")
         } check: { auth, _, section in
             let needed: String? =
                 switch auth.kind {
@@ -102,7 +102,7 @@ enum ConfigurationTable {
         Setting("clock", \.clock) {
             Setting("source", \.source, .choice())
             Setting("ntp_server", \.ntpServer, .text(ValueRules.ntpServer), "source ntp: HOST or HOST:PORT")
-            Setting("check_interval", \.checkInterval, .duration(.seconds(1)), "source ntp: at least 15s")
+            Setting("check_interval", \.checkInterval, .duration(.seconds(1)), "clock check period; ntp: 15s or more")
             Setting("max_skew", \.maxSkew, .duration(.milliseconds(1)), "above it, the agent is degraded")
         } check: { clock, _, section in
             guard clock.source == .ntp else { return }
@@ -117,7 +117,7 @@ enum ConfigurationTable {
         Setting("control", \.control) {
             Setting("socket", \.socket, .path, "created with mode 0600")
             Setting("listen", \.listen, .text(ValueRules.listen), "control API on TCP; needs token_file")
-            Setting("token_file", \.tokenFile, .secretFile, "the bearer token of requests over TCP")
+            Setting("token_file", \.tokenFile, .secretFile, "bearer token of requests over TCP")
         } check: { control, _, section in
             if let problem = ControlSocket.problem(ofPath: control.socket) {
                 section.report("\(problem).", at: "socket")

@@ -9,6 +9,8 @@ struct Rule<Value> {
     var read: (SettingsField) -> Value?
     /// The value as `config print` shows it, without secrets.
     var show: (Value) -> String
+    /// The problem of a file without the value; `nil` for a setting with a default.
+    var needed: String?
     /// The choices, which begin the comment.
     var choices = ""
     /// The limits, which end the comment.
@@ -30,15 +32,19 @@ struct Rule<Value> {
             $0.isNull ? .some(nil) : read($0).map(Optional.some)
         }
         rule.show = { $0.map(show) ?? "null" }
-        (rule.choices, rule.limits) = (choices, limits)
+        (rule.needed, rule.choices, rule.limits) = (needed, choices, limits)
         return rule
     }
 
+    func needed(_ problem: String) -> Rule { with { $0.needed = problem } }
+
+    func shown(_ show: @escaping (Value) -> String) -> Rule { with { $0.show = show } }
+
     var secret: Rule { shown { _ in "<secret>" } }
 
-    func shown(_ show: @escaping (Value) -> String) -> Rule {
+    private func with(_ change: (inout Rule) -> Void) -> Rule {
         var rule = self
-        rule.show = show
+        change(&rule)
         return rule
     }
 
@@ -52,12 +58,14 @@ struct Rule<Value> {
 
     /// Adds a check, which returns what is wrong with a value, or `nil`.
     func checked(limits: String = "", _ problem: @escaping (Value, SettingsField) -> String?) -> Rule {
-        var rule = map(to: print) { value, field in
-            guard let problem = problem(value, field) else { return value }
-            return field.reject(problem)
+        with { rule in
+            rule.limits = limits
+            rule.read = { field in
+                guard let value = read(field) else { return nil }
+                guard let problem = problem(value, field) else { return value }
+                return field.reject(problem)
+            }
         }
-        (rule.show, rule.limits) = (show, limits)
-        return rule
     }
 
     /// A scalar, which `parse` reads or rejects.

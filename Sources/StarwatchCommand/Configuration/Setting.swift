@@ -12,17 +12,13 @@ struct Setting<Root> {
 typealias SettingsCheck<Child, Root> = (_ part: Child, _ whole: Root, _ section: SettingsField) -> Void
 
 extension Setting {
-    /// A value. `needed` is the problem of a file without it; `nil` for a setting with a default.
-    init<Value>(
-        _ key: String,
-        _ path: WritableKeyPath<Root, Value>,
-        _ rule: Rule<Value>,
-        needed: String? = nil,
-        _ comment: String = ""
-    ) {
+    /// A value.
+    init<Value>(_ key: String, _ path: WritableKeyPath<Root, Value>, _ rule: Rule<Value>, _ comment: String = "") {
         self.init(key: key) { root, section in
             let field = section.field(key)
-            if let needed, field.isNull { return section.report(needed, at: field.node == nil ? nil : key) }
+            if let needed = rule.needed, field.isNull {
+                return section.report(needed, at: field.node == nil ? nil : key)
+            }
             guard field.node != nil, let value = rule.read(field) else { return }
             root[keyPath: path] = value
             field.journal.note(field)
@@ -33,14 +29,8 @@ extension Setting {
     }
 
     /// A value or null.
-    init<Value>(
-        _ key: String,
-        _ path: WritableKeyPath<Root, Value?>,
-        _ rule: Rule<Value>,
-        needed: String? = nil,
-        _ comment: String = ""
-    ) {
-        self.init(key, path, rule.orNull, needed: needed, comment)
+    init<Value>(_ key: String, _ path: WritableKeyPath<Root, Value?>, _ rule: Rule<Value>, _ comment: String = "") {
+        self.init(key, path, rule.orNull, comment)
     }
 
     /// A section.

@@ -52,7 +52,7 @@ struct SinkDraft {
             var draft = SinkDraft()
             (draft.name, draft.kind, draft.url) = (name, kind, url)
             (draft.path, draft.topic, draft.argv) = (
-                "./notifications.jsonl", "my-topic", ["/usr/local/bin/notify", "-q"]
+                "./notifications.jsonl", "my-topic", ["/usr/local/bin/notify", "--quiet"]
             )
             (draft.secretFile, draft.tokenFile) = ("hook.secret", "ntfy.token")
             return draft
