@@ -70,12 +70,8 @@ extension ConfigurationTable {
             Setting(optional: "report_error", \.reportError, .post, "for each failed digest or fetch") {
                 request(\.self, atMost: .seconds(8))
             }
-            Setting(
-                optional: "heartbeat",
-                \.beat,
-                Heartbeat(),
-                "while the agent runs, every \(DurationText.format(Heartbeat().interval)) by default"
-            ) {
+            let interval = DurationText.format(Heartbeat().interval)
+            Setting(optional: "heartbeat", \.beat, Heartbeat(), "while the agent runs, every \(interval)") {
                 request(\.request, atMost: .seconds(8))
                 Setting("interval", \.interval, .duration(.seconds(60), .days(7)))
             }
