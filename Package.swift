@@ -156,7 +156,8 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
-        .testTarget(name: "StarwatchCommandTests", 
+        .testTarget(
+            name: "StarwatchCommandTests",
             dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchPolling"]
         ),
         .testTarget(

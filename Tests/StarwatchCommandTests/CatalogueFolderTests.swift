@@ -37,7 +37,7 @@ import Testing
         ("de.json", #"{"nonsense": "x"}"#, "de.json: there is no message nonsense"),
         ("de.json", "[", "de.json: must be a JSON object of texts"),
         ("x.json", "{}", "x.json must be named by a locale"), ("tlh.json", "{}", "plural rules of this language"),
-        ("de.txt", "{}", "holds no catalogue"),
+        ("de.txt", "{}", "contains no catalogue"),
     ])
     func aMistakeIsNamedWithItsFileAndItsKey(_ file: String, _ text: String, _ says: String) throws {
         let folder = try TemporaryFolder()
