@@ -10,10 +10,10 @@ import Testing
     func everyLowestVersionIsInTheReadme(folder: String) throws {
         let readme = try text("README.md")
         let requirements = try text(folder + "Package.swift")
-            .matches(of: /\.package\(url: "[^"]*\/([^"\/]+)", (?<range>from|exact): "(?<version>[^"]+)"/)
+            .matches(of: /\.package\(url: "[^"]*\/([^"\/]+)", (?<kind>from|exact): "(?<version>[^"]+)"/)
         #expect(!requirements.isEmpty)
         for requirement in requirements {
-            #expect(requirement.range == "from", "hosts can only resolve ranges: \(requirement.0)")
+            #expect(requirement.kind == "from", "hosts can only resolve ranges: \(requirement.0)")
             #expect(readme.contains("\n| \(requirement.1) | \(requirement.version) |\n"), "\(requirement.0)")
         }
     }

@@ -33,7 +33,7 @@ extension ConfigurationTable {
     }
 
     private static var example: [DigestOptions] {
-        PollName("daily").map { name in
+        DigestName("daily").map { name in
             var digest = DigestOptions(name: name, fetch: FetchOptions(url: "https://example.org/daily.json"))
             digest.times = ["08:00", "17:30"].compactMap(DayTime.init)
             return [digest]
@@ -42,7 +42,7 @@ extension ConfigurationTable {
 
     private static func checkDigest(_ digest: DigestOptions, _ options: AgentOptions, _ section: SettingsField) {
         let polls = options.polls.map(\.name)
-        if polls.contains(digest.name) { section.report("is the name of a poll; choose a different one.") }
+        if polls.contains(where: { $0.rawValue == digest.name.rawValue }) { section.report("is the name of a poll; choose a different one.") }
         if section.has("poll"), section.has("fetch") {
             section.report("cannot be combined with fetch; keep one of the two.", at: "poll")
         }
@@ -91,7 +91,7 @@ extension ConfigurationTable {
 }
 
 extension DigestOptions: NamedOptions {
-    init(named name: PollName) {
+    init(named name: DigestName) {
         self.init(name: name, fetch: FetchOptions(url: ""))
     }
 

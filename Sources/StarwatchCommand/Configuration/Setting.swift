@@ -84,7 +84,7 @@ extension Setting {
     ) {
         let settings = settings()
         func write(_ children: [Child], _ printer: inout ConfigurationPrinter) {
-            for child in children { printer.section(child.name.rawValue) { settings.write(child, to: &$0) } }
+            for child in children { printer.section(child.name.description) { settings.write(child, to: &$0) } }
         }
         self.init(key: key) { root, section in
             guard let parts = section.field(key).section, !parts.isNull else { return }
@@ -94,7 +94,7 @@ extension Setting {
             parts.limit(parts.fields.count)
             root[keyPath: path] = parts.fields.compactMap { field in
                 if let problem = ValueRules.name(field.key) { return field.reject(problem) }
-                guard let name = PollName(field.key), let part = field.section else { return nil }
+                guard let name = Child.Name(field.key), let part = field.section else { return nil }
                 var child = Child(named: name)
                 settings.readAll(&child, from: part)
                 check(child, root, part)
@@ -110,9 +110,19 @@ extension Setting {
 
 /// Options that the file gives a name.
 protocol NamedOptions {
-    var name: PollName { get }
-    init(named name: PollName)
+    associatedtype Name: ConfiguredPartName
+    var name: Name { get }
+    init(named name: Name)
 }
+
+/// The name of a part of the file.
+protocol ConfiguredPartName: CustomStringConvertible {
+    /// `nil` unless `text` can be such a name.
+    init?(_ text: String)
+}
+
+extension PollName: ConfiguredPartName {}
+extension DigestName: ConfiguredPartName {}
 
 extension Array {
     /// Reads every setting, and reports the keys that none of them has.
