@@ -10,6 +10,7 @@ let package = Package(
         .executable(name: "starwatch-simulation", targets: ["StarwatchSimulationCommand"]),
         .library(name: "Starwatch", targets: ["Starwatch"]),
         .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
+        .library(name: "StarwatchHTTP", targets: ["StarwatchHTTP"]),
         .library(name: "StarwatchTelemetry", targets: ["StarwatchTelemetry"]),
     ],
     dependencies: [
@@ -58,27 +59,37 @@ let package = Package(
         .target(
             name: "Starwatch",
             dependencies: [
-                "CZlib", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
+                "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+
+        // Layer 4: the ways in.
+        .target(
+            name: "StarwatchHTTP",
+            dependencies: [
+                "CZlib", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("HTTP/openapi.json")]
+            resources: [.embedInCode("Routes/openapi.json")]
         ),
 
-        // Layer 4: commands.
+        // Layer 5: commands.
         .executableTarget(
             name: "StarwatchCommand",
             dependencies: [
-                "Starwatch", "StarwatchCore",
+                "Starwatch", "StarwatchCore", "StarwatchHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Yams", package: "Yams"),
@@ -89,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "ReleaseWatcher",
             dependencies: [
-                "Starwatch", "StarwatchCore",
+                "Starwatch", "StarwatchCore", "StarwatchHTTP",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -168,11 +179,23 @@ let package = Package(
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
+        .testTarget(
+            name: "StarwatchHTTPTests",
+            dependencies: [
+                "CZlib", "Starwatch", "StarwatchCore", "StarwatchHTTP", "StarwatchStore",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ]
         ),
         .testTarget(
@@ -182,7 +205,10 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
-        .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore"]),
+        .testTarget(
+            name: "StarwatchCommandTests",
+            dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP"]
+        ),
         .testTarget(
             name: "MockEndorserTests",
             dependencies: [
@@ -198,7 +224,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP", "StarwatchTelemetry",
+                "StarwatchTransport",
             ],
             path: "Fuzz/Tests"
         ),

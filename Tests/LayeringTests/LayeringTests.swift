@@ -15,12 +15,15 @@ import Testing
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
         "StarwatchStore": ["GRDB", "StarwatchCore"],
         "Starwatch": [
-            "CZlib", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Instrumentation", "Logging",
-            "NIOCore", "NIOHTTP1",
-            "NIOPosix", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore", "StarwatchStore",
-            "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing", "UnixSignals",
+            "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore",
+            "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing", "UnixSignals",
         ],
-        "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "Yams"],
+        // Serves reports, and never sees the store.
+        "StarwatchHTTP": [
+            "CZlib", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+        ],
+        "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
         "StarwatchSimulation": [
             "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
             "StarwatchTelemetry", "StarwatchTransport",
@@ -55,7 +58,7 @@ import Testing
     }
 
     @Test func onlyTheSystemClockReadsAClock() throws {
-        for target in ["StarwatchCore", "StarwatchTransport", "Starwatch"] {
+        for target in ["StarwatchCore", "StarwatchTransport", "Starwatch", "StarwatchHTTP"] {
             for file in try Self.swiftFiles(of: target) where file.lastPathComponent != "SystemClock.swift" {
                 let text = try String(contentsOf: file, encoding: .utf8)
                 for call in ["clock_gettime", "Date()", "Date.now", "ContinuousClock.now", "ContinuousClock()"] {

@@ -42,6 +42,7 @@ public final class Agent: Sendable {
     private let stopping = Announcement<Void>()
     private let recorder: LogRecorder
     private let http: any HTTPTransport
+    private let servers: AgentServers
     let ntp: NTPClient?
     let feed: Feed
 
@@ -51,6 +52,8 @@ public final class Agent: Sendable {
     ///
     /// - Parameters:
     ///   - options: What to do.
+    ///   - servers: Serve the metrics, the status page and the control API during a run: `.http` of the module
+    ///     StarwatchHTTP. By default an agent serves nothing.
     ///   - dependencies: What else is on the `/metrics` page; by default nothing.
     ///   - previous: The agent that a reload ended: what it has counted is counted on, and sinks that asked to be left
     ///     alone still are.
@@ -59,6 +62,7 @@ public final class Agent: Sendable {
     ///   - reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
     public convenience init(
         options: AgentOptions,
+        servers: AgentServers = .none,
         dependencies: DependencyMetrics = DependencyMetrics(),
         after previous: Agent? = nil,
         sinks: [any HostSink] = [],
@@ -68,6 +72,7 @@ public final class Agent: Sendable {
         var surroundings = AgentSurroundings()
         surroundings.sinks = sinks
         surroundings.fetchers = fetchers
+        surroundings.servers = servers
         try await self.init(
             options: options,
             time: SystemClock(),
@@ -126,6 +131,7 @@ public final class Agent: Sendable {
         http = parts.http
         ntp = parts.ntp
         feed = parts.feed
+        servers = surroundings.servers
 
         store = try Self.open(options, metrics: metrics, logger: logger, change: surroundings.store)
         let installation: Installation
@@ -335,7 +341,8 @@ public final class Agent: Sendable {
             current: options,
             load: reload ?? { () throws(AgentError) in options },
             check: { [current = options, store, time, logger] options throws(AgentError) in
-                let account = try await Self.checkReload(of: options, from: current, store: store)
+                let account = try await Self.checkReload(store)
+                try await surroundings.servers.check(options, current)
                 try await AgentParts.check(
                     options,
                     account: account,
@@ -370,36 +377,19 @@ public final class Agent: Sendable {
         let handler = pipeline.handler(label: "frameworks")
         var frameworks = Logger(label: "frameworks", factory: { _ in handler })
         frameworks.logLevel = max(.notice, logger.logLevel)
-        let admin: AdminServer
-        do {
-            admin = try AdminServer(
-                agent: self,
-                listen: options.http.listen,
-                dashboards: options.http.dashboardsURL,
-                logger: frameworks
-            )
-        } catch {
-            throw AgentError(.configuration, error.description)
-        }
-        let control = ControlServer(
-            agent: self,
-            socketPath: options.control.socket,
-            dashboards: options.http.dashboardsURL,
-            logger: frameworks
-        )
+        let serving = try servers.make(self, options, frameworks)
         // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
         let announcer = Announcer(
-            server: admin,
+            address: serving.metricsAddress,
             lifecycle: lifecycle,
             supervisor: supervisor,
             stopping: stopping,
             isReloading: { [reloader] in reloader.next != nil },
             logger: logger
         )
-        var services: [any Service] = [admin, control]
+        var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [pollManager, announcer]
-        if let remote = try remoteControl(logger: frameworks) { services.insert(remote, at: 2) }
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(

@@ -1,6 +1,7 @@
 import Foundation
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 
 /// What a value must be like. Each rule returns the sentence that says what is wrong, or `nil`.
 enum ValueRules {
@@ -43,7 +44,7 @@ enum ValueRules {
 
     /// `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.
     static func listen(_ text: String) -> String? {
-        do throws(HTTPServerError) {
+        do throws(ListenAddressError) {
             _ = try ListenAddress(parsing: text)
             return nil
         } catch {
