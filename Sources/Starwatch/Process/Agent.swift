@@ -336,10 +336,13 @@ public final class Agent: Sendable {
             hasDelivered: hasDelivered,
             logger: logger
         )
+        // Not `reload ?? …`: the compiler miscompiles a closure with a typed throw behind `??`, which returns garbage.
+        let load: @Sendable () throws(AgentError) -> AgentOptions
+        if let reload { load = reload } else { load = { () throws(AgentError) in options } }
         reloader = Reloader(
             hangups: previous?.reloader.hangups ?? Hangups(),
             current: options,
-            load: reload ?? { () throws(AgentError) in options },
+            load: load,
             check: { [current = options, store, time, logger] options throws(AgentError) in
                 let account = try await Self.checkReload(store)
                 try await surroundings.servers.check(options, current)
