@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Starwatch", targets: ["Starwatch"]),
         .library(name: "StarwatchPolling", targets: ["StarwatchPolling"]),
         .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
+        .library(name: "StarwatchHTTP", targets: ["StarwatchHTTP"]),
         .library(name: "StarwatchTelemetry", targets: ["StarwatchTelemetry"]),
     ],
     dependencies: [
@@ -68,28 +69,37 @@ let package = Package(
         .target(
             name: "Starwatch",
             dependencies: [
-                "CZlib", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
-                "StarwatchStore",
+                "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+
+        // Layer 4: the ways in.
+        .target(
+            name: "StarwatchHTTP",
+            dependencies: [
+                "CZlib", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("HTTP/openapi.json")]
+            resources: [.embedInCode("Routes/openapi.json")]
         ),
 
         // Layer 5: commands.
         .executableTarget(
             name: "StarwatchCommand",
             dependencies: [
-                "Starwatch", "StarwatchCore",
+                "Starwatch", "StarwatchCore", "StarwatchHTTP",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Yams", package: "Yams"),
@@ -148,6 +158,18 @@ let package = Package(
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
+        .testTarget(
+            name: "StarwatchHTTPTests",
+            dependencies: [
+                "CZlib", "Starwatch", "StarwatchCore", "StarwatchHTTP", "StarwatchStore",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -158,7 +180,7 @@ let package = Package(
         ),
         .testTarget(
             name: "StarwatchCommandTests",
-            dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchPolling"]
+            dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP", "StarwatchPolling"]
         ),
         .testTarget(
             name: "MockEndorserTests",
@@ -175,7 +197,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP", "StarwatchTelemetry",
+                "StarwatchTransport",
             ],
             path: "Fuzz/Tests"
         ),

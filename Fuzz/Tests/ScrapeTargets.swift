@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import Starwatch
+@testable import StarwatchHTTP
 @testable import StarwatchTelemetry
 
 /// What comes from, and goes to, whoever scrapes.

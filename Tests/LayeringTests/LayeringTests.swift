@@ -14,13 +14,18 @@ import Testing
         "StarwatchTelemetry": ["CoreMetrics", "Logging"],
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
         "StarwatchStore": ["GRDB", "StarwatchCore"],
+        "StarwatchPolling": ["ServiceLifecycle", "StarwatchCore", "StarwatchStore", "StarwatchTransport"],
         "Starwatch": [
-            "CZlib", "CoreMetrics", "Hummingbird", "HummingbirdCore", "HTTPTypes", "Instrumentation", "Logging",
-            "NIOCore", "NIOHTTP1",
-            "NIOPosix", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore", "StarwatchStore",
-            "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing", "UnixSignals",
+            "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore",
+            "StarwatchPolling", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing",
+            "UnixSignals",
         ],
-        "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "Yams"],
+        // Serves reports, and never sees the store.
+        "StarwatchHTTP": [
+            "CZlib", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+        ],
+        "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.
         "MockEndorser": [
             "CSecp256k1", "CZlib", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOFoundationCompat", "NIOHTTP1",
@@ -72,7 +77,7 @@ import Testing
     }
 
     @Test func onlyTheSystemClockReadsAClock() throws {
-        for target in ["StarwatchCore", "StarwatchTransport", "Starwatch"] {
+        for target in ["StarwatchCore", "StarwatchTransport", "StarwatchPolling", "Starwatch", "StarwatchHTTP"] {
             for file in Self.swiftFiles(below: Self.sources.appending(path: target))
             where file.lastPathComponent != "SystemClock.swift" {
                 let text = try String(contentsOf: file, encoding: .utf8)

@@ -1,4 +1,5 @@
 import Starwatch
+import StarwatchHTTP
 import Testing
 
 @testable import StarwatchCommand

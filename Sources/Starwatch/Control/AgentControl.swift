@@ -12,8 +12,7 @@ package protocol AgentControl: NotificationControl {
 
     // State-changing: on the control socket only.
 
-    /// Runs one cycle with delivery and acknowledgement.
-    /// One cycle, with delivery and acknowledgement.
+    /// Runs one cycle, with delivery and acknowledgement.
     ///
     /// - Parameter unlessWithin: Skipped as `recent` if the poll had a success so lately; `nil` for a cycle in any case.
     func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport
@@ -61,7 +60,6 @@ extension AgentControl {
 /// What a scrape asked for.
 package struct MetricsQuery: Sendable {
     package var accept: String?
-    package var acceptEncoding: String?
     /// Families or samples to keep; empty means all.
     package var names: [String] = []
     /// From `X-Prometheus-Scrape-Timeout-Seconds`.
@@ -74,14 +72,11 @@ package struct MetricsAnswer: Sendable {
     /// 200, or 503 when too many scrapes are in flight or the time is up.
     package var status: Int
     package var contentType: String
-    /// `gzip`, or `nil` when the body is plain.
-    package var contentEncoding: String?
     package var body: [UInt8]
 
-    package init(status: Int, contentType: String, contentEncoding: String?, body: [UInt8]) {
+    package init(status: Int, contentType: String, body: [UInt8]) {
         self.status = status
         self.contentType = contentType
-        self.contentEncoding = contentEncoding
         self.body = body
     }
 }
@@ -222,6 +217,16 @@ package struct IdentityReport: Sendable, Codable, Hashable {
         self.generation = generation
         self.pseudonym = pseudonym
     }
+}
+
+/// The answer to the removal of an identity.
+package struct IdentityRemovalReport: Sendable, Codable, Hashable {
+    /// Deletion time. Signing in before then restores the account.
+    package var keptUntil: String
+
+    enum CodingKeys: String, CodingKey { case keptUntil = "kept_until" }
+
+    package init(keptUntil: String) { self.keptUntil = keptUntil }
 }
 
 /// A change of the active identity's starred plans.

@@ -99,7 +99,3 @@ package struct ShortlinkReport: Sendable, Codable, Hashable {
         case changes
     }
 }
-
-struct NotificationListing: Sendable, Codable {
-    var notifications: [NotificationEntry]
-}

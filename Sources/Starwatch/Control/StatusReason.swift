@@ -10,10 +10,10 @@ package enum StatusReason: String, Sendable, CaseIterable {
     case ledgerImbalance = "ledger_imbalance"
 
     /// The word with what it is about: `stale:starred_projects`.
-    func of(_ name: String) -> String { "\(rawValue):\(name)" }
+    package func of(_ name: String) -> String { "\(rawValue):\(name)" }
 
     /// The word of `text`, and the poll, the sink or `server` after its colon; `nil` for another word.
-    static func parse(_ text: String) -> (reason: StatusReason, name: String?)? {
+    package static func parse(_ text: String) -> (reason: StatusReason, name: String?)? {
         let parts = text.split(separator: ":", maxSplits: 1)
         guard let reason = parts.first.flatMap({ StatusReason(rawValue: String($0)) }) else { return nil }
         return (reason, parts.count == 2 ? String(parts[1]) : nil)

@@ -6,18 +6,26 @@ package struct FeedEvent: Sendable, Hashable {
     package var name: String
     /// JSON.
     package var data: String
+
+    package init(sequence: Int64?, name: String, data: String) {
+        self.sequence = sequence
+        self.name = name
+        self.data = data
+    }
 }
 
 /// Reads server-sent events from pieces of text, wherever these are cut.
-struct FeedEventParser {
+package struct FeedEventParser {
     /// The longest line taken: far more than a notification has.
     static let lineLimitBytes = 16 * 1_048_576
 
     private var line: [UInt8] = []
     private var event = FeedEvent(sequence: nil, name: "message", data: "")
 
+    package init() {}
+
     /// The events that `bytes` complete; `nil` where a line is too long to be one of ours.
-    mutating func take(_ bytes: some Sequence<UInt8>) -> [FeedEvent]? {
+    package mutating func take(_ bytes: some Sequence<UInt8>) -> [FeedEvent]? {
         var events: [FeedEvent] = []
         for byte in bytes {
             guard byte == UInt8(ascii: "\n") else {

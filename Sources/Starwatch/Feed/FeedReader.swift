@@ -1,11 +1,11 @@
-package import StarwatchStore
+import StarwatchStore
 import Synchronization
 
 /// Follows the feed from one place on. One task reads; anybody may wake or end it.
 package final class FeedReader: Sendable {
     /// What there is to tell.
     package enum Step: Sendable, Hashable {
-        case rows([FeedRow])
+        case notifications([FeedEvent])
         /// Rows after `after` and before `before` are not kept any more.
         case gap(after: Int64, before: Int64)
         /// Nothing came for a while.
@@ -70,6 +70,12 @@ package final class FeedReader: Sendable {
             return .gap(after: position, before: first.sequence)
         }
         last.withLock { $0 = newest.sequence }
-        return .rows(rows)
+        return .notifications(rows.map { FeedEvent(notification: $0) })
+    }
+}
+
+extension FeedEvent {
+    fileprivate init(notification row: FeedRow) {
+        self.init(sequence: row.sequence, name: "notification", data: String(decoding: row.payload, as: UTF8.self))
     }
 }

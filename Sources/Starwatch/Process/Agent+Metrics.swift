@@ -4,14 +4,12 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension Agent {
-    /// Scrapes under way at once; more are refused.
+    /// The most scrapes in flight; more get 503.
     static let scrapeLimit = 8.0
-    /// Bytes below which compressing costs more than it saves.
-    static let gzipMinimum = 4096
 
-    /// The page of metrics, in the form and compression that was asked for.
+    /// The metrics page, in the requested format.
     ///
-    /// 503 when too many scrapes are under way, or when the page would come too late for the scraper to use it.
+    /// 503 when too many scrapes are in flight, or when the page would arrive after the scraper's timeout.
     package func metrics(_ query: MetricsQuery) async -> MetricsAnswer {
         metrics.scrapesInFlight.add(1)
         defer { metrics.scrapesInFlight.add(-1) }
@@ -22,7 +20,7 @@ extension Agent {
         let start = time.monotonic
         await refreshGauges()
         let format = ContentNegotiation.choose(accept: query.accept)
-        var body = await metrics.registry.render(format, names: query.names)
+        let body = await metrics.registry.render(format, names: query.names)
         let duration = time.monotonic - start
         metrics.scrapeDuration.observe(duration)
         if let timeout = query.scrapeTimeout, duration > max(timeout - .milliseconds(500), .milliseconds(100)) {
@@ -30,14 +28,7 @@ extension Agent {
             return .unavailable
         }
         metrics.scrapes[.ok].increment()
-        var encoding: String?
-        if body.count >= Self.gzipMinimum, ContentNegotiation.acceptsGzip(query.acceptEncoding),
-            let small = Gzip.compress(body)
-        {
-            body = small
-            encoding = "gzip"
-        }
-        return MetricsAnswer(status: 200, contentType: format.contentType, contentEncoding: encoding, body: body)
+        return MetricsAnswer(status: 200, contentType: format.contentType, body: body)
     }
 
     /// Sets the gauges that are computed from the table.
@@ -109,7 +100,6 @@ extension MetricsAnswer {
     static let unavailable = MetricsAnswer(
         status: 503,
         contentType: "text/plain; charset=utf-8",
-        contentEncoding: nil,
         body: Array("The page of metrics could not be made in time.\n".utf8)
     )
 }

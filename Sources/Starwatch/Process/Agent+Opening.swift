@@ -30,29 +30,15 @@ extension Agent {
         }
     }
 
-    /// Whether the next agent would find what this one has or has not touched: a database that can be written, and an
-    /// address for its control API. Without them it could not begin, and this one has ended by then.
+    /// Checks that the next agent can write the database. This one has ended before the next can find out.
     ///
     /// - Returns: The active account.
-    static func checkReload(
-        of options: AgentOptions,
-        from current: AgentOptions,
-        store: Store
-    ) async throws(AgentError) -> DID? {
-        do {
+    static func checkReload(_ store: Store) async throws(AgentError) -> DID? {
+        do throws(StoreError) {
             try await store.probe(writes: true)
-            if let address = try options.control.listen.map(ListenAddress.init(parsing:)) {
-                // The port it has itself may be asked for at another address of the machine.
-                let former = try current.control.listen.map(ListenAddress.init(parsing:))
-                if address.port != former?.port { try await address.tryOut() }
-            }
             return try await store.activeIdentity().did
-        } catch let error as StoreError {
-            throw AgentError(.failed, error.description)
-        } catch let error as HTTPServerError {
-            throw AgentError(.configuration, error.description)
         } catch {
-            throw AgentError(.failed, "The control API's address could not be tried.")
+            throw AgentError(.failed, error.description)
         }
     }
 
@@ -69,30 +55,6 @@ extension Agent {
         for poll in polls {
             metrics.polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
             metrics.polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
-        }
-    }
-
-    /// The control API on TCP, where the configuration opens it.
-    func remoteControl(logger: Logger) throws(AgentError) -> ControlServer? {
-        guard let listen = options.control.listen, let path = options.control.tokenFile else { return nil }
-        let file = SecretFile(
-            path: path,
-            setting: "control.token_file",
-            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        )
-        do {
-            return try ControlServer(
-                agent: self,
-                listen: listen,
-                token: {
-                    var file = file
-                    return String(decoding: try file.read(), as: UTF8.self)
-                },
-                dashboards: options.http.dashboardsURL,
-                logger: logger
-            )
-        } catch {
-            throw AgentError(.configuration, error.description)
         }
     }
 }

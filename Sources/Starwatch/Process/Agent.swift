@@ -22,12 +22,15 @@ public final class Agent: Sendable {
     let lifecycle = AgentLifecycle()
     let actionHooks = ActionHooks()
     let ntp: NTPClient?
-    private let stopping = Announcement<Void>()
+    private let servers: AgentServers
+    private let stopping = Promise<Void>()
 
     /// Opens the database, reads the secrets, and wires everything. Nothing runs yet.
     ///
     /// - Parameters:
     ///   - options: The configuration.
+    ///   - servers: The servers of the metrics, the status page and the control API: `.http` of the module StarwatchHTTP.
+    ///     By default an agent serves nothing.
     ///   - dependencies: Metrics of other libraries for the `/metrics` page; by default none.
     ///   - previous: The agent that a reload ended: its counters continue, and the waits that its sinks asked for stay.
     ///   - sinks: The host program's sinks, beside the configured ones, with which they share the 16 places.
@@ -36,6 +39,7 @@ public final class Agent: Sendable {
     /// - Throws: ``AgentError`` of kind `configuration` when an option, a secret or the database cannot be used.
     public convenience init(
         options: AgentOptions,
+        servers: AgentServers = .none,
         dependencies: DependencyMetrics = DependencyMetrics(),
         after previous: Agent? = nil,
         sinks: [any HostSink] = [],
@@ -46,6 +50,7 @@ public final class Agent: Sendable {
         surroundings.dependencies = dependencies
         surroundings.sinks = sinks
         surroundings.fetchers = fetchers
+        surroundings.servers = servers
         try await self.init(
             options: options,
             time: SystemClock(),
@@ -79,6 +84,7 @@ public final class Agent: Sendable {
         )
         let parts = try AgentParts(options, time: time, surroundings: surroundings, logger: log.logger)
         ntp = parts.ntp
+        servers = surroundings.servers
         process = try await AgentProcess(
             options: options,
             parts: parts,
@@ -89,12 +95,16 @@ public final class Agent: Sendable {
             after: previous
         )
         runtime = try await AccountRuntime(process: process, parts: parts, options: options)
+        // Not `reload ?? …`: Swift 6.3 miscompiles a closure with a typed throw behind `??`, and it returns garbage.
+        let load: @Sendable () throws(AgentError) -> AgentOptions
+        if let reload { load = reload } else { load = { () throws(AgentError) in options } }
         reloader = Reloader(
             hangups: previous?.reloader.hangups ?? Hangups(),
             current: options,
-            load: reload ?? { () throws(AgentError) in options },
+            load: load,
             check: { [current = options, store = process.store] options throws(AgentError) in
-                let account = try await Self.checkReload(of: options, from: current, store: store)
+                let account = try await Self.checkReload(store)
+                try await surroundings.servers.check(options, current)
                 try await AgentParts.check(
                     options,
                     account: account,
@@ -126,36 +136,19 @@ public final class Agent: Sendable {
     ///   its graceful shutdown is the agent's.
     func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
         let frameworks = process.logs.frameworks
-        let admin: AdminServer
-        do {
-            admin = try AdminServer(
-                agent: self,
-                listen: options.http.listen,
-                dashboards: options.http.dashboardsURL,
-                logger: frameworks
-            )
-        } catch {
-            throw AgentError(.configuration, error.description)
-        }
-        let control = ControlServer(
-            agent: self,
-            socketPath: options.control.socket,
-            dashboards: options.http.dashboardsURL,
-            logger: frameworks
-        )
+        let serving = try servers.make(self, options, frameworks)
         // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
         let announcer = Announcer(
-            server: admin,
+            address: serving.metricsAddress,
             lifecycle: lifecycle,
             supervisor: supervisor,
             stopping: stopping,
             isReloading: { [reloader] in reloader.next != nil },
             logger: logger
         )
-        var services: [any Service] = [admin, control]
+        var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [pollManager, announcer]
-        if let remote = try remoteControl(logger: frameworks) { services.insert(remote, at: 2) }
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(
@@ -190,7 +183,7 @@ public final class Agent: Sendable {
     }
 
     /// Ends ``run(supervisor:)`` as SIGTERM does, also one that is still to begin.
-    public func stop() { stopping.announce(()) }
+    public func stop() { stopping.fulfil(()) }
 
     /// The services that work without being asked, in the order in which they start.
     ///

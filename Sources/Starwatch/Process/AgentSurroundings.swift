@@ -12,6 +12,8 @@ package struct AgentSurroundings: Sendable {
     package var sinks: [any HostSink] = []
     /// What fetches the content of digests in the host program.
     package var fetchers: [any ContentFetcher] = []
+    /// The agent's servers.
+    package var servers = AgentServers.none
 
     /// Metrics of other libraries for the `/metrics` page.
     package var dependencies = DependencyMetrics()

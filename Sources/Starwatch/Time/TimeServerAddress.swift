@@ -1,3 +1,5 @@
+import StarwatchCore
+
 /// Where a time server is: `host`, `host:port` or `[v6]:port`; without a port it is 123.
 package struct TimeServerAddress: Sendable, Hashable {
     /// Without brackets.

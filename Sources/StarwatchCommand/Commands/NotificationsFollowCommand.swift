@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 
 struct NotificationsFollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

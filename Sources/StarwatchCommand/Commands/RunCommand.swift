@@ -2,6 +2,7 @@ import ArgumentParser
 import CoreMetrics
 import Foundation
 import Starwatch
+import StarwatchHTTP
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,10 +38,13 @@ struct RunCommand: AsyncParsableCommand {
             var next: AgentOptions? = configuration.options
             var previous: Agent?
             while let options = next, !stop.isAsked {
-                let agent = try await Agent(options: options, dependencies: dependencies, after: previous) {
-                    [access] () throws(AgentError) in
-                    try access.reloadedOptions()
-                }
+                let agent = try await Agent(
+                    options: options,
+                    servers: .http,
+                    dependencies: dependencies,
+                    after: previous,
+                    reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
+                )
                 // All of it that goes on is in the next one.
                 previous = nil
                 stop.hand(to: agent, within: options.limits.shutdown)

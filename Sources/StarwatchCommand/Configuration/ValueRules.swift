@@ -1,6 +1,7 @@
 import Foundation
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 
 /// The checks of single values. Each returns one sentence that says what is wrong, or `nil`.
 enum ValueRules {
@@ -43,8 +44,12 @@ enum ValueRules {
 
     /// Accepts `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.
     static func listen(_ text: String) -> String? {
-        let isAddress = (try? ListenAddress(parsing: text)) != nil
-        return isAddress ? nil : "must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464."
+        do throws(ListenAddressError) {
+            _ = try ListenAddress(parsing: text)
+            return nil
+        } catch {
+            return "must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464."
+        }
     }
 
     static func ntpServer(_ text: String) -> String? {

@@ -1,4 +1,5 @@
 import Starwatch
+import StarwatchHTTP
 
 /// The way from a command to an agent.
 struct AgentAccess: Sendable {

@@ -1,4 +1,5 @@
 import Starwatch
+import StarwatchHTTP
 
 /// Why a command did not do what it was asked. Each has its exit code and its sentence.
 enum CommandError: Error, Sendable {

@@ -1,5 +1,6 @@
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 
 /// What commands ask about notifications.
 protocol NotificationOperations: Sendable {

@@ -1,5 +1,6 @@
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 
 /// The agent behind a control socket.
 struct RunningAgent: AgentOperations {

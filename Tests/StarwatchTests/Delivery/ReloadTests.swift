@@ -115,41 +115,26 @@ import Testing
         await agent.close()
     }
 
-    /// The next agent would not begin, and this one would have ended.
-    @Test func anAddressThatSomebodyElseHasIsRefused() async throws {
+    /// Without an address the next agent could not begin, and this one would have ended by then.
+    @Test func whatTheServersRejectIsRefused() async throws {
         let folder = try TestFolder()
-        let mock = MockServer()
-        try await mock.start()
         let options = Self.options(folder)
         var changed = options
-        changed.control.listen = "127.0.0.1:\(mock.port)"
-        changed.control.tokenFile = try folder.write("a token of some length", to: "token")
-        let agent = try await Agent(options: options, time: ManualClock(), reload: { [changed] in changed })
-        await #expect { try await agent.reload() } throws: {
-            ($0 as? ControlError)?.message.contains("is in use by another program") == true
+        changed.control.listen = "127.0.0.1:9465"
+        var surroundings = AgentSurroundings()
+        surroundings.servers.check = { next, current throws(AgentError) in
+            #expect(current.control.listen == nil)
+            throw AgentError(.configuration, "\(next.control.listen ?? "") is in use.")
         }
+        let agent = try await Agent(
+            options: options,
+            time: ManualClock(),
+            reload: { [changed] in changed },
+            surroundings: surroundings
+        )
+        await #expect(throws: ControlError(.invalid, "127.0.0.1:9465 is in use.")) { try await agent.reload() }
         #expect(agent.reloader.next == nil)
-        try await mock.stop()
-        try await agent.reload()
-        #expect(agent.reloader.next == changed)
         await agent.close()
-    }
-
-    @Test func theAgentsOwnPortMayBeAskedForAtAnotherAddress() async throws {
-        let folder = try TestFolder()
-        let mock = MockServer()
-        try await mock.start()
-        var options = Self.options(folder)
-        // As if the agent ran and had it.
-        options.control.listen = "127.0.0.1:\(mock.port)"
-        options.control.tokenFile = try folder.write("a token of some length", to: "token")
-        var changed = options
-        changed.control.listen = "0.0.0.0:\(mock.port)"
-        let agent = try await Agent(options: options, time: ManualClock(), reload: { [changed] in changed })
-        try await agent.reload()
-        #expect(agent.reloader.next == changed)
-        await agent.close()
-        try await mock.stop()
     }
 
     @Test func aReloadWhileTheDatabaseCannotBeWrittenIsRefused() async throws {

@@ -41,7 +41,7 @@ import Testing
             let reader = try await agent.followFeed(after: nil)
             world.mock.publish(count: 1)
             _ = try await agent.runPoll(World.starred)
-            guard case .rows = await reader.next() else {
+            guard case .notifications = await reader.next() else {
                 Issue.record("nothing came")
                 return
             }

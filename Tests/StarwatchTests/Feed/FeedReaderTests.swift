@@ -33,7 +33,7 @@ import enum StarwatchStore.StoreError
     }
 
     private func sequences(_ step: FeedReader.Step) -> [Int64] {
-        if case .rows(let rows) = step { rows.map(\.sequence) } else { [] }
+        if case .notifications(let events) = step { events.compactMap(\.sequence) } else { [] }
     }
 
     @Test func whatIsMissedComesInBatchesOfABoundedSize() async {

@@ -271,12 +271,19 @@ import Testing
             var moved = options
             moved.storage.path += ".moved"
             let refused = moved
+            var surroundings = AgentSurroundings()
+            surroundings.servers.make = { _, _, _ throws(AgentError) in
+                var run = AgentServers.Run()
+                run.metricsAddress = { "127.0.0.1:9464" }
+                return run
+            }
             for load in [options, refused] {
                 let agent = try await Agent(
                     options: options,
                     time: world.clock,
                     reload: { load },
-                    logSinks: [world.log]
+                    logSinks: [world.log],
+                    surroundings: surroundings
                 )
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { _ = try? await agent.run() }

@@ -1,3 +1,4 @@
+import CZlib
 import Foundation
 import MockEndorser
 import StarwatchCore
@@ -57,9 +58,19 @@ import Testing
 
     private static func times(_ count: Int, _ text: String) -> String { String(repeating: text, count: count) }
 
-    private static let bomb = Gzip.compress([UInt8](repeating: 32, count: 11 << 20))!
+    private static func zip(_ bytes: [UInt8]) -> [UInt8] {
+        var stream = z_stream()
+        guard starwatch_deflate_init_gzip(&stream, 1) == Z_OK else { return [] }
+        defer { deflateEnd(&stream) }
+        let capacity = starwatch_gzip_bound(bytes.count)
+        return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+            _ = starwatch_gzip(&stream, bytes, bytes.count, buffer.baseAddress, capacity, &count)
+        }
+    }
+
+    private static let bomb = zip([UInt8](repeating: 32, count: 11 << 20))
     private static let twelve = times(12 << 20, " ")
-    private static let zipped = Gzip.compress(Array(good.utf8))!
+    private static let zipped = zip(Array(good.utf8))
 
     static let slow: [Case] = [
         Case(
@@ -116,7 +127,7 @@ import Testing
         Case("11 MB in 50 kB of gzip", body: bomb, head: "Content-Encoding: gzip\r\n", .request("too_large")),
         Case(
             "the same twice over",
-            body: Gzip.compress(bomb)!,
+            body: zip(bomb),
             head: "Content-Encoding: gzip, gzip\r\n",
             .request("too_large")
         ),

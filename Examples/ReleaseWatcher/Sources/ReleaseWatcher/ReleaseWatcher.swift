@@ -2,6 +2,7 @@ import CoreMetrics
 import Logging
 import ServiceLifecycle
 import Starwatch
+import StarwatchHTTP
 import UnixSignals
 
 /// Watches a feed of software releases: `ReleaseWatcher SERVER FOLDER`.
@@ -21,7 +22,7 @@ struct ReleaseWatcher {
         options.control.socket = folder + "/releases.sock"
         options.http.listen = "127.0.0.1:0"
         options.clock.source = .system
-        let agent = try await Agent(options: options, dependencies: dependencies)
+        let agent = try await Agent(options: options, servers: .http, dependencies: dependencies)
 
         let poll = ReleasePoll(server: server, storage: agent.storage, sink: LineSink())
         try await agent.pollManager.schedule(poll.schedule)

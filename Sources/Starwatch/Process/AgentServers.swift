@@ -1,0 +1,38 @@
+package import Logging
+package import ServiceLifecycle
+
+/// The servers through which an agent is scraped and controlled.
+///
+/// The module StarwatchHTTP provides `AgentServers.http`. An agent with ``none`` polls and delivers, but has no metrics
+/// page, no status page and no control API.
+public struct AgentServers: Sendable {
+    /// The servers of one run.
+    package struct Run: Sendable {
+        /// The servers, in the order in which they start.
+        package var services: [any Service] = []
+        /// Waits until the metrics page can be read, and returns its address; `nil` if it cannot be read.
+        package var metricsAddress: @Sendable () async -> String? = { nil }
+
+        package init() {}
+    }
+
+    /// Makes the servers for a run of the agent. They listen once they run.
+    package var make:
+        @Sendable (_ agent: any AgentControl, _ options: AgentOptions, _ logger: Logger) throws(AgentError) -> Run
+    /// Throws if servers with the `next` options could not listen. The `current` ones still do.
+    package var check: @Sendable (_ next: AgentOptions, _ current: AgentOptions) async throws(AgentError) -> Void
+
+    package init(
+        make: @escaping @Sendable (any AgentControl, AgentOptions, Logger) throws(AgentError) -> Run,
+        check: @escaping @Sendable (AgentOptions, AgentOptions) async throws(AgentError) -> Void
+    ) {
+        self.make = make
+        self.check = check
+    }
+
+    /// No servers.
+    public static let none = AgentServers(
+        make: { _, _, _ throws(AgentError) in Run() },
+        check: { _, _ throws(AgentError) in }
+    )
+}

@@ -1,0 +1,29 @@
+import Logging
+import ServiceLifecycle
+
+/// Logs the address of the metrics page once it is known, tells the supervisor that the agent is ready and later that it
+/// drains, and ends the run when the agent must stop.
+///
+/// It is the last service, so graceful shutdown reaches it first.
+struct Announcer: Service {
+    /// Returns the address of the metrics page, which port 0 leaves to the system; `nil` if there is none.
+    let address: @Sendable () async -> String?
+    let lifecycle: AgentLifecycle
+    let supervisor: Supervisor
+    let stopping: Announcement<Void>
+    /// Returns whether another run follows this one.
+    let isReloading: @Sendable () -> Bool
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            if let address = await address() {
+                logger.log(.httpListening, [.address: "\(address)"])
+                supervisor.ready("Running; metrics on \(address).")
+            }
+            _ = await stopping.value()
+        }
+        lifecycle.drain()
+        if !isReloading() { supervisor.stopping() }
+    }
+}

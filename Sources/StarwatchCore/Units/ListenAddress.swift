@@ -1,0 +1,42 @@
+/// An address to listen on: `host:port`, `[v6]:port`, or `:port` for every IPv4 address.
+package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The host without brackets.
+    package var host: String
+    /// The port; 0 takes a free one.
+    package var port: Int
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// - Throws: ``ListenAddressError`` if `text` is not `host:port`.
+    package init(parsing text: String) throws(ListenAddressError) {
+        guard let colon = text.lastIndex(of: ":"),
+            case let digits = text[text.index(after: colon)...], digits.utf8.allSatisfy({ (48...57).contains($0) }),
+            let port = UInt16(digits)
+        else { throw ListenAddressError(text: text) }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+            guard host.contains(":") else { throw ListenAddressError(text: text) }
+        } else if host.contains(where: { ":[]/ ".contains($0) }) {
+            throw ListenAddressError(text: text)
+        }
+        self.host = host.isEmpty ? "0.0.0.0" : String(host)
+        self.port = Int(port)
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// A text that is not an address to listen on.
+package struct ListenAddressError: Error, Sendable, Hashable, CustomStringConvertible {
+    package var text: String
+
+    package init(text: String) { self.text = text }
+
+    package var description: String {
+        "The address \"\(text)\" is not host:port; write for example 127.0.0.1:9464 or [::1]:9464."
+    }
+}

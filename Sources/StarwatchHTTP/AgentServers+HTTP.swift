@@ -1,0 +1,86 @@
+import Foundation
+import Logging
+public import Starwatch
+import StarwatchCore
+import StarwatchTransport
+
+extension AgentServers {
+    /// HTTP servers: the read-only one at `http.listen`, and the control API on `control.socket` and, where the options
+    /// open it, at `control.listen`.
+    public static let http = AgentServers(
+        make: { agent, options, logger throws(AgentError) in
+            do throws(HTTPServerError) {
+                return try httpServers(of: agent, options, logger)
+            } catch {
+                throw AgentError(.configuration, error.description)
+            }
+        },
+        check: { next, current throws(AgentError) in
+            do {
+                try await checkControlAddress(next, current)
+            } catch let error as HTTPServerError {
+                throw AgentError(.configuration, error.description)
+            } catch {
+                throw AgentError(.failed, "The control API's address could not be tried.")
+            }
+        }
+    )
+
+    private static func httpServers(
+        of agent: any AgentControl,
+        _ options: AgentOptions,
+        _ logger: Logger
+    ) throws(HTTPServerError) -> Run {
+        let dashboards = options.http.dashboardsURL
+        let admin = try AdminServer(
+            agent: agent,
+            listen: options.http.listen,
+            dashboards: dashboards,
+            logger: logger
+        )
+        var run = Run()
+        run.metricsAddress = { await admin.boundAddress() }
+        run.services = [
+            admin,
+            ControlServer(agent: agent, socketPath: options.control.socket, dashboards: dashboards, logger: logger),
+        ]
+        if let listen = options.control.listen, let path = options.control.tokenFile {
+            let file = SecretFile(
+                path: path,
+                setting: "control.token_file",
+                credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+            )
+            run.services.append(
+                try ControlServer(
+                    agent: agent,
+                    listen: listen,
+                    token: {
+                        var file = file
+                        return String(decoding: try file.read(), as: UTF8.self)
+                    },
+                    dashboards: dashboards,
+                    logger: logger
+                )
+            )
+        }
+        return run
+    }
+
+    private static func checkControlAddress(_ next: AgentOptions, _ current: AgentOptions) async throws {
+        guard let address = try next.control.listen.map({ try ListenAddress(listen: $0) }) else { return }
+        // Trying the agent's own port at another address of this machine would fail.
+        let former = try current.control.listen.map { try ListenAddress(listen: $0) }
+        if address.port != former?.port { try await address.tryOut() }
+    }
+}
+
+extension ListenAddress {
+    /// - Throws: ``HTTPServerError/badAddress(_:)``.
+    init(listen text: String) throws(HTTPServerError) {
+        do throws(ListenAddressError) {
+            try self.init(parsing: text)
+        } catch {
+            throw .badAddress(text)
+        }
+    }
+}

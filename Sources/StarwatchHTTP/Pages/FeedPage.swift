@@ -1,0 +1,79 @@
+import Starwatch
+import StarwatchCore
+
+/// The last notifications, as the person got them. For the control server only: it names projects.
+///
+/// It renews itself when one comes; without JavaScript it asks for itself again every 30 s.
+struct FeedPage: Sendable {
+    /// The newest first; `nil`: nothing keeps them.
+    let entries: [FeedEntry]?
+    var dashboards: String?
+    private let now: String
+    private let times: PageTimes
+
+    /// Names listed of one notification; its link leads to all.
+    private static let listedNames = 5
+
+    init(entries: [FeedEntry]?, now: String, dashboards: String? = nil) {
+        self.entries = entries
+        self.now = now
+        self.dashboards = dashboards
+        times = PageTimes(now: now)
+    }
+
+    /// - Parameter nonce: The one in the answer's policy.
+    func html(nonce: String) -> HTML {
+        var frame = PageFrame(title: "Notifications", refreshSeconds: 30, main: main)
+        frame.isLive = entries != nil
+        frame.canControl = true
+        frame.aside = "<p class=\"asof\">As of \(times.time(now))<span id=\"zone\"></span></p>"
+        frame.dashboards = dashboards
+        return frame.html(nonce: nonce)
+    }
+
+    private var main: HTML {
+        guard let entries else {
+            return """
+                <div class="feed"><h1>Notifications</h1>
+                <section class="card"><p>Nothing keeps notifications yet. Add a sink to <code>delivery.sinks</code> of \
+                the configuration, and load it with SIGHUP:</p>
+                <pre><code>- name: feed
+                  kind: feed
+                  keep: 100</code></pre></section></div>
+                """
+        }
+        let none: HTML = "<p class=\"card none\">None yet. They appear here as they are delivered.</p>"
+        let list: HTML = entries.isEmpty ? none : "<ol reversed>\(entries.map(article))</ol>"
+        return """
+            <div class="feed" id="feed" data-latest="\(String(entries.first?.sequence ?? 0))">
+            <h1>Notifications</h1>
+            <p class="live" id="live" role="status"></p>
+            \(list)
+            </div>
+            """
+    }
+
+    private func article(_ entry: FeedEntry) -> HTML {
+        let message = entry.notification
+        return """
+            <li class="card" id="n\(String(entry.sequence))"><article>
+            <p class="caption"><span class="pill">\(message.poll)</span>\(times.ageAndTime(message.createdAt))</p>
+            <h2>\(message.title)</h2>
+            <p>\(message.body)</p>
+            \(names(message))
+            <p><a href="\(message.deepLink)">Open</a></p>
+            </article></li>
+
+            """
+    }
+
+    /// One change is named by the body already.
+    private func names(_ message: NotificationMessage) -> HTML {
+        guard message.count > 1 else { return "" }
+        let named = message.changes.prefix(Self.listedNames)
+        let items: [HTML] = named.map { "<li>\($0.name ?? "A project without a name")</li>" }
+        let rest = message.count - named.count
+        let more: HTML = rest > 0 ? "<li class=\"none\">and \(rest) more</li>" : ""
+        return "<ul>\(items)\(more)</ul>"
+    }
+}

@@ -1,0 +1,33 @@
+import StarwatchCore
+
+/// Times as a page shows them, relative to when the page was made.
+struct PageTimes: Sendable {
+    let now: Timestamp
+
+    /// - Parameter text: When the page was made, in ISO 8601.
+    init(now text: String) { now = Timestamp(iso8601: text) ?? Timestamp(milliseconds: 0) }
+
+    /// The age of `text`, negative for a future time; `nil` if `text` is not a time.
+    func secondsSince(_ text: String?) -> Double? {
+        text.flatMap { Timestamp(iso8601: $0) }.map { now.seconds - $0.seconds }
+    }
+
+    /// `3 min ago` or `in 3 min`, followed by the time in UTC.
+    ///
+    /// - Parameter never: Shown for `nil`.
+    func ageAndTime(_ text: String?, never: String = "–") -> HTML {
+        guard let text, let seconds = secondsSince(text) else { return "<span class=\"none\">\(never)</span>" }
+        return "<time datetime=\"\(text)\">\(AgeText.age(seconds)) <small>\(clock(text))</small></time>"
+    }
+
+    /// The time in UTC, without its age.
+    func time(_ text: String) -> HTML { "<time datetime=\"\(text)\"><small>\(clock(text))</small></time>" }
+
+    /// `12:00:05 UTC`, with the date if it is another day.
+    func clock(_ text: String) -> String {
+        guard let time = Timestamp(iso8601: text)?.iso8601 else { return text }
+        let day = time.prefix(10)
+        let clock = time.dropFirst(11).prefix(8)
+        return day == now.iso8601.prefix(10) ? "\(clock) UTC" : "\(day) \(clock) UTC"
+    }
+}

@@ -1,0 +1,93 @@
+import Starwatch
+import StarwatchCore
+
+extension StatusPage {
+    var pollSection: HTML {
+        let isUnknown = status.reasons.contains(StatusReason.storeUnavailable.rawValue)
+        if status.polls.isEmpty {
+            let text: HTML = isUnknown ? "Not known while the database cannot be read." : "There are no polls."
+            return
+                "<section class=\"card\" aria-labelledby=\"polls\"><h2 id=\"polls\">Polls</h2><p class=\"none\">\(text)</p></section>"
+        }
+        let rows = status.polls.sorted { $0.key < $1.key }.map { pollRow($0.key, $0.value) }
+        return """
+            <section class="card" aria-labelledby="polls">
+            <table class="polls">
+            <caption id="polls">Polls</caption>
+            <thead><tr><th scope="col">Poll</th><th scope="col">State</th><th scope="col">Last success</th>\
+            <th scope="col">Last attempt</th><th scope="col">Next run</th>\
+            <th scope="col">Watermark lag</th></tr></thead>
+            <tbody>\(rows)</tbody>
+            </table>
+            </section>
+            """
+    }
+
+    private func pollRow(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
+        """
+        <tr><th scope="row">\(name)</th>
+        <td data-label="State"><div class="state">\(pill(poll))\(freshness(poll))</div></td>
+        <td data-label="Last success"><div>\(times.ageAndTime(poll.lastSuccess, never: "not yet"))</div></td>
+        <td data-label="Last attempt"><div>\(attempt(poll))</div></td>
+        <td data-label="Next run"><div>\(nextRun(poll))</div></td>
+        <td data-label="Watermark lag"><div>\(watermarkLag(poll))</div></td></tr>
+
+        """
+    }
+
+    private func pill(_ poll: AgentStatus.Poll) -> HTML {
+        if poll.stale { return "<span class=\"pill bad\">Stale</span>" }
+        if let skip = poll.skipReason { return "<span class=\"pill warn\">\(Self.words(skip.rawValue))</span>" }
+        if poll.lastSuccess == nil { return "<span class=\"pill\">New</span>" }
+        return "<span class=\"pill good\">Fresh</span>"
+    }
+
+    /// How much of the time a poll may go without success has passed.
+    private func freshness(_ poll: AgentStatus.Poll) -> HTML {
+        let limit = AgeText.duration(poll.staleAfterSeconds)
+        var gauge = bar([("none", 0)])
+        if let age = times.secondsSince(poll.lastSuccess), poll.staleAfterSeconds > 0 {
+            let share = age / poll.staleAfterSeconds
+            gauge = bar([(share >= 1 ? "bad" : share >= 0.75 ? "warn" : "good", share)])
+        }
+        return "\(gauge)<small>stale after \(limit)</small>"
+    }
+
+    private func attempt(_ poll: AgentStatus.Poll) -> HTML {
+        guard let outcome = poll.lastOutcome else { return times.ageAndTime(poll.lastAttempt, never: "not yet") }
+        let word = Self.words(outcome).lowercased()
+        let shown: HTML = outcome == "failed" ? "<span class=\"bad\">\(word)</span>" : "\(word)"
+        return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))"
+    }
+
+    private func nextRun(_ poll: AgentStatus.Poll) -> HTML {
+        guard let next = poll.nextRun, let late = times.secondsSince(next) else { return times.ageAndTime(nil) }
+        return late >= 1 ? "due since \(AgeText.duration(late))" : times.ageAndTime(next)
+    }
+
+    /// From the newest change that was fetched back to the last one that is finished.
+    private func watermarkLag(_ poll: AgentStatus.Poll) -> HTML {
+        guard let mark = poll.watermarkTime, let markAge = times.secondsSince(mark) else {
+            return times.ageAndTime(nil)
+        }
+        guard let cursorAge = times.secondsSince(poll.fetchCursorTime), markAge > cursorAge else {
+            return "none \(times.time(mark))"
+        }
+        return "\(AgeText.duration(markAge - cursorAge)) \(times.time(mark))"
+    }
+
+    /// A bar of parts, each with a share of the whole. Widths are attributes, which the page's policy allows.
+    func bar(_ parts: [(kind: HTML, share: Double)]) -> HTML {
+        var start = 0
+        let pieces = parts.map { part -> HTML in
+            let share = part.share.isFinite ? min(max(part.share, 0), 1) : 0
+            // What there is, is seen, however little.
+            let width = share == 0 ? 0 : min(max(Int(share * 1000), 6), 1000 - start)
+            defer { start += width }
+            return "<rect class=\"\(part.kind)\" x=\"\(start)\" width=\"\(width)\" height=\"8\"/>"
+        }
+        return """
+            <svg class="bar" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">\(pieces)</svg>
+            """
+    }
+}

@@ -1,0 +1,133 @@
+import Starwatch
+import StarwatchCore
+
+extension StatusPage {
+    var outboxCard: HTML {
+        let outbox = status.outbox
+        let waiting = outbox.pending + outbox.claimed
+        let capacity = Double(max(outbox.capacity, 1))
+        let fill = bar([
+            (outbox.backpressure ? "bad" : "good", Double(outbox.pending) / capacity),
+            ("busy", Double(outbox.claimed) / capacity),
+        ])
+        let deadKind: HTML = outbox.dead > 0 ? " class=\"bad\"" : ""
+        let backpressure: HTML = outbox.backpressure ? "<span class=\"pill bad\">Polling pauses</span>" : ""
+        let balance: HTML =
+            outbox.ledgerImbalance == 0
+            ? "balanced" : "<span class=\"bad\">\(outbox.ledgerImbalance) unaccounted for</span>"
+        return card(
+            "outbox",
+            "Outbox",
+            """
+            <dl class="numbers">
+            <div><dt>Pending</dt><dd>\(outbox.pending)</dd></div>
+            <div><dt>Claimed</dt><dd>\(outbox.claimed)</dd></div>
+            <div><dt>Delivered</dt><dd>\(outbox.delivered)</dd></div>
+            <div\(deadKind)><dt>Dead</dt><dd>\(outbox.dead)</dd></div>
+            </dl>
+            \(fill)
+            <p class="caption"><span>\(waiting) of \(outbox.capacity) places taken</span> \(backpressure)</p>
+            <dl>
+            <dt>Oldest pending</dt><dd>\(times.ageAndTime(outbox.oldestPending, never: "none"))</dd>
+            <dt>Oldest due</dt><dd>\(times.ageAndTime(outbox.oldestDue, never: "none"))</dd>
+            <dt>Books</dt><dd>\(balance)</dd>
+            </dl>
+            """
+        )
+    }
+
+    var sinksCard: HTML {
+        let rows = status.outbox.sinks.sorted { $0.key < $1.key }.map { sink -> HTML in
+            "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))</td></tr>"
+        }
+        if rows.isEmpty { return card("sinks", "Sinks", "<p class=\"none\">There are no sinks.</p>") }
+        return """
+            <section class="card" aria-labelledby="sinks">
+            <table>
+            <caption id="sinks">Sinks</caption>
+            <thead class="unseen"><tr><th scope="col">Sink</th><th scope="col">State</th></tr></thead>
+            <tbody>\(rows)</tbody>
+            </table>
+            </section>
+            """
+    }
+
+    var serverCard: HTML {
+        let server = status.server
+        let dialect: HTML = server.dialect.map { "\($0.rawValue)" } ?? "<span class=\"none\">not known yet</span>"
+        let throttle: HTML =
+            if let until = server.throttledUntil, let left = throttleSecondsLeft {
+                "<span class=\"pill warn\">\(AgeText.duration(left)) left</span> \(times.time(until))"
+            } else {
+                "none"
+            }
+        return card(
+            "server",
+            "Server",
+            """
+            <dl>
+            <dt>Circuit</dt><dd>\(circuit(server.circuit))</dd>
+            <dt>Throttle</dt><dd>\(throttle)</dd>
+            <dt>Dialect</dt><dd>\(dialect)</dd>
+            </dl>
+            """
+        )
+    }
+
+    var clockCard: HTML {
+        let clock = status.clock
+        let isOff = status.reasons.contains(StatusReason.clockSkew.rawValue)
+        let skew: HTML =
+            if let seconds = clock.skewSeconds {
+                "\(seconds < 0 ? "−" : "+")\(AgeText.duration(seconds.magnitude))"
+            } else {
+                "<span class=\"none\">not measured yet</span>"
+            }
+        let uncertainty: HTML =
+            clock.uncertaintySeconds.map { " <small>± \(AgeText.duration($0.magnitude))</small>" } ?? ""
+        return card(
+            "clock",
+            "Clock",
+            """
+            <dl>
+            <dt>Skew</dt><dd>\(isOff ? "<span class=\"bad\">\(skew)</span>" : skew)\(uncertainty)</dd>
+            <dt>Last sync</dt><dd>\(times.ageAndTime(clock.lastSync, never: "not yet"))</dd>
+            </dl>
+            """
+        )
+    }
+
+    var agentCard: HTML {
+        let isUnknown = status.reasons.contains(StatusReason.storeUnavailable.rawValue)
+        let identity: HTML =
+            if let pseudonym = status.identity { "<code>\(pseudonym)</code>" } else if isUnknown {
+                "<span class=\"none\">not known</span>"
+            } else { "signed out" }
+        let uptime = times.secondsSince(status.startedAt).map(AgeText.duration) ?? "–"
+        return card(
+            "agent",
+            "Agent",
+            """
+            <dl>
+            <dt>Identity</dt><dd>\(identity)</dd>
+            <dt>Up</dt><dd>\(uptime)</dd>
+            <dt>Version</dt><dd>\(status.version)</dd>
+            </dl>
+            """
+        )
+    }
+
+    private func card(_ id: HTML, _ title: HTML, _ content: HTML) -> HTML {
+        "<section class=\"card\" aria-labelledby=\"\(id)\"><h2 id=\"\(id)\">\(title)</h2>\n\(content)</section>"
+    }
+
+    private func circuit(_ state: String) -> HTML {
+        switch state {
+        case "closed": "<span class=\"pill good\">Working</span>"
+        case "half_open": "<span class=\"pill warn\">Being tried</span>"
+        case "open": "<span class=\"pill bad\">Not answering</span>"
+        case "disabled": "<span class=\"pill bad\">Disabled</span>"
+        default: "<span class=\"pill bad\">\(state)</span>"
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Starwatch
+import StarwatchCore
+
+extension StatusPage {
+    /// The answer to the first question: is it well, and if not, why.
+    struct Verdict {
+        var title: String
+        var tone: PageFrame.Tone
+        /// A sentence, or the list of problems.
+        var body: HTML
+
+        var html: HTML {
+            let (kind, mark): (HTML, HTML) =
+                switch tone {
+                case .good: ("good", "M7 12.5l3.4 3.4L17 9")
+                case .warn, .bad: ("bad", "M12 6.5v6.5M12 16.8v.2")
+                case .calm: ("calm", "M9.5 8v8M14.5 8v8")
+                }
+            return """
+                <section class="verdict \(kind)" aria-labelledby="verdict">
+                <svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="12"/><path d="\(mark)"/></svg>
+                <div><h1 id="verdict">\(title)</h1>
+                \(body)</div>
+                </section>
+                """
+        }
+    }
+
+    var verdict: Verdict {
+        if status.status == .degraded || !status.reasons.isEmpty {
+            let count = status.reasons.count
+            // The gravest first; a word this page does not know comes last.
+            let order = StatusReason.allCases
+            let problems = status.reasons.enumerated().map { index, text in
+                let reason = StatusReason.parse(text)?.reason
+                return (rank: reason.flatMap(order.firstIndex) ?? order.count, index: index, text: text)
+            }.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map { "<li>\(problem($0.text))</li>" as HTML }
+            return Verdict(
+                title: count == 1 ? "1 problem" : "\(count) problems",
+                tone: .bad,
+                body: "<ul>\(problems)</ul>"
+            )
+        }
+        if status.identity == nil {
+            let body: HTML =
+                "<p>Nobody is signed in, so nothing is polled. <code>starwatch identity set DID</code> signs in.</p>"
+            return Verdict(title: "Signed out", tone: .calm, body: body)
+        }
+        if status.polls.isEmpty && status.digests.isEmpty {
+            let body: HTML =
+                "<p>The configuration has no polls, so nothing is asked of the server. <a href=\"help#settings\">How to add one</a></p>"
+            return Verdict(title: "Nothing to do", tone: .calm, body: body)
+        }
+        return Verdict(title: "All is well", tone: .good, body: "<p>\(summary)</p>")
+    }
+
+    /// What there is to say of an agent that is well.
+    private var summary: HTML {
+        let new = status.polls.values.count { $0.lastSuccess == nil }
+        let fresh = status.polls.count - new
+        var sentences: [String] = []
+        if fresh > 0 {
+            switch status.polls.count {
+            case 1: sentences.append("The poll is fresh.")
+            case 2 where fresh == 2: sentences.append("Both polls are fresh.")
+            case fresh: sentences.append("All \(fresh) polls are fresh.")
+            default: sentences.append("\(fresh) of \(status.polls.count) polls are fresh.")
+            }
+        }
+        if new > 0 {
+            sentences.append(new == 1 ? "One poll has not succeeded yet." : "\(new) polls have not succeeded yet.")
+        }
+        switch status.outbox.pending + status.outbox.claimed {
+        case 0: sentences.append("Nothing waits to be delivered.")
+        case 1: sentences.append("One change waits to be delivered.")
+        case let waiting: sentences.append("\(waiting) changes wait to be delivered.")
+        }
+        if let left = throttleSecondsLeft {
+            sentences.append("No request is sent for another \(AgeText.duration(left)).")
+        }
+        return "\(sentences.joined(separator: " "))"
+    }
+
+    /// How much longer no request is sent; `nil` when nothing holds requests back.
+    var throttleSecondsLeft: Double? {
+        guard let past = times.secondsSince(status.server.throttledUntil), past < 0 else { return nil }
+        return -past
+    }
+
+    /// A reason as a sentence, and what to do about it.
+    private func problem(_ text: String) -> HTML {
+        guard let (reason, name) = StatusReason.parse(text) else { return "<b>\(Self.words(text)).</b>" }
+        let outbox = status.outbox
+        switch reason {
+        case .backpressure:
+            let share = (outbox.pending + outbox.claimed) * 100 / max(outbox.capacity, 1)
+            return "<b>The outbox is \(share) % full.</b> Polling pauses until there is room; delivery goes on."
+        case .circuitOpen where name == "server":
+            return "<b>The server does not answer.</b> It is tried again by itself."
+        case .circuitOpen:
+            return
+                "<b>Sink <code>\(name ?? "")</code> does not answer.</b> It is tried again by itself; nothing is lost."
+        case .clockSkew:
+            let skew = AgeText.duration(status.clock.skewSeconds?.magnitude ?? 0)
+            return "<b>The clock is \(skew) off the server’s.</b> See that this machine’s time is synchronised."
+        case .deadLetters:
+            return """
+                <b>\(outbox.dead == 1 ? "1 change" : "\(outbox.dead) changes") could not be delivered.</b> \
+                <code>starwatch outbox list --state dead</code>, then <code>retry</code> or <code>discard</code>.
+                """
+        case .ledgerImbalance:
+            return
+                "<b>The books are off by \(outbox.ledgerImbalance).</b> That is a defect of Starwatch; please report it."
+        case .sinkDisabled:
+            return
+                "<b>Sink <code>\(name ?? "")</code> said it is gone for good.</b> Correct it, then reload with SIGHUP."
+        case .stale:
+            return "<b>Poll <code>\(name ?? "")</code> is stale.</b> \(staleness(name ?? ""))"
+        case .storeUnavailable:
+            return "<b>The database cannot be read.</b> See to the disk; the log says more."
+        }
+    }
+
+    private func staleness(_ name: String) -> HTML {
+        guard let poll = status.polls[name] else { return "" }
+        let limit = AgeText.duration(poll.staleAfterSeconds)
+        let age =
+            times.secondsSince(poll.lastSuccess).map { "No success for \(AgeText.duration($0)); " }
+            ?? "No success yet; "
+        return "\(age)stale after \(limit). <code>starwatch poll \(name)</code> says what is wrong."
+    }
+}

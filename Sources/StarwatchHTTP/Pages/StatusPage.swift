@@ -1,0 +1,76 @@
+import Starwatch
+import StarwatchCore
+
+/// The status page: what an operator wants to see first, without JavaScript. It asks for itself again every 30 s.
+struct StatusPage: Sendable {
+    let status: AgentStatus
+    /// Whether the same server takes what changes the agent's state.
+    var canControl = false
+    /// Where the operator keeps the dashboards; `nil`: nobody said.
+    var dashboards: String?
+    let times: PageTimes
+
+    init(status: AgentStatus, canControl: Bool = false, dashboards: String? = nil) {
+        self.status = status
+        self.canControl = canControl
+        self.dashboards = dashboards
+        times = PageTimes(now: status.now)
+    }
+
+    /// - Parameter nonce: The one in the answer's policy.
+    func html(nonce: String) -> HTML {
+        let verdict = verdict
+        var frame = PageFrame(title: verdict.title, tone: verdict.tone, refreshSeconds: 30, main: main(verdict))
+        frame.aside = "<p class=\"asof\">As of \(times.time(status.now))<span id=\"zone\"></span></p>"
+        frame.canControl = canControl
+        frame.dashboards = dashboards
+        return frame.html(nonce: nonce)
+    }
+
+    private func main(_ verdict: Verdict) -> HTML {
+        """
+        \(verdict.html)
+        \(staleBanner)
+        \(pollSection)
+        \(digestSection)
+        <div class="grid wide">\(outboxCard)<div class="stack">\(sinksCard)\(serverCard)</div></div>
+        <div class="grid">\(clockCard)\(agentCard)</div>
+        """
+    }
+
+    /// The wording is that of the requirements; the hours are those of the poll that was updated longest ago.
+    private var staleBanner: HTML {
+        let stale = status.polls.filter(\.value.stale).sorted { $0.key < $1.key }
+        guard !stale.isEmpty else { return "" }
+        let ages = stale.map { times.secondsSince($0.value.lastSuccess) }
+        let updated: String
+        if ages.contains(nil) {
+            updated = "Not updated yet."
+        } else {
+            let oldest = ages.compactMap { $0 }.max() ?? 0
+            // In hours only where there are some: a poll that runs every few seconds is stale within minutes.
+            updated =
+                oldest < 2 * 3600
+                ? "Last updated \(AgeText.duration(oldest)) ago." : "Last updated \(Int(oldest / 3600)) hours ago."
+        }
+        let refresh: [HTML] = stale.map { name, _ in
+            let label: HTML = stale.count == 1 ? "Refresh Now" : "Refresh \(name) Now"
+            return canControl
+                ? "<form method=\"post\" action=\"api/v1/polls/\(name)/run\"><button>\(label)</button></form>"
+                : "<a class=\"button\" href=\"help#refresh\">\(label)</a>"
+        }
+        let tap = canControl ? " Tap to refresh." : ""
+        return """
+            <section class="banner" role="status" aria-labelledby="stale">
+            <div><h2 id="stale">Data may be outdated</h2><p>\(updated)\(tap)</p></div>
+            <div class="actions">\(refresh)<a class="button" href="help#settings">Settings</a></div>
+            </section>
+            """
+    }
+
+    /// `stale_poll` as `Stale poll`.
+    static func words(_ identifier: String) -> String {
+        let text = identifier.split(separator: "_", omittingEmptySubsequences: false).joined(separator: " ")
+        return text.prefix(1).uppercased() + text.dropFirst()
+    }
+}

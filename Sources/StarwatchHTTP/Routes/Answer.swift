@@ -1,0 +1,93 @@
+import FoundationEssentials
+import Hummingbird
+import Starwatch
+
+/// What a route answers.
+struct Answer: Sendable {
+    var status = 200
+    /// Those that every answer has, until a route says otherwise.
+    var headers = Self.headersOfAll
+    var body: [UInt8]
+    /// The next piece of what is written in place of ``body``; `nil` at its end.
+    var stream: (@Sendable () async -> String?)?
+    /// Called when the connection is closed, before the answer's end or after it.
+    var whenClosed: (@Sendable () -> Void)?
+
+    init(status: Int = 200, contentType: String, body: [UInt8]) {
+        self.status = status
+        self.body = body
+        headers[.contentType] = contentType
+    }
+
+    // Made once: checking five names and values for each answer takes longer than finding its route.
+    private static let headersOfAll: HTTPFields = [
+        .cacheControl: "no-store",
+        .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+        .xContentTypeOptions: "nosniff",
+        .xFrameOptions: "DENY",
+        .referrerPolicy: "no-referrer",
+    ]
+
+    /// `value` as JSON with sorted keys.
+    static func json(_ value: some Encodable, status: Int = 200) -> Answer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else {
+            // Only a number that is not finite gets here, and that is a mistake of ours.
+            return .error(500, "failed", "The answer cannot be written as JSON; please report this.")
+        }
+        return Answer(status: status, contentType: "application/json", body: Array(data))
+    }
+
+    static func error(_ status: Int, _ kind: String, _ message: String) -> Answer {
+        json(ErrorBody(kind: kind, message: message), status: status)
+    }
+
+    static func error(_ error: ControlError) -> Answer {
+        let status =
+            switch error.kind {
+            case .notFound: 404
+            case .invalid: 400
+            case .conflict: 409
+            case .busy: 503
+            case .failed: 500
+            }
+        return .error(status, error.kind.rawValue, error.message)
+    }
+
+    /// A page whose own style and script may run, and no other.
+    ///
+    /// - Parameter canControl: Whether forms and scripts may speak to this server.
+    static func page(canControl: Bool, _ page: (_ nonce: String) -> HTML) -> Answer {
+        var random = SystemRandomNumberGenerator()
+        let nonce = String(random.next(), radix: 36) + String(random.next(), radix: 36)
+        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page(nonce).text.utf8))
+        let own = canControl ? "'self'" : "'none'"
+        answer.headers[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; img-src data:; "
+            + "base-uri 'none'; connect-src \(own); form-action \(own); frame-ancestors 'none'"
+        // Without a referrer a browser hides the form's origin too, which the control routes ask for.
+        if canControl { answer.headers[.referrerPolicy] = "same-origin" }
+        return answer
+    }
+
+    /// The answer on the wire. A `HEAD` keeps the length of what `GET` would have sent.
+    func response(withoutBody: Bool) -> Response {
+        var fields = headers
+        if stream == nil { fields[.contentLength] = String(body.count) }
+        return Response(status: .init(code: status), headers: fields, body: withoutBody ? .init() : content)
+    }
+
+    private var content: ResponseBody {
+        guard let stream else { return ResponseBody(byteBuffer: ByteBuffer(bytes: body)) }
+        return ResponseBody { writer in
+            while let text = await stream() { try await writer.write(ByteBuffer(string: text)) }
+            try await writer.finish(nil)
+        }
+    }
+}
+
+extension HTTPFields.Element.Name {
+    fileprivate static let xFrameOptions = Self("X-Frame-Options")!
+    fileprivate static let referrerPolicy = Self("Referrer-Policy")!
+}

@@ -1,0 +1,92 @@
+import FoundationEssentials
+import Hummingbird
+import Starwatch
+
+/// A request as routes see it.
+struct Call: Sendable {
+    var method: String
+    /// The path's parts, percent-decoded.
+    var path: [String]
+    /// In order; names may repeat.
+    var query: [(name: String, value: String)]
+    /// Read by name, repeated ones are joined with a comma.
+    var headers: HTTPFields
+    /// What the `Host` header says, or the address of a request for a proxy.
+    var host: String?
+    var body: [UInt8] = []
+
+    /// `nil` if a percent escape is malformed or is not UTF-8.
+    init?(method: String, target: String, headers: HTTPFields = [:], host: String? = nil) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, first.hasPrefix("/") else { return nil }
+        self.method = method
+        self.headers = headers
+        self.host = host
+        path = []
+        for part in first.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let decoded = Self.decode(part, plusIsSpace: false) else { return nil }
+            path.append(decoded)
+        }
+        query = []
+        guard parts.count == 2 else { return }
+        for pair in parts[1].split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decode(sides[0], plusIsSpace: true),
+                let value = Self.decode(sides.count == 2 ? sides[1] : "", plusIsSpace: true)
+            else { return nil }
+            query.append((name, value))
+        }
+    }
+
+    /// What the body says, which must be JSON of `Body`.
+    func decoded<Body: ControlBody>(_ type: Body.Type, form: String) throws(ControlError) -> Body {
+        do {
+            let (decoder, data) = (JSONDecoder(), Data(body))
+            // A field that was mistyped must not be passed over.
+            if Set(try decoder.decode([String: AnyValue].self, from: data).keys).isSubset(of: type.fields) {
+                return try decoder.decode(type, from: data)
+            }
+        } catch {
+            // The decoder's own text may quote the body.
+        }
+        throw ControlError(.invalid, "The body must be JSON of the form \(form).")
+    }
+
+    private struct AnyValue: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+
+    private static func decode(_ text: Substring, plusIsSpace: Bool) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace:
+                bytes.append(UInt8(ascii: " "))
+            default:
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 48...57: byte - 48
+        case 65...70: byte - 55
+        case 97...102: byte - 87
+        default: nil
+        }
+    }
+}
+
+extension HTTPFields.Element.Name {
+    static let host = Self("Host")!
+    static let lastEventID = Self("Last-Event-ID")!
+    static let scrapeTimeout = Self("X-Prometheus-Scrape-Timeout-Seconds")!
+}

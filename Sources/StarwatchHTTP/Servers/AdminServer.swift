@@ -1,0 +1,58 @@
+import Hummingbird
+package import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+package import Starwatch
+import StarwatchCore
+
+/// The read-only server: metrics, health, readiness and the status page. It changes nothing and names nobody.
+package struct AdminServer: Service {
+    private let listen: ListenAddress
+    private let listener: Listener
+
+    /// - Parameters:
+    ///   - listen: `host:port`; port 0 takes a free one.
+    ///   - dashboards: Where the dashboards are, for the page's link.
+    ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
+    /// - Throws: ``HTTPServerError/badAddress(_:)``.
+    package init(
+        agent: any AgentControl,
+        listen: String,
+        dashboards: String? = nil,
+        shutdownGrace: Duration = .seconds(5),
+        limits: ConnectionLimits = ConnectionLimits(),
+        logger: Logger
+    ) throws(HTTPServerError) {
+        self.listen = try ListenAddress(listen: listen)
+        let responder = RouteResponder(read: ReadRoutes(agent: agent, dashboards: dashboards))
+        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
+    }
+
+    /// Serves until graceful shutdown, which waits for requests under way up to the grace; or until cancelled.
+    ///
+    /// - Throws: ``HTTPServerError`` if the address cannot be listened on.
+    package func run() async throws {
+        let executor = EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
+        try await withTaskExecutorPreference(executor) {
+            try await listener.run(
+                at: .hostname(listen.host, port: listen.port),
+                named: listen.description,
+                on: executor.eventLoop,
+                whenBound: { [listen] in ListenAddress(bound: $0, asked: listen).description }
+            )
+        }
+    }
+
+    /// `host:port` with the port in use, as soon as the server listens.
+    ///
+    /// `nil` if it could not, if it has stopped before that, or if the waiting task is cancelled.
+    package func boundAddress() async -> String? { await listener.address.value() }
+}
+
+extension ListenAddress {
+    /// What `asked` has become.
+    init(bound socket: SocketAddress?, asked: ListenAddress) {
+        self.init(host: socket?.ipAddress ?? asked.host, port: socket?.port ?? asked.port)
+    }
+}

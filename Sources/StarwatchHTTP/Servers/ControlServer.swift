@@ -1,0 +1,97 @@
+import Hummingbird
+package import Logging
+import ServiceLifecycle
+package import Starwatch
+import StarwatchCore
+
+/// The control API: what ``AdminServer`` serves, and everything that changes the agent's state.
+///
+/// On a Unix socket that only its owner may open, or on TCP for whoever has the token.
+package struct ControlServer: Service {
+    private enum Place: Sendable {
+        case socket(path: String)
+        case tcp(ListenAddress)
+    }
+
+    private let place: Place
+    private let listener: Listener
+
+    /// On a Unix socket of mode 0600. One left behind by a dead agent is replaced.
+    ///
+    /// - Parameters:
+    ///   - socketPath: At most 107 bytes, and its directory's at most 95; the directory must exist.
+    ///   - dashboards: Where the dashboards are, for the page's link.
+    ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
+    package init(
+        agent: any AgentControl,
+        socketPath: String,
+        dashboards: String? = nil,
+        shutdownGrace: Duration = .seconds(5),
+        limits: ConnectionLimits = ConnectionLimits(),
+        logger: Logger
+    ) {
+        place = .socket(path: socketPath)
+        let responder = RouteResponder(
+            read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
+            control: ControlRoutes(agent: agent, dashboards: dashboards)
+        )
+        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
+    }
+
+    /// On TCP, for requests that carry the token; every route asks for it.
+    ///
+    /// - Parameters:
+    ///   - listen: `host:port`; port 0 takes a free one.
+    ///   - token: Asked for every request. An empty one lets nobody in; if it throws, the answer is 500.
+    ///   - dashboards: Where the dashboards are, for the page's link.
+    /// - Throws: ``HTTPServerError/badAddress(_:)``.
+    package init(
+        agent: any AgentControl,
+        listen: String,
+        token: @escaping @Sendable () async throws -> String,
+        dashboards: String? = nil,
+        shutdownGrace: Duration = .seconds(5),
+        limits: ConnectionLimits = ConnectionLimits(),
+        logger: Logger
+    ) throws(HTTPServerError) {
+        let address = try ListenAddress(listen: listen)
+        place = .tcp(address)
+        let responder = RouteResponder(
+            read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
+            control: ControlRoutes(agent: agent, dashboards: dashboards),
+            access: AccessPolicy(host: address.host, token: token)
+        )
+        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
+    }
+
+    /// Serves until graceful shutdown, which waits for requests under way up to the grace; or until cancelled.
+    ///
+    /// - Throws: ``HTTPServerError`` if the address or socket cannot be listened on.
+    package func run() async throws {
+        defer { listener.address.giveUp() }
+        switch place {
+        case .tcp(let address):
+            try await listener.run(
+                at: .hostname(address.host, port: address.port),
+                named: address.description,
+                whenBound: { ListenAddress(bound: $0, asked: address).description }
+            )
+        case .socket(let path):
+            let socket = try await ControlSocket.claim(path)
+            defer { socket.release() }
+            try await listener.run(
+                at: .unixDomainSocket(path: socket.stagingPath),
+                named: path,
+                whenBound: { _ in
+                    try socket.publish()
+                    return path
+                }
+            )
+        }
+    }
+
+    /// The socket's path, or `host:port` with the port in use, as soon as the server listens.
+    ///
+    /// `nil` if it could not, if it has stopped before that, or if the waiting task is cancelled.
+    package func boundAddress() async -> String? { await listener.address.value() }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Glibc
+import Starwatch
+import Synchronization
+
+/// The place of the control socket in the file system.
+///
+/// The socket is bound inside a fresh directory of mode 0700, made 0600 there, and then renamed to its path. So
+/// nobody else can connect at any moment: between `bind` and `chmod` the path would be open to others, and `umask`
+/// belongs to the whole process, whose other threads create files meanwhile. The rename also replaces the socket of
+/// a dead agent at once.
+///
+/// A lock on the directory, from the look for a live agent until the rename, keeps two agents that start together
+/// from each taking the other's socket for a dead one.
+package final class ControlSocket: Sendable {
+    let path: String
+    /// Where to bind.
+    let stagingPath: String
+    private let stagingDirectory: String
+    private let directory: Int32
+    private let isPublished = Mutex(false)
+
+    private init(path: String, stagingDirectory: String, directory: Int32) {
+        self.path = path
+        self.stagingDirectory = stagingDirectory
+        stagingPath = stagingDirectory + "/s"
+        self.directory = directory
+    }
+
+    deinit { close(directory) }
+
+    /// What is wrong with a path for a control socket; `nil` when it fits.
+    ///
+    /// The system takes 107 bytes, also of the place where the socket is first bound, 12 bytes below its directory.
+    package static func problem(ofPath path: String) -> String? {
+        let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        let staging = template(in: parent(of: path)).utf8.count + 2
+        guard max(path.utf8.count, staging) > longest else { return nil }
+        return "is too long: a socket's path may have \(longest) bytes, and its directory \(longest - 12); "
+            + "choose a shorter one"
+    }
+
+    /// The staging directory's name, for `mkdtemp`.
+    private static func template(in parent: String) -> String {
+        parent + (parent.hasSuffix("/") ? "" : "/") + ".swXXXXXX"
+    }
+
+    /// Makes sure that no agent lives at `path`, and a directory to bind in.
+    ///
+    /// - Throws: ``HTTPServerError/agentRunning(path:)`` or ``HTTPServerError/badSocket(path:detail:)``;
+    ///   `CancellationError` while another agent starts beside it.
+    static func claim(_ path: String) async throws -> ControlSocket {
+        if let problem = Self.problem(ofPath: path) {
+            throw HTTPServerError.badSocket(path: path, detail: "its path \(problem)")
+        }
+        let parent = Self.parent(of: path)
+        let template = Self.template(in: parent)
+        let directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else {
+            let detail = "its directory cannot be opened (\(ErrnoText.of(errno))); create it first"
+            throw HTTPServerError.badSocket(path: path, detail: detail)
+        }
+        guard isKept(parent) else {
+            close(directory)
+            let detail = "other users may write to its directory; take that away (chmod o-w), or choose another one"
+            throw HTTPServerError.badSocket(path: path, detail: detail)
+        }
+        var isOurs = false
+        defer { if !isOurs { close(directory) } }
+        var tries = 0
+        while flock(directory, LOCK_EX | LOCK_NB) != 0 {
+            tries += 1
+            guard tries < 100 else {
+                throw HTTPServerError.badSocket(path: path, detail: "another agent is starting beside it; try again")
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        try checkNobodyListens(at: path)
+        var name = Array(template.utf8CString)
+        guard mkdtemp(&name) != nil else {
+            let detail = "its directory cannot be written to (\(ErrnoText.of(errno)))"
+            throw HTTPServerError.badSocket(path: path, detail: detail)
+        }
+        isOurs = true
+        let staging = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return ControlSocket(path: path, stagingDirectory: staging, directory: directory)
+    }
+
+    /// Moves the bound socket to its path, in place of a dead one.
+    func publish() throws(HTTPServerError) {
+        guard chmod(stagingPath, S_IRUSR | S_IWUSR) == 0, rename(stagingPath, path) == 0 else {
+            throw .badSocket(path: path, detail: ErrnoText.of(errno))
+        }
+        isPublished.withLock { $0 = true }
+        rmdir(stagingDirectory)
+        flock(directory, LOCK_UN)
+    }
+
+    /// Removes what is ours, once it is closed. A socket that somebody listens on is another agent's.
+    func release() {
+        unlink(stagingPath)
+        rmdir(stagingDirectory)
+        // Whoever holds the lock is starting, and will find our socket dead and replace it.
+        guard isPublished.withLock({ $0 }), flock(directory, LOCK_EX | LOCK_NB) == 0 else { return }
+        if Self.connectError(to: path) == ECONNREFUSED { unlink(path) }
+        flock(directory, LOCK_UN)
+    }
+
+    /// Whether nobody else can put a socket of his own in place of ours. In a directory like `/tmp` only owners can.
+    private static func isKept(_ directory: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: directory + "/.")
+        guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value else { return false }
+        return mode & UInt32(S_IWOTH) == 0 || mode & UInt32(S_ISVTX) != 0
+    }
+
+    private static func checkNobodyListens(at path: String) throws(HTTPServerError) {
+        // In place of `lstat`, whose structure NIO's C module claims for itself.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
+        guard attributes[.type] as? FileAttributeType == .typeSocket else {
+            throw .badSocket(path: path, detail: "something else is there; remove it, or choose another control.socket")
+        }
+        switch connectError(to: path) {
+        case ECONNREFUSED, ENOENT: return
+        case 0, EAGAIN: throw .agentRunning(path: path)
+        case let code: throw .badSocket(path: path, detail: ErrnoText.of(code))
+        }
+    }
+
+    /// 0, or the `errno` of a try to connect that does not wait. EAGAIN: somebody listens, with a full queue.
+    private static func connectError(to path: String) -> Int32 {
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0 else { return errno }
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        return code == 0 ? 0 : errno
+    }
+
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,117 @@
+import Glibc
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Starwatch
+import StarwatchCore
+
+/// Runs Hummingbird on one address until graceful shutdown, and says where it listens.
+struct Listener: Sendable {
+    var responder: RouteResponder
+    /// How long requests under way may take once shutdown has begun; then their connections are closed.
+    var shutdownGrace: Duration
+    var limits: ConnectionLimits
+    var logger: Logger
+    /// The address listened on, once there is one.
+    let address = Announcement<String>()
+
+    /// Returns after graceful shutdown, or when the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - named: The address, as messages name it.
+    ///   - group: Where connections are served.
+    ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
+    /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
+    func run(
+        at place: BindAddress,
+        named: String,
+        on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        whenBound: @escaping @Sendable (SocketAddress?) throws -> String
+    ) async throws {
+        defer { address.giveUp() }
+        let bound = Announcement<SocketAddress?>()
+        // The agent logs its own start; what Hummingbird says at info would say it twice.
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .warning)
+        let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
+        let application = Application(
+            responder: responder,
+            server: HTTPServerBuilder {
+                GuardedHTTPChannel(http: HTTP1Channel(responder: $0), limits: limits, book: book)
+            },
+            configuration: .init(address: place),
+            onServerRunning: { bound.announce($0.localAddress) },
+            eventLoopGroupProvider: .shared(group),
+            logger: logger
+        )
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await application.run() }
+                group.addTask {
+                    guard let socket = await bound.value() else { return }
+                    do {
+                        address.announce(try whenBound(socket))
+                    } catch {
+                        // Told to stop at once: the socket is closed already, and its file gone with it.
+                        if Task.isShuttingDownGracefully { return }
+                        throw error
+                    }
+                    try await gracefulShutdown()
+                    try await Task.sleep(for: shutdownGrace)
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        } catch is CancellationError {
+            return
+        } catch {
+            throw HTTPServerError(error, of: named) ?? error
+        }
+    }
+}
+
+extension ListenAddress {
+    /// Listens here for a moment, to see whether that can be done now.
+    ///
+    /// - Throws: ``HTTPServerError`` if not.
+    func tryOut() async throws {
+        do {
+            let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            try await bootstrap.bind(host: host, port: port).get().close().get()
+        } catch {
+            throw HTTPServerError(error, of: description) ?? error
+        }
+    }
+}
+
+extension HTTPServerError {
+    /// Why `address` could not be listened on; `nil` for an error that says nothing of that.
+    fileprivate init?(_ error: any Error, of address: String) {
+        switch error {
+        case let error as IOError where error.errnoCode == EADDRINUSE: self = .addressInUse(address)
+        case let error as IOError: self = .cannotListen(address: address, detail: ErrnoText.of(error.errnoCode))
+        case is SocketAddressError: self = .cannotListen(address: address, detail: "no such address")
+        case is SocketAddressError.UnknownHost: self = .cannotListen(address: address, detail: "no such host")
+        default: return nil
+        }
+    }
+}
+
+/// HTTP/1.1 with a ``ConnectionGuard`` before it.
+private struct GuardedHTTPChannel: ServerChildChannel {
+    var http: HTTP1Channel
+    var limits: ConnectionLimits
+    var book: ConnectionBook
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limits: limits, book: book))
+        }.flatMap { http.setup(channel: channel, logger: logger) }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+}

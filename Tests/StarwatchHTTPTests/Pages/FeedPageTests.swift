@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+@Suite struct FeedPageTests {
+    private func page(_ entries: [FeedEntry]?) -> String {
+        FeedPage(entries: entries, now: "1970-01-01T01:00:00.000Z").html(nonce: "n").text
+    }
+
+    @Test func namesOfStrangersAreTextAndNotMarkup() {
+        let text = page([FakeAgent.notification(1), FakeAgent.notification(2, name: "\"><script>alert(1)</script>")])
+        #expect(!text.contains("<Cleanup>"))
+        #expect(text.contains("Creek &lt;Cleanup&gt; has been updated"))
+        #expect(!text.contains("<script>"))
+    }
+
+    @Test func oneChangeIsInItsBodyAndManyAreListedUpToFive() {
+        let one = page([FakeAgent.notification(1)])
+        #expect(!one.contains("<ul>"))
+        #expect(one.contains("<a href=\"timesafari://projects/p%2F1/details?jwtId="))
+        let many = page([FakeAgent.notification(2)])
+        #expect(many.split(separator: "<li>Creek &lt;Cleanup&gt;</li>", omittingEmptySubsequences: false).count == 6)
+        #expect(many.contains("and 2 more"))
+    }
+
+    @Test func itGoesOnFromTheNewest() {
+        #expect(page([FakeAgent.notification(9), FakeAgent.notification(4)]).contains("data-latest=\"9\""))
+        #expect(page([]).contains("data-latest=\"0\""))
+        #expect(page([]).contains("None yet."))
+    }
+
+    @Test func withoutScriptsItAsksForItselfAgain() {
+        #expect(page([]).contains("<noscript><meta http-equiv=\"refresh\" content=\"30\"></noscript>"))
+    }
+
+    @Test func withoutAFeedItSaysHowToHaveOne() {
+        let text = page(nil)
+        #expect(text.contains("kind: feed"))
+        #expect(!text.contains("data-latest"))
+        #expect(!text.contains("new EventSource"))
+    }
+}

@@ -1,0 +1,304 @@
+import Foundation
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+@Suite struct StatusPageTests {
+    static var healthy: AgentStatus {
+        let now = Timestamp(seconds: 1_767_268_800)  // 2026-01-01T12:00:00Z
+        var status = AgentStatus(version: "1.0.0", startedAt: .init(seconds: now.wholeSeconds - 273_600), now: now)
+        status.identity = "did:hash:4f1d2c9ab07e"
+        var stars = AgentStatus.Poll(kind: .starredProjects, stale: false, staleAfterSeconds: 14_400)
+        stars.lastAttempt = "2026-01-01T11:55:00.000Z"
+        stars.lastSuccess = "2026-01-01T11:55:00.000Z"
+        stars.lastOutcome = "unchanged"
+        stars.nextRun = "2026-01-01T12:10:00.000Z"
+        stars.watermarkTime = "2026-01-01T09:12:31.000Z"
+        stars.fetchCursorTime = "2026-01-01T09:12:31.000Z"
+        status.polls["starred_projects"] = stars
+        var offers = AgentStatus.Poll(kind: .offersToMe, stale: false, staleAfterSeconds: 14_400)
+        offers.skipReason = .noIdentity
+        offers.nextRun = "2026-01-01T12:30:00.000Z"
+        status.polls["offers_to_me"] = offers
+        status.outbox.pending = 12
+        status.outbox.claimed = 3
+        status.outbox.delivered = 1841
+        status.outbox.capacity = 1000
+        status.outbox.oldestPending = "2026-01-01T11:58:47.000Z"
+        status.outbox.sinks = ["log": "closed", "phone": "closed"]
+        status.clock.skewSeconds = 0.042
+        status.clock.uncertaintySeconds = 0.0605
+        status.clock.lastSync = "2026-01-01T11:57:12.000Z"
+        status.server.dialect = .endorser
+        return status
+    }
+
+    static var degraded: AgentStatus {
+        var status = healthy
+        status.status = .degraded
+        status.reasons = ["backpressure", "dead_letters", "sink_disabled:phone", "stale:starred_projects"]
+        status.polls["starred_projects"]?.stale = true
+        status.polls["starred_projects"]?.lastSuccess = "2026-01-01T06:59:59.000Z"
+        status.polls["starred_projects"]?.lastOutcome = "failed"
+        status.polls["starred_projects"]?.nextRun = "2026-01-01T11:59:00.000Z"
+        status.polls["starred_projects"]?.fetchCursorTime = "2026-01-01T10:00:00.000Z"
+        status.outbox.pending = 845
+        status.outbox.dead = 17
+        status.outbox.backpressure = true
+        status.outbox.ledgerImbalance = 2
+        status.outbox.oldestDue = "2025-12-31T23:00:00.000Z"
+        status.outbox.sinks["phone"] = "disabled"
+        status.clock.skewSeconds = -37.5
+        status.server.circuit = "half_open"
+        status.server.throttledUntil = "2026-01-01T12:00:45.000Z"
+        status.digests = digests
+        return status
+    }
+
+    private static var digests: [String: AgentStatus.Digest] {
+        var daily = AgentStatus.Digest(timezone: "Europe/Zurich")
+        daily.nextRun = "2026-01-02T07:00:00.000Z"
+        daily.lastRun = "2026-01-01T07:00:00.000Z"
+        daily.lastStatus = .shown
+        var weekly = daily
+        weekly.lastStatus = .error
+        weekly.lastErrorCode = .noSink
+        return ["daily": daily, "weekly": weekly]
+    }
+
+    @Test(arguments: SlotCode.allCases)
+    func everyReasonOfADigestHasHelp(code: SlotCode) {
+        #expect(HelpPage().html(nonce: "n").text.contains("<th scope=\"row\"><code>\(code.rawValue)</code></th>"))
+    }
+
+    @Test func digestsSayWhenTheyComeAndHowTheyFared() {
+        var status = Self.healthy
+        #expect(!page(status).contains("Digests"))
+        status.digests = Self.digests
+        status.digests["idle"] = AgentStatus.Digest(timezone: "UTC")
+        status.digests["quiet"] = status.digests["daily"]
+        status.digests["quiet"]?.lastStatus = .skipped
+        let page = page(status)
+        #expect(page.contains("<caption id=\"digests\">Digests</caption>"))
+        #expect(page.contains(">in 19 h <small>2026-01-02 07:00:00 UTC</small></time>"))
+        #expect(page.contains(">5 h ago <small>07:00:00 UTC</small></time>"))
+        #expect(page.contains("<div>Europe/Zurich</div>"))
+        #expect(page.contains("<span class=\"pill good\">Shown</span>"))
+        #expect(page.contains("<span class=\"pill bad\">Not shown</span><small>no sink</small>"))
+        #expect(page.contains("<span class=\"pill\">No news</span>"))
+        #expect(page.contains("<span class=\"none\">not yet</span>"))
+        status.polls = [:]
+        #expect(!self.page(status).contains("Nothing to do"))
+    }
+
+    private func page(_ status: AgentStatus, canControl: Bool = false) -> String {
+        StatusPage(status: status, canControl: canControl).html(nonce: "n").text
+    }
+
+    @Test func aHealthyAgentIsSaidToBeWellAndWhatItDoes() {
+        let page = page(Self.healthy)
+        #expect(page.contains("<title>All is well – Starwatch</title>"))
+        #expect(page.contains("<h1 id=\"verdict\">All is well</h1>"))
+        #expect(
+            page.contains("1 of 2 polls are fresh. One poll has not succeeded yet. 15 changes wait to be delivered.")
+        )
+        #expect(!page.contains("class=\"banner"))
+        #expect(page.contains(">5 min ago <small>11:55:00 UTC</small></time>"))
+        #expect(page.contains(">in 10 min <small>12:10:00 UTC</small></time>"))
+        #expect(page.contains("15 of 1000 places taken"))
+        #expect(page.contains("+42 ms <small>± 60 ms</small>"))
+        #expect(page.contains("content=\"30\""))
+    }
+
+    @Test func everyProblemIsASentenceWithWhatToDoAndTheGravestIsFirst() throws {
+        let page = page(Self.degraded)
+        #expect(page.contains("<title>4 problems – Starwatch</title>"))
+        let sentences = [
+            "<b>Poll <code>starred_projects</code> is stale.</b> No success for 5 h; stale after 4 h. "
+                + "<code>starwatch poll starred_projects</code>",
+            "<b>17 changes could not be delivered.</b> <code>starwatch outbox list --state dead</code>",
+            "<b>Sink <code>phone</code> said it is gone for good.</b>", "<b>The outbox is 84 % full.</b>",
+        ]
+        let places = try sentences.map { try #require(page.range(of: $0)?.lowerBound) }
+        #expect(places == places.sorted())
+    }
+
+    @Test(arguments: StatusReason.allCases)
+    func everyReasonHasASentenceOfItsOwnAndHelp(reason: StatusReason) {
+        var status = Self.degraded
+        status.reasons = [reason.of("starred_projects")]
+        let page = page(status)
+        #expect(page.contains("<title>1 problem – Starwatch</title>"))
+        #expect(page.contains("<ul><li><b>"))
+        #expect(!page.contains("<b>\(StatusPage.words(reason.rawValue))"))
+        #expect(HelpPage().html(nonce: "n").text.contains("<code>\(reason.rawValue)</code>"))
+    }
+
+    @Test func theServersCircuitIsToldFromASinks() {
+        var status = Self.degraded
+        status.reasons = ["circuit_open:phone", "circuit_open:server"]
+        #expect(page(status).contains("<b>The server does not answer.</b>"))
+        #expect(page(status).contains("<b>Sink <code>phone</code> does not answer.</b>"))
+    }
+
+    @Test func aReasonThisPageDoesNotKnowIsShownAsItIs() {
+        var status = Self.degraded
+        status.reasons = ["moon_phase:full"]
+        #expect(page(status).contains("<li><b>Moon phase:full.</b></li>"))
+    }
+
+    @Test func whoIsSignedOutIsNotToldThatAllIsWell() {
+        var status = Self.healthy
+        status.identity = nil
+        #expect(page(status).contains("<title>Signed out – Starwatch</title>"))
+        #expect(page(status).contains("nothing is polled. <code>starwatch identity set DID</code> signs in."))
+    }
+
+    @Test func anAgentWithoutPollsHasNothingToDo() {
+        var status = Self.healthy
+        status.polls = [:]
+        #expect(page(status).contains("<title>Nothing to do – Starwatch</title>"))
+        #expect(page(status).contains("There are no polls."))
+    }
+
+    @Test func aStoreThatCannotBeReadIsNotTakenForASignOut() {
+        var status = Self.healthy
+        status.identity = nil
+        status.polls = [:]
+        status.status = .degraded
+        status.reasons = ["store_unavailable"]
+        let page = page(status)
+        #expect(page.contains("<b>The database cannot be read.</b>"))
+        #expect(page.contains("Not known while the database cannot be read."))
+        #expect(!page.contains("igned out"))
+        #expect(!page.contains("There are no polls."))
+    }
+
+    @Test func aServerThatAskedForAPauseIsNoProblemButIsSaid() {
+        var status = Self.healthy
+        status.server.throttledUntil = "2026-01-01T12:00:45.000Z"
+        #expect(page(status).contains("<title>All is well"))
+        #expect(page(status).contains("No request is sent for another 45 s."))
+        status.server.throttledUntil = "2026-01-01T11:59:00.000Z"
+        #expect(!page(status).contains("No request is sent"))
+    }
+
+    @Test func staleDataIsSaidInTheWordsOfTheRequirement() {
+        let page = page(Self.degraded)
+        #expect(page.contains("<h2 id=\"stale\">Data may be outdated</h2><p>Last updated 5 hours ago.</p>"))
+        #expect(page.contains("due since 1 min"))
+        #expect(page.contains("2025-12-31 23:00:00 UTC"))
+        #expect(page.contains("47 min <time datetime=\"2026-01-01T09:12:31.000Z\"><small>09:12:31 UTC</small></time>"))
+        #expect(page.contains("2 unaccounted for"))
+        #expect(page.contains("45 s left"))
+        #expect(page.contains("−37 s"))
+    }
+
+    @Test func refreshAndSettingsAreThereAndAButtonOnlyWhereItWorks() {
+        let open = page(Self.degraded, canControl: true)
+        #expect(open.contains("Last updated 5 hours ago. Tap to refresh.</p>"))
+        #expect(
+            open.contains(
+                "<form method=\"post\" action=\"api/v1/polls/starred_projects/run\"><button>Refresh Now</button>"
+            )
+        )
+        #expect(open.contains("<a class=\"button\" href=\"help#settings\">Settings</a>"))
+        let closed = page(Self.degraded)
+        #expect(!closed.contains("<form"))
+        #expect(!closed.contains("<button"))
+        #expect(closed.contains("<a class=\"button\" href=\"help#refresh\">Refresh Now</a>"))
+        #expect(closed.contains("<a class=\"button\" href=\"help#settings\">Settings</a>"))
+        #expect(HelpPage().html(nonce: "n").text.contains("id=\"settings\""))
+        #expect(HelpPage().html(nonce: "n").text.contains("id=\"refresh\""))
+    }
+
+    @Test func eachOfSeveralStalePollsHasAButtonThatNamesIt() {
+        var status = Self.degraded
+        status.polls["offers_to_me"]?.stale = true
+        let page = page(status, canControl: true)
+        #expect(page.contains("action=\"api/v1/polls/offers_to_me/run\"><button>Refresh offers_to_me Now</button>"))
+        #expect(
+            page.contains("action=\"api/v1/polls/starred_projects/run\"><button>Refresh starred_projects Now</button>")
+        )
+    }
+
+    @Test func dashboardsAreLinkedWhereTheyAreKnown() {
+        let link = "https://grafana.example/d/a?x=1&y=\"2\""
+        let page = StatusPage(status: Self.healthy, dashboards: link).html(nonce: "n").text
+        #expect(page.contains("<a href=\"https://grafana.example/d/a?x=1&amp;y=&quot;2&quot;\">Dashboards</a>"))
+        #expect(!self.page(Self.healthy).contains("Dashboards"))
+    }
+
+    @Test func aPollThatNeverSucceededIsNotGivenHours() {
+        var status = Self.degraded
+        status.polls["starred_projects"]?.lastSuccess = nil
+        #expect(page(status).contains("Not updated yet."))
+    }
+
+    @Test func aPollOfSecondsIsNotZeroHoursOld() {
+        var status = Self.degraded
+        status.polls["starred_projects"]?.lastSuccess = "2026-01-01T11:40:00.000Z"
+        #expect(page(status).contains("Last updated 20 min ago."))
+    }
+
+    @Test func hostileNamesAreShownAsTextEverywhere() {
+        let hostile = "\"><script>alert('1')</script>&"
+        var status = AgentStatus(version: hostile, startedAt: .init(seconds: 0), now: .init(seconds: 1))
+        status.identity = hostile
+        status.reasons = [hostile, "a:" + hostile]
+        status.startedAt = hostile
+        var poll = AgentStatus.Poll(kind: .offersToMe, stale: true, staleAfterSeconds: .nan)
+        poll.lastSuccess = hostile
+        poll.lastAttempt = hostile
+        poll.lastOutcome = hostile
+        poll.nextRun = hostile
+        poll.watermarkTime = hostile
+        poll.fetchCursorTime = hostile
+        status.polls[hostile] = poll
+        var digest = AgentStatus.Digest(timezone: hostile)
+        digest.nextRun = hostile
+        digest.lastRun = hostile
+        digest.lastStatus = .error
+        status.digests[hostile] = digest
+        status.outbox.oldestPending = hostile
+        status.outbox.oldestDue = hostile
+        status.outbox.sinks = [hostile: hostile]
+        status.server.circuit = hostile
+        status.server.throttledUntil = hostile
+        status.clock.skewSeconds = .infinity
+        let page = page(status)
+        #expect(page.split(separator: "<script").count == 2)
+        #expect(!page.contains("alert('"))
+        #expect(page.contains("&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;"))
+    }
+
+    @Test func numbersFarOutDoNotStopThePage() {
+        var status = Self.healthy
+        status.outbox.capacity = 0
+        status.outbox.pending = .max / 2
+        status.polls["starred_projects"]?.staleAfterSeconds = 0
+        status.clock.skewSeconds = -1e300
+        status.clock.uncertaintySeconds = .nan
+        #expect(page(status).hasSuffix("</html>\n"))
+    }
+
+    @Test(arguments: [
+        (0.0, "0 ms"), (0.9999, "999 ms"), (1, "1 s"), (2.5, "2.5 s"), (59.9, "59 s"), (60, "1 min"),
+        (61, "1 min 1 s"), (600, "10 min"), (3599, "59 min"), (3600, "1 h"), (7500, "2 h 5 min"), (86_400, "1 d"),
+        (273_600, "3 d 4 h"), (.infinity, "–"), (.nan, "–"),
+    ])
+    func durationsHaveTheirTwoLargestUnits(seconds: Double, text: String) {
+        #expect(AgeText.duration(seconds) == text)
+    }
+
+    @Test func textIsEscapedAndMarkupIsNot() {
+        let text = "<b class='x'>\"&\"</b>"
+        let inner: HTML = "<i>\(text)</i>"
+        let outer: HTML = "<p title=\"\(text)\">\([inner, inner])\(3)</p>"
+        let escaped = "&lt;b class=&#39;x&#39;&gt;&quot;&amp;&quot;&lt;/b&gt;"
+        #expect(inner.text == "<i>\(escaped)</i>")
+        #expect(outer.text == "<p title=\"\(escaped)\"><i>\(escaped)</i><i>\(escaped)</i>3</p>")
+    }
+}

@@ -1,0 +1,414 @@
+import FoundationEssentials
+import Glibc
+import NIOHTTP1
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+@Suite(.timeLimit(.minutes(5)))
+struct ControlServerTests {
+    private func withControl<Result>(
+        _ agent: FakeAgent,
+        _ body: (_ path: String, _ client: ControlClient) async throws -> Result
+    ) async throws -> Result {
+        try await withDirectory { directory in
+            let server = ControlServer(agent: agent, socketPath: directory + "/s.sock", logger: quiet)
+            return try await withRunning(server) { try await body($0, ControlClient(socketPath: $0)) }
+        }
+    }
+
+    @Test func notificationsAndShortlinksReachTheAgentToo() async throws {
+        let agent = FakeAgent()
+        let shortlink = try #require(Shortlink("abc"))
+        try await withControl(agent) { _, client async throws in
+            var query = NotificationQuery()
+            #expect(try await client.notificationList(query) == [FakeAgent.sent("ntf_1")])
+            (query.before, query.limit) = (9, 3)
+            #expect(try await client.notificationList(query).count == 1)
+            #expect(try await client.notificationShow("ntf/ 2").id == "ntf/ 2")
+            #expect(try await client.notificationAct("ntf_2", .snooze).action == .snooze)
+            #expect(try await client.shortlinkShow(shortlink).changes.map(\.plan) == ["plan"])
+        }
+        #expect(
+            agent.now.calls == [
+                "notifications before 0 limit 100", "notifications before 9 limit 3", "notification ntf/ 2",
+                "snooze_1h ntf_2", "shortlink abc",
+            ]
+        )
+    }
+
+    @Test func everyOperationReachesTheAgentAndItsAnswerComesBack() async throws {
+        let agent = FakeAgent { $0.status = StatusPageTests.degraded }
+        let did = try #require(DID("did:example:alice"))
+        try await withControl(agent) { _, client in
+            #expect(try await client.status() == StatusPageTests.degraded)
+            let report = try await client.runPoll("starred_projects")
+            #expect(report.poll == "starred_projects")
+            #expect(report.fetched == 3)
+            #expect(report.watermarkMoved)
+            _ = try await client.runPoll("starred_projects", unlessWithin: .seconds(3600))
+            await #expect(throws: ControlClientError.self) {
+                try await client.runPoll("starred_projects", unlessWithin: .zero)
+            }
+            var query = OutboxQuery()
+            #expect(try await client.outboxList(query) == [FakeAgent.entry(1), FakeAgent.entry(2)])
+            query.state = "dead"
+            query.poll = "a poll"
+            query.before = 17
+            query.limit = 3
+            #expect(try await client.outboxList(query).count == 2)
+            #expect(try await client.outboxShow(7) == FakeAgent.entry(7))
+            #expect(try await client.outboxRetry([1, 2, 3]) == 3)
+            #expect(try await client.outboxDiscard([4]) == 1)
+            #expect(try await client.outboxRetryAll(poll: "a poll") == 5)
+            #expect(try await client.outboxDiscardAll(poll: nil) == 6)
+            #expect(try await client.setIdentity(did).did == did.rawValue)
+            #expect(try await client.identity().did == did.rawValue)
+            #expect(try await client.setIdentity(nil).did == nil)
+            let change = StarsChange(operation: .add, planIDs: ["p/1", "p 2"])
+            #expect(try await client.changeStars(change) == ["p/1", "p 2"])
+            #expect(try await client.stars() == ["p/1", "p 2"])
+            #expect(try await client.archivedStars().map(\.planIDs) == [["p/1"]])
+            #expect(try await client.digests().isEmpty)
+            #expect(try await client.fetchDigest("daily").isFresh)
+            #expect(try await client.showDigest("a/b").notificationID == "ntf_1")
+            try await client.reload()
+        }
+        #expect(
+            agent.now.calls == [
+                "run starred_projects", "run starred_projects unless within 3600.0 seconds",
+                "list all", "list dead of a poll before 17 limit 3", "show 7",
+                "retry [1, 2, 3]",
+                "discard [4]", "retry all of a poll", "discard all of every poll",
+                "set identity", "identity", "set identity", "stars add", "stars",
+                "archived stars", "digests", "fetch digest daily", "show digest a/b", "reload",
+            ]
+        )
+    }
+
+    @Test func namesAreEscapedOnTheWayAndReadOnArrival() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { _, client in
+            _ = try await client.runPoll("a/b ?#%é")
+            var query = OutboxQuery()
+            query.state = "x&y=z+1"
+            _ = try await client.outboxList(query)
+        }
+        #expect(agent.now.calls == ["run a/b ?#%é", "list x&y=z+1"])
+    }
+
+    @Test(arguments: [
+        (ControlError.Kind.notFound, UInt(404)), (.invalid, 400), (.conflict, 409), (.failed, 500),
+    ])
+    func aRefusalKeepsItsKindAndItsWords(kind: ControlError.Kind, status: UInt) async throws {
+        let refusal = ControlError(kind, "There is no \"poll\" <of> that name.")
+        try await withControl(FakeAgent { $0.failure = refusal }) { path, client in
+            let error = await #expect(throws: ControlClientError.self) { try await client.reload() }
+            #expect(error == .refused(refusal))
+            let reply = try await HTTPProbe(address: path).send(.POST, "/api/v1/reload")
+            #expect(reply.status == status)
+        }
+    }
+
+    @Test(arguments: [
+        ("POST", "/api/v1/outbox/retry", ""), ("POST", "/api/v1/outbox/retry", "{\"ids\":[]}"),
+        ("POST", "/api/v1/outbox/retry", "{}"), ("POST", "/api/v1/outbox/discard", "{\"all\":false}"),
+        ("POST", "/api/v1/outbox/discard", "{\"all\":true,\"ids\":[1]}"),
+        ("POST", "/api/v1/outbox/discard", "{\"ids\":[1],\"poll\":\"alice\"}"),
+        ("GET", "/api/v1/outbox?before=alice", ""), ("GET", "/api/v1/outbox?limit=", ""),
+        ("POST", "/api/v1/outbox/discard", "{\"ids\":[\"did:example:alice\"]}"), ("PUT", "/api/v1/identity", "{}"),
+        ("PUT", "/api/v1/identity", "{\"did\":\"alice did:example:alice\"}"),
+        ("POST", "/api/v1/stars", "{\"operation\":\"did:example:alice\",\"plan_ids\":[]}"),
+        ("GET", "/api/v1/outbox/x", ""), ("GET", "/api/v1/outbox/+1", ""), ("GET", "/api/v1/outbox/01", ""),
+        ("GET", "/api/v1/outbox?limt=3", ""), ("GET", "/api/v1/outbox?limit=1&limit=2", ""),
+        ("GET", "/api/v1/notifications?state=dead", ""), ("POST", "/api/v1/outbox/retry", "{\"ids\":[0]}"),
+        ("POST", "/api/v1/outbox/retry", "{\"ids\":[1],\"alice\":true}"), ("PUT", "/api/v1/identity", "[]"),
+        ("POST", "/api/v1/identity/remove", "{}"), ("POST", "/api/v1/identity/remove", "{\"did\":\"alice\"}"),
+        ("POST", "/api/v1/identity/remove", "{\"did\":\"did:example:alice\",\"alice\":1}"),
+        ("PUT", "/api/v1/identity", "{\"did\":null,\"alice\":1}"),
+        ("POST", "/api/v1/stars", "{\"operation\":\"set\",\"plan_ids\":[],\"alice\":[]}"),
+    ])
+    func aBodyThatMakesNoSenseIs400AndIsNotRepeated(method: String, path: String, body: String) async throws {
+        let agent = FakeAgent()
+        let reply = try await withControl(agent) { socket, _ in
+            try await HTTPProbe(address: socket).send(.init(rawValue: method), path, body: body)
+        }
+        #expect(reply.status == 400)
+        #expect(reply.text.hasPrefix(#"{"error":{"kind":"invalid","message":""#))
+        #expect(!reply.text.contains("alice"))
+        #expect(agent.now.calls.isEmpty)
+    }
+
+    @Test func aReloadTellsThatTheConnectionEndsWithIt() async throws {
+        let reply = try await withControl(FakeAgent()) { socket, _ in
+            try await HTTPProbe(address: socket).send(.POST, "/api/v1/reload")
+        }
+        #expect(reply.headers["Connection"] == ["close"])
+    }
+
+    @Test func aBodyOverTheLimitIs413() async throws {
+        let reply = try await withControl(FakeAgent()) { socket, _ in
+            let body = String(repeating: " ", count: RouteResponder.bodyLimitBytes + 1)
+            return try await HTTPProbe(address: socket).send(.POST, "/api/v1/stars", body: body)
+        }
+        #expect(reply.status == 413)
+    }
+
+    @Test(arguments: [
+        ("/api/v1/identity", "GET, HEAD, PUT"), ("/api/v1/stars", "GET, HEAD, POST"), ("/api/v1/reload", "POST"),
+        ("/api/v1/digests", "GET, HEAD"), ("/api/v1/identity/remove", "POST"),
+    ])
+    func allowNamesWhatARouteDoes(path: String, allow: String) async throws {
+        let reply = try await withControl(FakeAgent()) { socket, _ in
+            try await HTTPProbe(address: socket).send(.DELETE, path)
+        }
+        #expect(reply.status == 405)
+        #expect(reply.headers["Allow"] == [allow])
+    }
+
+    @Test func theReadOnlyRoutesAreThereToo() async throws {
+        let status = try await withControl(FakeAgent()) { socket, _ in
+            try await HTTPProbe(address: socket).get("/-/healthy").status
+        }
+        #expect(status == 200)
+    }
+
+    // MARK: - The status page's button
+
+    @Test func thePagesButtonRunsThePollAndShowsThePageAgain() async throws {
+        let agent = FakeAgent { $0.status = StatusPageTests.degraded }
+        try await withControl(agent) { socket, _ in
+            let probe = HTTPProbe(address: socket)
+            let page = try await probe.get("/")
+            #expect(page.headers["Content-Security-Policy"].first?.contains("form-action 'self'; ") == true)
+            #expect(page.headers["Referrer-Policy"] == ["same-origin"])
+            #expect(page.text.contains("action=\"api/v1/polls/starred_projects/run\""))
+            let reply = try await probe.send(
+                .POST,
+                "/api/v1/polls/starred_projects/run",
+                ["Accept": "text/html,*/*;q=0.8", "Origin": "http://localhost"]
+            )
+            #expect(reply.status == 303)
+            #expect(reply.headers["Location"] == ["../../../../"])
+        }
+        #expect(agent.now.calls == ["run starred_projects"])
+    }
+
+    @Test func aPageOfAnotherOriginCannotPressIt() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { socket, _ in
+            for origin in ["https://evil.example", "null", "http://localhost:1", "http://localhost.evil.example"] {
+                let reply = try await HTTPProbe(address: socket).send(.POST, "/api/v1/reload", ["Origin": origin])
+                #expect(reply.status == 403)
+            }
+        }
+        #expect(agent.now.calls.isEmpty)
+    }
+
+    // MARK: - The socket
+
+    @Test func onlyTheOwnerMayOpenTheSocketAndNothingElseIsLeftBeside() async throws {
+        try await withDirectory { directory in
+            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            try await withRunning(server) { path in
+                #expect(path == directory + "/s.sock")
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                #expect(String(describing: try #require(attributes[.posixPermissions])) == String(0o600))
+                #expect(attributes[.type] as? FileAttributeType == .typeSocket)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["s.sock"])
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+        }
+    }
+
+    @Test func theSocketOfADeadAgentIsReplaced() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            try leaveDeadSocket(at: path)
+            await #expect {
+                try await ControlClient(socketPath: path).reload()
+            } throws: {
+                if case ControlClientError.unreachable = $0 { true } else { false }
+            }
+            try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) {
+                try await ControlClient(socketPath: $0).reload()
+            }
+        }
+    }
+
+    @Test func theSocketOfALiveAgentIsLeftAlone() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { path, client in
+            let second = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+            let error = await #expect(throws: HTTPServerError.self) { try await withRunning(second) { _ in } }
+            #expect(error == .agentRunning(path: path))
+            try await client.reload()
+        }
+        #expect(agent.now.calls == ["reload"])
+    }
+
+    @Test func ofTwoAgentsThatStartTogetherOneRuns() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            try leaveDeadSocket(at: path)
+            let agents = [FakeAgent(), FakeAgent()]
+            let servers = agents.map { ControlServer(agent: $0, socketPath: path, logger: quiet) }
+            let isOver = AsyncStream<Void>.makeStream()
+            let results = await withTaskGroup(of: Result<Void, any Error>.self) { group in
+                for server in servers {
+                    group.addTask {
+                        do {
+                            try await withRunning(server) { _ in for await _ in isOver.stream {} }
+                            return .success(())
+                        } catch {
+                            return .failure(error)
+                        }
+                    }
+                }
+                var results: [Result<Void, any Error>] = []
+                for await result in group {
+                    results.append(result)
+                    isOver.continuation.finish()
+                }
+                return results
+            }
+            let failures = results.compactMap { result in
+                if case .failure(let error) = result { error as? HTTPServerError } else { nil }
+            }
+            #expect(failures == [.agentRunning(path: path)])
+        }
+    }
+
+    @Test func aFileInThePlaceOfTheSocketIsNotRemoved() async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            try Data("mine".utf8).write(to: URL(filePath: path))
+            let server = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+            await #expect {
+                try await withRunning(server) { _ in }
+            } throws: {
+                if case HTTPServerError.badSocket = $0 { true } else { false }
+            }
+            #expect(try Data(contentsOf: URL(filePath: path)) == Data("mine".utf8))
+        }
+    }
+
+    @Test func aLinkInThePlaceOfTheSocketIsNotFollowed() async throws {
+        try await withDirectory { directory in
+            let (path, target) = (directory + "/s.sock", directory + "/elsewhere")
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+            await #expect(throws: HTTPServerError.self) {
+                try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) { _ in }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["s.sock"])
+        }
+    }
+
+    @Test(arguments: [(0o777, false), (0o1777, true), (0o775, true)])
+    func aDirectoryWhereOthersCanPutASocketOfTheirOwnIsNoPlace(mode: Int, isGood: Bool) async throws {
+        try await withDirectory { directory in
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory)
+            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            do {
+                try await withRunning(server) { _ in }
+                #expect(isGood)
+            } catch HTTPServerError.badSocket {
+                #expect(!isGood)
+            }
+        }
+    }
+
+    @Test func aPlaceWithoutDirectoryOrTooLongIsOneClearSentence() async throws {
+        try await withDirectory { directory in
+            for path in [directory + "/none/s.sock", directory + "/" + String(repeating: "x", count: 100)] {
+                let server = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
+                await #expect {
+                    try await withRunning(server) { _ in }
+                } throws: {
+                    if case HTTPServerError.badSocket = $0 { true } else { false }
+                }
+            }
+        }
+    }
+
+    // MARK: - The client
+
+    @Test func withoutAnAgentTheClientSaysSo() async throws {
+        try await withDirectory { directory in
+            let error = await #expect(throws: ControlClientError.self) {
+                try await ControlClient(socketPath: directory + "/s.sock").status()
+            }
+            #expect(error == .unreachable(path: directory + "/s.sock", detail: "No such file or directory"))
+        }
+    }
+
+    @Test func anAgentThatStopsHangsUpOnACycleItDoesNotFinish() async throws {
+        let agent = FakeAgent { $0.pollHangs = true }
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let server = ControlServer(
+                agent: agent,
+                socketPath: path,
+                shutdownGrace: .milliseconds(20),
+                logger: quiet
+            )
+            try await withThrowingTaskGroup(of: ControlClientError?.self) { group in
+                try await withRunning(server) { _ in
+                    group.addTask {
+                        await runSlowPoll(path)
+                    }
+                    var began = agent.pollBegan.stream.makeAsyncIterator()
+                    _ = await began.next()
+                }
+                // The cycle ends by cancellation; its answer or the end of the connection, whichever comes first.
+                let error = try await group.next() ?? nil
+                #expect(error == nil || error == .hungUp)
+            }
+        }
+    }
+
+    @Test func aCallCanBeCancelled() async throws {
+        let agent = FakeAgent { $0.pollHangs = true }
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let server = ControlServer(agent: agent, socketPath: path, shutdownGrace: .zero, logger: quiet)
+            try await withRunning(server) { _ in
+                let error = await withTaskGroup(of: ControlClientError?.self) { group in
+                    group.addTask {
+                        await runSlowPoll(path)
+                    }
+                    var began = agent.pollBegan.stream.makeAsyncIterator()
+                    _ = await began.next()
+                    group.cancelAll()
+                    return await group.next() ?? nil
+                }
+                #expect(error == .cancelled)
+            }
+        }
+    }
+
+    private func runSlowPoll(_ path: String) async -> ControlClientError? {
+        do throws(ControlClientError) {
+            _ = try await ControlClient(socketPath: path).runPoll("slow")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func leaveDeadSocket(at path: String) throws {
+        let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(code == 0)
+    }
+}

@@ -1,0 +1,161 @@
+import NIOHTTP1
+import StarwatchCore
+import Synchronization
+import Testing
+
+import struct StarwatchStore.FeedRow
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+/// The stream of events on the wire.
+@Suite(.timeLimit(.minutes(5))) struct FeedServerTests {
+    private func withControl<Result>(
+        _ agent: FakeAgent,
+        limits: ConnectionLimits = ConnectionLimits(),
+        _ body: (String) async throws -> Result
+    ) async throws -> Result {
+        try await withDirectory { directory in
+            let server = ControlServer(
+                agent: agent,
+                socketPath: directory + "/s.sock",
+                limits: limits,
+                logger: quiet
+            )
+            return try await withRunning(server) { try await body($0) }
+        }
+    }
+
+    private func row(_ sequence: Int64, _ text: String = "{}") -> FeedRow {
+        FeedRow(sequence: sequence, payload: Array(text.utf8), storedAt: Timestamp(seconds: 0))
+    }
+
+    @Test func whatComesIsToldAtOnceAndTheStreamEndsWithTheServer() async throws {
+        let agent = FakeAgent()
+        let (events, told) = AsyncStream<FeedEvent>.makeStream()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            try await withControl(agent) { path in
+                group.addTask { try await ControlClient(socketPath: path).followFeed(after: 4) { told.yield($0) } }
+                var iterator = events.makeAsyncIterator()
+                #expect(await iterator.next() == FeedEvent(sequence: 4, name: "message", data: ""))
+                agent.feed(row(5, "{\"a\":1}"))
+                #expect(await iterator.next() == FeedEvent(sequence: 5, name: "notification", data: "{\"a\":1}"))
+                agent.feed(row(8), row(9))
+                #expect(await iterator.next()?.data == "{\"after\":5,\"before\":8}")
+                #expect(await iterator.next()?.sequence == 8)
+                #expect(await iterator.next()?.sequence == 9)
+            }
+            // It returns, because the agent ended it in good order.
+            try await group.waitForAll()
+        }
+        #expect(agent.now.calls == ["follow 4"])
+    }
+
+    @Test(arguments: [
+        ("", "", "from now on"), ("?after=3", "", "3"), ("", "7", "7"), ("?after=3", "7", "7"), ("?after=3", "x", "3"),
+    ])
+    func aClientSaysWhereItWas(query: String, last: String, place: String) async throws {
+        let headers: HTTPHeaders = last.isEmpty ? [:] : ["Last-Event-ID": last]
+        let agent = FakeAgent { $0.feedIsOver = true }
+        let reply = try await withControl(agent) {
+            try await HTTPProbe(address: $0).get("/api/v1/notifications/events" + query, headers)
+        }
+        #expect(reply.status == 200)
+        #expect(reply.headers["Content-Type"] == ["text/event-stream"])
+        #expect(reply.headers["Cache-Control"] == ["no-store"])
+        #expect(reply.text.hasPrefix("retry: 2000\nid: "))
+        #expect(agent.now.calls == ["follow \(place)"])
+    }
+
+    @Test(arguments: ["?after=x", "?after=1&after=2", "?since=1"])
+    func aPlaceThatIsNoneIs400(query: String) async throws {
+        let agent = FakeAgent()
+        let reply = try await withControl(agent) {
+            try await HTTPProbe(address: $0).get("/api/v1/notifications/events" + query)
+        }
+        #expect(reply.status == 400)
+        #expect(agent.now.calls.isEmpty)
+    }
+
+    @Test func aHeadHoldsNoReader() async throws {
+        let agent = FakeAgent()
+        let reply = try await withControl(agent) {
+            try await HTTPProbe(address: $0).send(.HEAD, "/api/v1/notifications/events")
+        }
+        #expect(reply.status == 200)
+        #expect(agent.now.calls.isEmpty)
+    }
+
+    @Test func aRefusalIsOneAndNotAStream() async throws {
+        let agent = FakeAgent { $0.failure = ControlError(.busy, "Too many.") }
+        try await withControl(agent) { path in
+            let error = await #expect(throws: ControlClientError.self) {
+                try await ControlClient(socketPath: path).followFeed(after: nil) { _ in }
+            }
+            #expect(error == .refused(ControlError(.busy, "Too many.")))
+            let reply = try await HTTPProbe(address: path).get("/api/v1/notifications/events")
+            #expect(reply.status == 503)
+        }
+    }
+
+    /// Over TCP, where the system tells only that the client says no more.
+    @Test func whoGoesLeavesHisPlaceToOthersAtOnce() async throws {
+        let agent = FakeAgent()
+        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "x" }, logger: quiet)
+        try await withRunning(server) { address in
+            let reply = try await HTTPProbe(address: address).beginning(
+                of: "/api/v1/notifications/events",
+                ["Authorization": "Bearer x"]
+            )
+            #expect(reply.text == "retry: 2000\nid: 0\n\n")
+            // No heartbeat is needed to find out: the clock stands still.
+            var ended = agent.readerEnded.stream.makeAsyncIterator()
+            _ = await ended.next()
+        }
+    }
+
+    @Test func whoDoesNotReadIsCutOffAndCanComeBack() async throws {
+        let agent = FakeAgent()
+        let server = try ControlServer(
+            agent: agent,
+            listen: "127.0.0.1:0",
+            token: { "x" },
+            limits: {
+                var limits = ConnectionLimits()
+                limits.answer = .milliseconds(200)
+                return limits
+            }(),
+            logger: quiet
+        )
+        let long = String(repeating: "x", count: 1_000_000)
+        agent.feed(row(1, long), row(2, long), row(3, long), row(4, long), row(5, long), row(6, long), row(7, long))
+        try await withRunning(server) { address in
+            let request =
+                "GET /api/v1/notifications/events?after=0 HTTP/1.1\r\nHost: localhost\r\n"
+                + "Authorization: Bearer x\r\n\r\n"
+            try await HTTPProbe.holding(address, request) {
+                var ended = agent.readerEnded.stream.makeAsyncIterator()
+                _ = await ended.next()
+            }
+            let text = try await HTTPProbe(address: address).get(
+                "/api/v1/notifications?limit=3&before=7",
+                ["Authorization": "Bearer x"]
+            ).text
+            #expect(text.hasPrefix("{\"notifications\":[{\"notification\":{\"action_labels\":{"))
+        }
+        #expect(agent.now.calls == ["follow 0", "feed limit 3 before 7"])
+    }
+
+    @Test func theReadOnlyServerHasNoneOfIt() async throws {
+        let agent = FakeAgent()
+        try await withAdmin(agent) { probe in
+            for path in ["/feed", "/api/v1/notifications", "/api/v1/notifications/events"] {
+                let reply = try await probe.get(path)
+                #expect(reply.status == 404)
+            }
+            let page = try await probe.get("/")
+            #expect(!page.text.contains("href=\"feed\""))
+        }
+        #expect(agent.now.calls.isEmpty)
+    }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+import Logging
+import ServiceLifecycle
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+protocol BoundService: Service {
+    func boundAddress() async -> String?
+}
+
+extension AdminServer: BoundService {}
+extension ControlServer: BoundService {}
+
+struct NotBound: Error {}
+
+var quiet: Logger { Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+
+/// Runs `server` in a service group, hands its address to `body`, and shuts it down gracefully.
+func withRunning<Result>(_ server: some BoundService, _ body: (String) async throws -> Result) async throws -> Result {
+    let group = ServiceGroup(configuration: .init(services: [server], logger: quiet))
+    return try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { try await group.run() }
+        guard let address = await server.boundAddress() else {
+            try await tasks.waitForAll()
+            throw NotBound()
+        }
+        do {
+            let result = try await body(address)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+            return result
+        } catch {
+            await group.triggerGracefulShutdown()
+            throw error
+        }
+    }
+}
+
+func withAdmin<Result>(_ agent: FakeAgent, _ body: (HTTPProbe) async throws -> Result) async throws -> Result {
+    let server = try AdminServer(agent: agent, listen: "127.0.0.1:0", logger: quiet)
+    return try await withRunning(server) { try await body(HTTPProbe(address: $0)) }
+}
+
+/// A fresh directory, removed afterwards.
+func withDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+    let path = FileManager.default.temporaryDirectory.path + "/sw-" + String(UInt64.random(in: 0 ... .max), radix: 36)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}
