@@ -80,11 +80,11 @@ let package = Package(
             ]
         ),
 
-        // Layer 4: the ways in.
+        // Layer 5: the ways in.
         .target(
             name: "StarwatchHTTP",
             dependencies: [
-                "CZlib", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+                "CZlib", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -95,7 +95,7 @@ let package = Package(
             resources: [.embedInCode("Routes/openapi.json")]
         ),
 
-        // Layer 5: commands.
+        // Layer 6: commands.
         .executableTarget(
             name: "StarwatchCommand",
             dependencies: [

@@ -23,7 +23,7 @@ import Testing
         // Serves reports, and never sees the store.
         "StarwatchHTTP": [
             "CZlib", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.

@@ -5,7 +5,7 @@ import StarwatchTransport
 /// Makes the one request of an occurrence. Never tries again.
 package struct DigestFetcher: Sendable {
     /// Of the whole request (R-SCH-13), unless its options say less.
-    package static let timeout = Duration.seconds(12)
+    package static let timeout = FetchOptions.longestFetch
     /// Far more than a notification can show.
     static let largestBytes = 262_144
 

@@ -54,7 +54,7 @@ public struct DigestOptions: Sendable, Hashable {
     }
 
     /// ``ttl``, or what stands for it: the longest time between two occurrences, and how long before one it is fetched.
-    var longestAge: Duration { ttl ?? max(.seconds(86_400), longestGap) + lead + DigestFetcher.timeout }
+    var longestAge: Duration { ttl ?? max(.seconds(86_400), longestGap) + lead + FetchOptions.longestFetch }
 
     /// With the hour by which clocks are set back.
     private var longestGap: Duration {
@@ -93,6 +93,10 @@ public enum ContentSource: Sendable, Hashable {
 
 /// A request of a digest or a callback.
 public struct FetchOptions: Sendable, Hashable {
+    /// The longest fetch of a digest's content (R-SCH-13): 12 s.
+    package static let longestFetch = Duration.seconds(12)
+
+
     /// How it is asked.
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"

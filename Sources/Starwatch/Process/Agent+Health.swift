@@ -44,8 +44,8 @@ extension Agent {
     /// Whether the store does what it is asked in a time that scrapers and people wait.
     func storeAnswers() async -> Bool {
         guard !store.health.isBusy(longerThan: Self.patience) else { return false }
-        let answer = Announcement<Bool>()
-        store.whenIdle { answer.announce(true) }
+        let answer = Promise<Bool>()
+        store.whenIdle { answer.fulfil(true) }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await answer.value() ?? false }
             // By the real clock: nobody moves another one on for it.
