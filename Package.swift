@@ -9,6 +9,7 @@ let package = Package(
         .executable(name: "mock-endorser", targets: ["MockEndorserCommand"]),
         .executable(name: "starwatch-simulation", targets: ["StarwatchSimulationCommand"]),
         .library(name: "Starwatch", targets: ["Starwatch"]),
+        .library(name: "StarwatchPolling", targets: ["StarwatchPolling"]),
         .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
         .library(name: "StarwatchTelemetry", targets: ["StarwatchTelemetry"]),
     ],
@@ -54,11 +55,21 @@ let package = Package(
             dependencies: ["StarwatchCore", .product(name: "GRDB", package: "GRDB.swift")]
         ),
 
-        // Layer 3: all that runs.
+        // Layer 3: the one road to a server, and the typed polls of hosts.
+        .target(
+            name: "StarwatchPolling",
+            dependencies: [
+                "StarwatchCore", "StarwatchTransport", "StarwatchStore",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+
+        // Layer 4: all that runs.
         .target(
             name: "Starwatch",
             dependencies: [
-                "CZlib", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
+                "CZlib", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
+                "StarwatchStore",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
@@ -74,7 +85,7 @@ let package = Package(
             resources: [.embedInCode("HTTP/openapi.json")]
         ),
 
-        // Layer 4: commands.
+        // Layer 5: commands.
         .executableTarget(
             name: "StarwatchCommand",
             dependencies: [
@@ -161,8 +172,8 @@ let package = Package(
         .testTarget(
             name: "StarwatchTests",
             dependencies: [
-                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry",
-                "StarwatchTransport",
+                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchStore",
+                "StarwatchTelemetry", "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
@@ -182,7 +193,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
-        .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore"]),
+        .testTarget(name: "StarwatchCommandTests", dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchPolling"]),
         .testTarget(
             name: "MockEndorserTests",
             dependencies: [

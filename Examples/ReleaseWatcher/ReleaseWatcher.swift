@@ -6,7 +6,7 @@ import UnixSignals
 
 /// Watches a feed of software releases: `ReleaseWatcher SERVER FOLDER`.
 ///
-/// The article "Polls of your own" of the library's documentation walks through it.
+/// The article "Your own polls" of the library's documentation explains it.
 @main
 struct ReleaseWatcher {
     static func main() async throws {

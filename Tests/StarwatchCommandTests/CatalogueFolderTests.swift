@@ -33,7 +33,7 @@ import Testing
             "de.json", #"{"staleness.banner.title": "{oops}"}"#,
             "de.json: staleness.banner.title: there is no variable oops"
         ),
-        ("de.json", #"{"staleness.banner.title": "{"}"#, "de.json: staleness.banner.title: here must be a variable"),
+        ("de.json", #"{"staleness.banner.title": "{"}"#, "de.json: staleness.banner.title: expected a variable"),
         ("de.json", #"{"nonsense": "x"}"#, "de.json: there is no message nonsense"),
         ("de.json", "[", "de.json: must be a JSON object of texts"),
         ("x.json", "{}", "x.json must be named by a locale"), ("tlh.json", "{}", "plural rules of this language"),

@@ -59,7 +59,7 @@ import Testing
         #expect(daily.fetch.timeout == .seconds(5) && daily.onEmpty == .skip)
         #expect(options.callbacks.heartbeat?.timeout == .seconds(8) && options.callbacks.ackDelivery?.timeout == nil)
         #expect(daily.onMissing == .fallback && daily.sinks == ["desk"])
-        var short = DigestOptions(name: PollName("short")!, fetch: FetchOptions(url: "https://example.org"))
+        var short = DigestOptions(name: DigestName("short")!, fetch: FetchOptions(url: "https://example.org"))
         short.times = [DayTime("00:00")!]
         #expect(options.digests[1] == short)
         #expect(options.digests[2].content == .poll(PollName("starred_projects")!) && daily.window == .seconds(600))
@@ -93,7 +93,7 @@ import Testing
             .replacing("\n#   ", with: "\n    ")
         let digest = try #require(try load(text).options.digests.first)
         var expected = DigestOptions(
-            name: PollName("daily")!,
+            name: DigestName("daily")!,
             fetch: FetchOptions(url: "https://example.org/daily.json")
         )
         expected.times = [DayTime("08:00")!, DayTime("17:30")!]

@@ -3,7 +3,7 @@ import Foundation
 extension CanonicalDialect {
     private static let emptyCursor = "0000000000_000000_00000000"
 
-    /// Fills in the parts of a row that this dialect's pages are put together from.
+    /// Encodes the parts of a row that this dialect's pages use.
     static func encode(_ row: inout ChangeRow) {
         row.encoded = item(row).bytes
         let time = JSONValue.string(ClockText.iso(row.changedAt))
@@ -50,7 +50,7 @@ extension CanonicalDialect {
         var next: String?
         if hasMore, let last = found.rows.last {
             next = state.options.isAfterIDInclusive ? found.next?.id : IdentifierMaker.successor(of: last.id)
-            // An id between the last row's and the next one's; where there is none, the last one's own.
+            // An identifier between the last row and the next one; if there is none, the last row's own.
             if let cursor = next, let following = found.next?.id, !state.options.isAfterIDInclusive, cursor >= following
             {
                 next = last.id
@@ -84,7 +84,7 @@ extension CanonicalDialect {
         return item
     }
 
-    /// What is wrong with a query, in the words of R-EP-08.
+    /// The first problem of a query, in the words of R-EP-08; `nil` if there is none.
     private static func problem(
         of query: ChangesQuery
     ) -> (field: String, expected: String, received: String, expectation: String)? {
@@ -99,13 +99,13 @@ extension CanonicalDialect {
             return ("limit", "1...\(pageLimit)", "\(limit)", "a number from 1 to \(pageLimit)")
         }
         for (field, id) in [("afterId", query.afterID), ("beforeId", query.beforeID)] {
-            // "0" is what a client sends that does not yet know the dialect.
+            // A client that does not yet know the dialect sends "0".
             if let id, id != "0", !isIdentifier(id) { return (field, "jwtId", "string", "a jwtId") }
         }
         return nil
     }
 
-    /// Whether `text` matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$` (R-EP-16), as a whole and in ASCII.
+    /// Whether `text` matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$` (R-EP-16).
     static func isIdentifier(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 26, bytes[10] == UInt8(ascii: "_"), bytes[17] == UInt8(ascii: "_") else { return false }
@@ -120,7 +120,7 @@ extension CanonicalDialect {
 }
 
 extension MockState {
-    /// The query of a body; the last bodies are remembered, since a poll sends the same one again and again.
+    /// Parses the query of a body; `nil` if it is not a JSON object. Results are cached, because polls repeat bodies.
     mutating func query(of body: [UInt8]) -> ChangesQuery? {
         if let known = queries[body] { return known }
         guard let query = ChangesQuery(body: body) else { return nil }

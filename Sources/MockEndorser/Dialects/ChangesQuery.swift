@@ -3,22 +3,22 @@ import Foundation
 /// The parameters of the changes report.
 struct ChangesQuery: Sendable {
     var planIDs: Set<String> = []
-    /// How many ids were sent, duplicates included.
+    /// Number of sent identifiers, including duplicates.
     var planIDCount = 0
     var afterID: String?
     var beforeID: String?
     var limit: Int?
-    /// The first parameter that has the wrong type, with what it was.
+    /// The first parameter with a wrong type.
     var problem: Problem?
 
-    /// A parameter of the wrong type.
+    /// A parameter with a wrong type.
     struct Problem: Sendable {
         let field: String
         let expected: String
         let received: String
     }
 
-    /// Reads a body; `nil` if it is no JSON object.
+    /// Parses a body; `nil` if it is not a JSON object.
     init?(body: [UInt8]) {
         guard let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any] else { return nil }
         afterID = text("afterId", object)
@@ -33,7 +33,7 @@ struct ChangesQuery: Sendable {
         takePlanIDs(object["planIds"])
     }
 
-    /// Takes the parameters of the GET form: `planIds` is a JSON array.
+    /// Creates a query from the parameters of the GET form.
     init(planIDs: [String], afterID: String?, beforeID: String?) {
         self.planIDs = Set(planIDs)
         planIDCount = planIDs.count
@@ -58,7 +58,7 @@ struct ChangesQuery: Sendable {
     }
 
     private mutating func note(_ field: String, _ expected: String, _ value: Any?) {
-        // The ids come first in the real check order, so that their problem replaces another's.
+        // The real server checks the plan identifiers first, so their problem takes precedence.
         guard problem == nil || field == "planIds" else { return }
         let received =
             switch value {

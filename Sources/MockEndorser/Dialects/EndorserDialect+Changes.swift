@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 
 extension EndorserDialect {
-    /// Fills in the parts of a row that this dialect's pages are put together from.
+    /// Encodes the parts of a row that this dialect's pages use.
     static func encode(_ row: inout ChangeRow) {
         row.encoded = plan(row, hidden: false).bytes
         row.encodedHidden = plan(row, hidden: true).bytes
@@ -10,7 +10,7 @@ extension EndorserDialect {
         row.claimHidden = claim(row, hidden: true).bytes
     }
 
-    /// `plansLastUpdatedBetween`, both forms.
+    /// `plansLastUpdatedBetween`, by GET or POST.
     static func changes(
         _ request: IncomingRequest,
         _ requester: Requester,
@@ -36,9 +36,9 @@ extension EndorserDialect {
             else { return badRequest("planIds array parameter is required") }
             query = parsed
         }
-        // The order is the real one: an empty array with no afterId is a 400.
+        // The order of the real checks: an empty array without afterId is a 400.
         guard let after = query.afterID, !after.isEmpty else { return badRequest("afterId parameter is required") }
-        // A page that is stuck ignores where it should go on.
+        // A stuck page ignores the cursor.
         let before = violation == .stuckPage ? nil : query.beforeID
         let rows = state.log.descending(plans: query.planIDs, after: after, before: before, limit: pageSize)
         let hidden = requester.did == nil

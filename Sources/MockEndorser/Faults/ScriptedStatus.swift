@@ -1,6 +1,8 @@
-/// Makes the answer of a scripted status.
+/// The response of a scripted status.
 enum ScriptedStatus {
-    /// - Parameter body: The body; `nil`: what the dialect's server would say with this status.
+    /// Creates the response. Each of `headers` replaces a header of the same name.
+    ///
+    /// - Parameter body: The body; `nil` for the dialect's own body of this status.
     static func reply(
         _ status: Int,
         headers: [String: String],
@@ -35,7 +37,7 @@ enum ScriptedStatus {
             )
         case (.canonical, _): CanonicalDialect.error(status, "scripted", "Scripted answer", [], &state)
         case (.endorser, 500): .json(500, "Error: SQLITE_BUSY: database is locked")
-        // The proxy before the real server answers these.
+        // The proxy in front of the real server sends these.
         case (.endorser, 502...504):
             .html(status, "<html><body><h1>\(status)</h1>\nThe server is not available.\n</body></html>\n")
         case (.endorser, _): .json(status, ["error": "Scripted answer"])

@@ -1,4 +1,4 @@
-/// SplitMix64: the same seed gives the same numbers on every machine.
+/// A SplitMix64 generator. The same seed gives the same numbers on every machine.
 struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,12 +14,12 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
         return value ^ (value >> 31)
     }
 
-    /// An element of a list that is not empty.
+    /// A random element of a non-empty list.
     mutating func pick<T>(_ list: [T]) -> T {
         list[Int(next() % UInt64(list.count))]
     }
 
-    /// Text of `count` characters out of `alphabet`.
+    /// A random text of `count` characters of `alphabet`.
     mutating func text(_ count: Int, of alphabet: [UInt8]) -> String {
         String(decoding: (0..<count).map { _ in pick(alphabet) }, as: UTF8.self)
     }

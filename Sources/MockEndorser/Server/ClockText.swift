@@ -1,17 +1,17 @@
-/// Writes points in time the ways HTTP and the dialects want them.
+/// Formats times for HTTP and the dialects.
 enum ClockText {
     private static let days = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// `2026-01-01T12:00:00Z`.
+    /// Formats Unix seconds as `2026-01-01T12:00:00Z`.
     static func iso(_ seconds: Int) -> String {
         let parts = Parts(seconds)
         return "\(pad(parts.year, 4))-\(pad(parts.month))-\(pad(parts.day))T\(parts.time)Z"
     }
 
-    /// An HTTP date (RFC 9110 §5.6.7) in one of its three forms.
+    /// Formats Unix seconds as an HTTP date (RFC 9110 §5.6.7) in one of its three forms.
     static func http(_ seconds: Int, _ form: HTTPDateForm = .imfFixdate) -> String {
         let parts = Parts(seconds)
         let month = months[parts.month - 1]
@@ -33,11 +33,11 @@ enum ClockText {
         let year: Int
         let month: Int
         let day: Int
-        /// 0 is a Thursday, as 1970-01-01 was.
+        /// Days since Thursday, the weekday of 1970-01-01.
         let weekday: Int
         let time: String
 
-        /// The civil date of the days since 1970, in the proleptic Gregorian calendar.
+        /// Converts Unix seconds to a date in the proleptic Gregorian calendar.
         init(_ seconds: Int) {
             let days = Int((Double(seconds) / 86_400).rounded(.down))
             let rest = seconds - days * 86_400
@@ -56,7 +56,7 @@ enum ClockText {
     }
 }
 
-/// The forms of a date that HTTP recipients must accept (RFC 9110 §5.6.7).
+/// The date formats that HTTP recipients must accept (RFC 9110 §5.6.7).
 public enum HTTPDateForm: String, Sendable, CaseIterable {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`.
     case imfFixdate = "imf_fixdate"

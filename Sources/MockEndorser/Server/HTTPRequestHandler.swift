@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Collects whole requests of one connection and sends their answers.
+/// Collects the requests of one connection and sends their responses.
 final class HTTPRequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
 
@@ -26,7 +26,7 @@ final class HTTPRequestHandler: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head): begin(head, context)
         case .body(let part):
-            // What is over the limit is read and thrown away, so that the client gets its answer.
+            // Bytes beyond the limit are read and discarded, so that the client receives its response.
             if body.count + part.readableBytes <= limitBytes, !isTooLong {
                 body.append(contentsOf: part.readableBytesView)
             } else {
@@ -55,6 +55,7 @@ final class HTTPRequestHandler: ChannelInboundHandler {
     }
 
     private func finish(_ context: ChannelHandlerContext) {
+        // NIO's decoder sends a head before every end.
         guard let head else { return }
         let request = IncomingRequest(
             method: head.method.rawValue,

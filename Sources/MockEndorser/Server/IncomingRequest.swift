@@ -1,29 +1,29 @@
 import Foundation
 
-/// A whole request, as the dialects see it.
+/// A complete request.
 struct IncomingRequest: Sendable {
     let method: String
-    /// Without the query.
+    /// The path without the query.
     let path: String
-    /// As sent, without the question mark.
+    /// The encoded query without the question mark; `nil` if there was none.
     let query: String?
     let headers: [(name: String, value: String)]
-    /// The body, or the part of it that fits the limit.
+    /// The body up to the size limit.
     let body: [UInt8]
-    /// Whether the body was longer than the dialect allows.
+    /// Whether the body exceeded the size limit.
     let isBodyTooLong: Bool
 
-    /// The first value of a header, its name in any case.
+    /// The first value of a header, ignoring the name's case; `nil` if there is none.
     func header(_ name: String) -> String? {
         headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// Whether the body says that it is JSON.
+    /// Whether the `Content-Type` is JSON.
     var hasJSONBody: Bool {
         header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
     }
 
-    /// A query parameter, decoded; `nil` if it is absent or cannot be decoded.
+    /// The decoded value of a query parameter; `nil` if it is absent or malformed.
     func parameter(_ name: String) -> String? {
         guard let query else { return nil }
         for pair in query.split(separator: "&") {
@@ -35,7 +35,7 @@ struct IncomingRequest: Sendable {
         return nil
     }
 
-    /// The form in which the request is kept.
+    /// The request in the form of the mock's record.
     func recorded(as endpoint: MockEndpoint, at time: Date) -> RecordedRequest {
         RecordedRequest(
             endpoint: endpoint,

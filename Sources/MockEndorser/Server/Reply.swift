@@ -1,20 +1,20 @@
 import Crypto
 import Foundation
 
-/// An answer, and how it is to go out.
+/// A response and its delivery.
 struct Reply: Sendable {
-    /// How an answer's bytes reach the client.
+    /// The way a response is sent.
     enum Delivery: Sendable {
         case whole
-        /// Without a declared length.
+        /// The response has no declared length.
         case chunked
         case drip(chunkBytes: Int, every: Duration)
-        /// The connection is reset, perhaps after the head and a part of the body.
+        /// The connection is reset, optionally after the head and a part of the body.
         case reset(headFirst: Bool, bodyBytes: Int)
-        /// A JSON text of about this many bytes, in place of ``Reply/body``.
+        /// A JSON text of about this many bytes replaces ``Reply/body``.
         case filler(bytes: Int, declaresLength: Bool)
         case never
-        /// ``Reply/body`` alone, without a head.
+        /// ``Reply/body`` is sent without a head.
         case raw(then: MockRawEnding)
     }
 
@@ -22,20 +22,20 @@ struct Reply: Sendable {
     var headers: [(String, String)] = []
     var body: [UInt8] = []
     var delivery = Delivery.whole
-    /// How long after the request the answer begins.
+    /// Delay between the request and the response's first byte.
     var delay = Duration.zero
 
-    /// An answer with a JSON body, as Express labels it.
+    /// A response with a JSON body and Express's content type.
     static func json(_ status: Int, _ value: JSONValue) -> Reply {
         Reply(status: status, headers: [("Content-Type", "application/json; charset=utf-8")], body: value.bytes)
     }
 
-    /// An answer with an HTML body, as Express makes them for errors of its own.
+    /// A response with an HTML body, like Express's own errors.
     static func html(_ status: Int, _ text: String) -> Reply {
         Reply(status: status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(text.utf8))
     }
 
-    /// Applies the part of a fault that concerns an answer already made.
+    /// Applies a fault that affects the delivery of a regular response.
     mutating func add(_ fault: MockFault?) {
         switch fault {
         case .delay(let time): delay += time
@@ -47,7 +47,7 @@ struct Reply: Sendable {
         }
     }
 
-    /// Adds the weak ETag that Express makes of a body; a GET that names it becomes a 304.
+    /// Adds Express's weak ETag of the body. A GET with a matching `If-None-Match` becomes a 304.
     mutating func addETag(for request: IncomingRequest) {
         let digest = Data(Insecure.SHA1.hash(data: body)).base64EncodedString().prefix(27)
         let tag = "W/\"\(String(body.count, radix: 16))-\(digest)\""

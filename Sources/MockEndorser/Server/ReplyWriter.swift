@@ -2,12 +2,12 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Sends one answer on a connection, as badly as it is told to. Its functions run on the channel's event loop.
+/// Sends one response on a connection, including its faults. Its functions run on the channel's event loop.
 struct ReplyWriter: Sendable {
     private static let fillerChunkBytes = 1 << 16
 
     let channel: any Channel
-    /// Whether the connection stays open after the answer.
+    /// Whether the connection stays open after the response.
     let keepsAlive: Bool
 
     /// Sends `reply` after its delay.
@@ -48,7 +48,7 @@ struct ReplyWriter: Sendable {
         }
     }
 
-    /// Past the encoder, which would make HTTP of it.
+    /// Writes bytes past the encoder, which would add HTTP framing.
     private func writeRaw(_ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         do {
             let context = try channel.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
@@ -59,6 +59,7 @@ struct ReplyWriter: Sendable {
     }
 
     private func dripRaw(_ buffer: ByteBuffer, every interval: TimeAmount) {
+        // A closed connection ends the repetition.
         guard channel.isActive else { return }
         var rest = buffer
         if let byte = rest.readSlice(length: 1) { _ = writeRaw(byte) }
@@ -90,6 +91,7 @@ struct ReplyWriter: Sendable {
     }
 
     private func drip(_ buffer: ByteBuffer, chunkBytes: Int, every interval: TimeAmount) {
+        // A closed connection ends the repetition.
         guard channel.isActive else { return }
         var rest = buffer
         guard let chunk = rest.readSlice(length: min(chunkBytes, rest.readableBytes)), chunk.readableBytes > 0 else {
@@ -106,7 +108,7 @@ struct ReplyWriter: Sendable {
         let length = head.readableBytes + bytes + tail.readableBytes
         writeHead(reply, lengthBytes: declaresLength ? length : nil)
         write(head)
-        // Every write holds the same storage.
+        // All writes share the same storage.
         let blanks = ByteBuffer(repeating: UInt8(ascii: " "), count: Self.fillerChunkBytes)
         var left = bytes
         while left > 0 {
@@ -117,7 +119,7 @@ struct ReplyWriter: Sendable {
         end()
     }
 
-    /// Closes the connection with RST: closing a socket that lingers for no time drops what is unsent.
+    /// Closes the connection with RST: with a linger time of zero, closing a socket discards unsent data.
     private func reset() {
         let option = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
         let ready = option ?? channel.eventLoop.makeSucceededVoidFuture()

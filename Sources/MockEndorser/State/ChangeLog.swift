@@ -1,13 +1,17 @@
 import Foundation
 
-/// The rows that answers are made of, sorted by id, with those that will show only later kept apart.
+/// The published changes: visible rows sorted by identifier, and rows that become visible later.
 struct ChangeLog: Sendable {
     /// Whether a new version of a plan replaces its row, as on the real server.
     let keepsOneRowPerPlan: Bool
-    /// Rows in ascending order of id, comparing bytes.
+    /// Visible rows in ascending byte order of their identifiers.
     private(set) var rows: [ChangeRow] = []
-    /// Every version of every plan, in ascending order of id.
+    /// Visible versions of each plan, in ascending order of their identifiers.
     private(set) var versions: [String: [ChangeRow]] = [:]
+    /// Identifiers of all rows in the order of publication, including those not yet visible.
+    private(set) var publishedIDs: [String] = []
+    /// The last published row of each plan, even if it is not yet visible.
+    private(set) var latest: [String: ChangeRow] = [:]
     private var waiting: [(visibleAt: Date, row: ChangeRow)] = []
     private var rowIDOfPlan: [String: String] = [:]
 
@@ -15,8 +19,10 @@ struct ChangeLog: Sendable {
         self.keepsOneRowPerPlan = keepsOneRowPerPlan
     }
 
-    /// Adds a row that shows from `visibleAt`; `nil` means at once.
+    /// Adds a row that becomes visible at `visibleAt`; `nil` makes it visible immediately.
     mutating func add(_ row: ChangeRow, visibleAt: Date? = nil) {
+        publishedIDs.append(row.id)
+        latest[row.plan.id] = row
         if let visibleAt {
             waiting.append((visibleAt, row))
         } else {
@@ -24,7 +30,7 @@ struct ChangeLog: Sendable {
         }
     }
 
-    /// Shows the rows whose time has come.
+    /// Makes the rows that are due visible.
     mutating func reveal(at now: Date) {
         guard !waiting.isEmpty else { return }
         let due = waiting.filter { $0.visibleAt <= now }
@@ -33,7 +39,7 @@ struct ChangeLog: Sendable {
         for entry in due { show(entry.row) }
     }
 
-    /// Whether a row or a former version with this id shows.
+    /// Whether a row or a former version with this identifier is visible.
     func knows(_ id: String) -> Bool {
         let index = Self.firstIndex(in: rows) { $0.id >= id }
         if index < rows.count, rows[index].id == id { return true }
@@ -41,7 +47,7 @@ struct ChangeLog: Sendable {
         return versions.values.contains { list in list.contains { $0.id == id } }
     }
 
-    /// The oldest `limit` rows of these plans between two ids, oldest first, and whether there are more.
+    /// Returns the oldest `limit` rows of these plans between two identifiers, oldest first, and the row after them.
     func ascending(
         plans: Set<String>,
         after: String,
@@ -63,7 +69,7 @@ struct ChangeLog: Sendable {
         return (page, nil)
     }
 
-    /// The newest `limit` rows of these plans between two ids, both exclusive, newest first.
+    /// Returns the newest `limit` rows of these plans between two identifiers, both exclusive, newest first.
     func descending(plans: Set<String>, after: String, before: String?, limit: Int) -> [ChangeRow] {
         var page: [ChangeRow] = []
         var index = before.map { bound in Self.firstIndex(in: rows) { $0.id >= bound } } ?? rows.count
@@ -76,7 +82,7 @@ struct ChangeLog: Sendable {
         return page
     }
 
-    /// The newest version of a plan that is older than an id.
+    /// Returns the newest version of a plan that is older than an identifier.
     func version(of planID: String, before id: String) -> ChangeRow? {
         guard let list = versions[planID] else { return nil }
         let index = Self.firstIndex(in: list) { $0.id >= id }

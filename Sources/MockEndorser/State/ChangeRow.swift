@@ -1,4 +1,4 @@
-/// One version of a plan, as a page may hold it. The encoded parts are made once, when it is published.
+/// One version of a plan. Its encoded parts are created once, on publication.
 struct ChangeRow: Sendable {
     let id: String
     let plan: MockPlan
@@ -6,19 +6,19 @@ struct ChangeRow: Sendable {
     let version: Int
     /// Whole seconds since 1970, on the server's clock.
     let changedAt: Int
-    /// The plan's previous claim as it was when this version was published; canonical dialect only.
+    /// The plan's previous claim at the time of publication; canonical dialect only.
     var previousClaim: [UInt8]?
-    /// The item (canonical) or the item's plan (endorser).
+    /// The JSON of the item (canonical) or of the item's plan (endorser).
     var encoded: [UInt8] = []
-    /// ``encoded`` with its DIDs hidden; empty in the canonical dialect.
+    /// ``encoded`` with hidden DIDs; empty in the canonical dialect.
     var encodedHidden: [UInt8] = []
-    /// This version, as the claim before a later one.
+    /// The JSON of this version, for the previous claim of a later version.
     var claim: [UInt8] = []
-    /// ``claim`` with its DIDs hidden; empty in the canonical dialect.
+    /// ``claim`` with hidden DIDs; empty in the canonical dialect.
     var claimHidden: [UInt8] = []
 }
 
-/// An offer, as the two offer reports hold it.
+/// An offer of the two offer reports.
 struct OfferRow: Sendable {
     let id: String
     let handleID: String

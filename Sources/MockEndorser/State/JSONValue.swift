@@ -1,4 +1,4 @@
-/// JSON as the mock writes it: members keep their order, and parts that are already encoded go in as they are.
+/// A JSON value for output. Members keep their order, and encoded parts are copied unchanged.
 enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -7,10 +7,10 @@ enum JSONValue: Sendable {
     case string(String)
     case array([JSONValue])
     case object([(String, JSONValue)])
-    /// Bytes that are JSON already.
+    /// Encoded JSON.
     case encoded([UInt8])
 
-    /// The value as UTF-8 text without white space.
+    /// The value as UTF-8 text without whitespace.
     var bytes: [UInt8] {
         var output: [UInt8] = []
         write(to: &output)
@@ -45,14 +45,14 @@ enum JSONValue: Sendable {
         }
     }
 
-    /// The value of a member; `nil` if this is no object or has no such member. Setting `nil` removes it.
+    /// The value of a member; `nil` if this is not an object or has no such member. Setting `nil` removes the member.
     subscript(key: String) -> JSONValue? {
         get {
             guard case .object(let members) = self else { return nil }
             return members.first { $0.0 == key }?.1
         }
         set {
-            guard case .object(var members) = self else { return }
+            guard case .object(var members) = self else { preconditionFailure("Only an object has the member \(key).") }
             let index = members.firstIndex { $0.0 == key }
             switch (index, newValue) {
             case (let index?, let value?): members[index].1 = value
@@ -93,6 +93,6 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, 
     init(integerLiteral value: Int) { self = .integer(value) }
     init(booleanLiteral value: Bool) { self = .bool(value) }
 
-    /// The text, or `null`.
+    /// Creates a string, or `null` for `nil`.
     init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
 }

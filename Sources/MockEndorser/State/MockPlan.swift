@@ -1,59 +1,45 @@
-/// A plan ("project") as the mock's catalogue holds it: the version that is published next.
+/// A plan ("project") in the mock's catalogue, in its current version.
 public struct MockPlan: Sendable, Hashable {
     /// The handle: `https://endorser.ch/entity/<ULID>`, or `[a-zA-Z0-9_-]+` in the canonical dialect.
     public var id: String
     public var name: String
     public var description: String
     public var issuerDID: String
+    /// The agent's DID; the issuer's by default.
     public var agentDID: String
     /// ISO 8601 in whole seconds, with `Z`.
-    public var startTime: String
+    public var startTime = "2026-01-01T00:00:00Z"
     /// ISO 8601 in whole seconds, with `Z`.
-    public var endTime: String
-    /// Degrees north, or `nil` for a plan without a place.
+    public var endTime = "2026-12-31T23:59:59Z"
+    /// Degrees north; `nil` for a plan without a location.
     public var latitude: Double?
-    /// Degrees east, or `nil` for a plan without a place.
+    /// Degrees east; `nil` for a plan without a location.
     public var longitude: Double?
     public var url: String?
 
-    public init(
-        id: String,
-        name: String,
-        description: String = "",
-        issuerDID: String,
-        agentDID: String? = nil,
-        startTime: String = "2026-01-01T00:00:00Z",
-        endTime: String = "2026-12-31T23:59:59Z",
-        latitude: Double? = nil,
-        longitude: Double? = nil,
-        url: String? = nil
-    ) {
+    public init(id: String, name: String, description: String = "", issuerDID: String, agentDID: String? = nil) {
         self.id = id
         self.name = name
         self.description = description
         self.issuerDID = issuerDID
         self.agentDID = agentDID ?? issuerDID
-        self.startTime = startTime
-        self.endTime = endTime
-        self.latitude = latitude
-        self.longitude = longitude
-        self.url = url
     }
 }
 
 /// A change to publish: a new version of a plan.
 public struct MockChange: Sendable {
-    /// The plan that changes. One that is not in the catalogue is added to it.
+    /// The changed plan. A plan that is not in the catalogue is added.
     public var planID: String
-    /// The change's id; `nil`: the next one, made from the server's clock.
+    /// The change's identifier; `nil` generates one from the server's clock.
     public var id: String?
-    /// The plan's new name; `nil` leaves it.
+    /// The plan's new name; `nil` keeps the current one.
     public var name: String?
-    /// The plan's new description; `nil` takes one from the generator.
+    /// The plan's new description; `nil` generates one.
     public var description: String?
-    /// How old the id is when it is published. Above zero it may sort before ids that a client has already seen.
+    /// Age of the identifier at publication. With an age above zero it can sort before identifiers that a client has
+    /// already seen.
     public var age: Duration
-    /// How long after publishing the change begins to show in answers: the server's late visibility.
+    /// Delay between publication and visibility in responses.
     public var visibleAfter: Duration
 
     public init(

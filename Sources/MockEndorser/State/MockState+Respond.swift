@@ -1,32 +1,24 @@
 import Foundation
 
 extension MockState {
-    /// The answer to a request, faults included.
+    /// Returns the response to a request, with its fault applied.
     mutating func respond(to request: IncomingRequest) -> Reply {
         if request.path.hasPrefix("/mock/") { return ControlRoutes.respond(to: request, &self) }
         let now = options.now()
         log.reveal(at: now)
         let endpoint = MockEndpoint(path: request.path)
         let recorded = request.recorded(as: endpoint, at: now)
-        let fault = faults.take(for: endpoint) ?? randomFaults.draw(for: endpoint)
-        if let fault { prepare(fault) }
+        let fault = faults.take(for: endpoint)
         var reply = replace(fault, request, endpoint) ?? answer(request, endpoint, fault)
         reply.add(fault)
         reply.delay += options.latency
         addCommonHeaders(to: &reply)
-        // Last, so that whoever waits for the request finds its effects.
+        // Last, so that a task that waits for the request sees its effects.
         requests.record(recorded)
         return reply
     }
 
-    /// Does the work of a fault that takes long, once.
-    mutating func prepare(_ fault: MockFault) {
-        if case .oversizedBody(let bytes, gzip: true, _) = fault, bombs[bytes] == nil {
-            bombs[bytes] = GzipBomb.make(unpackedBytes: bytes)
-        }
-    }
-
-    /// The answer as if nothing went wrong.
+    /// The regular response, with a schema violation if the fault is one.
     private mutating func answer(
         _ request: IncomingRequest,
         _ endpoint: MockEndpoint,
@@ -49,7 +41,7 @@ extension MockState {
         }
     }
 
-    /// The answer of a fault that leaves the request undone; `nil` for other faults and for none.
+    /// The response of a fault that replaces the request's execution; `nil` for other faults and for none.
     private mutating func replace(
         _ fault: MockFault?,
         _ request: IncomingRequest,
@@ -61,12 +53,12 @@ extension MockState {
         case .resetBeforeHead: return Reply(status: 200, delivery: .reset(headFirst: false, bodyBytes: 0))
         case .neverAnswer: return Reply(status: 200, delivery: .never)
         case .malformedJSON where endpoint == .hook, .oversizedBody where endpoint == .hook:
-            // What a receiver says after its status is of no account: it has taken the notification.
+            // The body of a receiver's response does not matter: the notification counts as received.
             return hooks.receive(request, now: options.now())
         case .malformedJSON:
             return Reply.json(200, .encoded(Array("{\"data\":[{\"planSummary\":{\"jwtId\":\"17".utf8)))
         case .oversizedBody(let bytes, gzip: true, let declaresLength):
-            var reply = Reply.json(200, .encoded(bombs[bytes] ?? GzipBomb.make(unpackedBytes: bytes)))
+            var reply = Reply.json(200, .encoded(faults.bomb(unpackedBytes: bytes)))
             reply.headers.append(("Content-Encoding", "gzip"))
             if !declaresLength { reply.delivery = .chunked }
             return reply
@@ -102,8 +94,7 @@ extension MockState {
         reply.headers.append(("Date", ClockText.http(Int(now.rounded(.down)))))
         switch options.dialect {
         case .canonical:
-            let unit = options.serverTimeUnit == .seconds ? 1.0 : 1000
-            reply.headers.append(("X-Server-Time", String(Int((now * unit).rounded(.down)))))
+            reply.headers.append(("X-Server-Time", String(Int((now * 1000).rounded(.down)))))
             reply.headers += CanonicalDialect.corsHeaders
         case .endorser:
             reply.headers.append(("Access-Control-Allow-Origin", "*"))
@@ -112,7 +103,7 @@ extension MockState {
 }
 
 extension MockEndpoint {
-    /// The endpoint at a path.
+    /// Creates the endpoint of a path; ``other`` for an unknown path.
     init(path: String) {
         switch path {
         case "/api/v2/report/plansLastUpdatedBetween": self = .plansChanged

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the mock distinguishes: faults are scripted, and requests counted, for each of these.
+/// The endpoints of the mock. Each has its own faults and its own count of requests.
 public enum MockEndpoint: String, Sendable, CaseIterable {
     case plansChanged = "plans_changed"
     case offersToMe = "offers_to_me"
@@ -11,28 +11,28 @@ public enum MockEndpoint: String, Sendable, CaseIterable {
     case hook
     /// A digest's content, `/content`: JSON with an ETag.
     case content
-    /// Who is told of digests, `/callback`.
+    /// The receiver of digest callbacks, `/callback`.
     case callback
-    /// A path the mock does not know.
+    /// Any other path.
     case other
 }
 
-/// A request the mock has received. `/mock/` requests are not recorded.
+/// A request received by the mock. `/mock/` requests are not recorded.
 public struct RecordedRequest: Sendable {
     public let endpoint: MockEndpoint
     public let method: String
     /// The path without the query.
     public let path: String
-    /// The query as it was sent, without the question mark; `nil` if there was none.
+    /// The encoded query without the question mark; `nil` if there was none.
     public let query: String?
-    /// In the order they came.
+    /// Headers in the order of arrival.
     public let headers: [(name: String, value: String)]
-    /// What was kept of the body: all of it, up to the server's own limit.
+    /// The body up to the server's size limit.
     public let body: Data
-    /// When the whole request was here, on the mock's clock without its skew.
+    /// Time of the complete request, on the mock's clock without its skew.
     public let receivedAt: Date
 
-    /// The first value of a header, its name in any case.
+    /// The first value of a header, ignoring the name's case; `nil` if there is none.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
     }

@@ -1,6 +1,6 @@
 /// A bounded list of requests, with a count per endpoint and the tasks that wait for a count.
 struct RequestLog: Sendable {
-    /// Somebody waiting for a number of requests.
+    /// A task that waits for a number of requests.
     struct Waiter: Sendable {
         let count: Int
         let endpoint: MockEndpoint
@@ -18,12 +18,12 @@ struct RequestLog: Sendable {
         self.capacity = capacity
     }
 
-    /// The requests kept, oldest first.
+    /// The recorded requests, oldest first.
     var requests: [RecordedRequest] {
         Array(ring[oldest...] + ring[..<oldest])
     }
 
-    /// Records a request and resumes those who waited for it.
+    /// Records a request and resumes the tasks that waited for it.
     mutating func record(_ request: RecordedRequest) {
         if ring.count < capacity {
             ring.append(request)
@@ -40,13 +40,13 @@ struct RequestLog: Sendable {
         }
     }
 
-    /// A new key for ``wait(_:key:)`` and ``cancel(_:)``.
+    /// Returns a new key for ``wait(_:key:)`` and ``cancel(_:)``.
     mutating func makeKey() -> Int {
         nextWaiter += 1
         return nextWaiter
     }
 
-    /// Resumes the waiter once its count is reached, which may be at once.
+    /// Resumes the waiter when its count is reached, immediately if it already is.
     mutating func wait(_ waiter: Waiter, key: Int) {
         if counts[waiter.endpoint, default: 0] >= waiter.count {
             waiter.continuation.resume()

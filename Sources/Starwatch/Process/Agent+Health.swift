@@ -16,7 +16,7 @@ extension Agent {
         // The scheduler looks at the clock every 30 s at the latest, unless a cycle sits out a wait or a slow answer.
         let longestCycleSilence = RetryDecision.longestInlineWait * 2 + options.server.timeout * 2
         // Nothing is asked here: what is stuck would not answer.
-        let stuck = progress.stuck(at: time.monotonic) { line in
+        let stuck = process.progress.stuck(at: time.monotonic) { line in
             switch line {
             case .poll: longestCycleSilence
             case .store: Self.longestStoreSilence
@@ -62,7 +62,7 @@ extension Agent {
     func beat(_ supervisor: Supervisor) async {
         // An error is an answer too. Starting the agent anew would not mend the disk.
         try? await store.probe()
-        progress.mark(.store, at: time.monotonic)
+        process.progress.mark(.store, at: time.monotonic)
         if await isHealthy() { supervisor.progress() }
         guard lifecycle.phase == .running else { return }
         let (notReady, reasons) = (await notReady(), await status().reasons)

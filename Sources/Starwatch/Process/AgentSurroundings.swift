@@ -13,5 +13,8 @@ package struct AgentSurroundings: Sendable {
     /// What fetches the content of digests in the host program.
     package var fetchers: [any ContentFetcher] = []
 
+    /// Metrics of other libraries for the `/metrics` page.
+    package var dependencies = DependencyMetrics()
+
     package init() {}
 }

@@ -84,7 +84,7 @@ extension Setting {
     ) {
         let settings = settings()
         func write(_ children: [Child], _ printer: inout ConfigurationPrinter) {
-            for child in children { printer.section(child.name.rawValue) { settings.write(child, to: &$0) } }
+            for child in children { printer.section(child.name.description) { settings.write(child, to: &$0) } }
         }
         self.init(key: key) { root, section in
             guard let parts = section.field(key).section, !parts.isNull else { return }
@@ -94,8 +94,7 @@ extension Setting {
             parts.limit(parts.fields.count)
             root[keyPath: path] = parts.fields.compactMap { field in
                 if let problem = ValueRules.name(field.key) { return field.reject(problem) }
-                guard let name = PollName(field.key), let part = field.section else { return nil }
-                var child = Child(named: name)
+                guard let part = field.section, var child = Child(named: field.key) else { return nil }
                 settings.readAll(&child, from: part)
                 check(child, root, part)
                 return child
@@ -110,8 +109,12 @@ extension Setting {
 
 /// Options that the file gives a name.
 protocol NamedOptions {
-    var name: PollName { get }
-    init(named name: PollName)
+    associatedtype Name: CustomStringConvertible
+
+    var name: Name { get }
+
+    /// `nil` unless the text is a name.
+    init?(named text: String)
 }
 
 extension Array {

@@ -1,8 +1,8 @@
-/// What became of one field of a plan.
+/// The old and new value of one field of a plan.
 public struct FieldChange: Sendable, Hashable, Codable {
-    /// `nil` when there was nothing.
+    /// `nil` if the field was empty.
     public let before: String?
-    /// `nil` when there is nothing any more.
+    /// `nil` if the field is now empty.
     public let after: String?
 
     public init(before: String?, after: String?) {

@@ -1,15 +1,16 @@
-/// What the server says of a plan beside its name and handle, as text, as far as it says it.
+/// The details of a plan, beside its name and handle, as text.
 ///
-/// Persons are left out: a DID that the server hides from one requester and not from the next is no change.
+/// Persons are omitted, because a server can hide a DID from one requester and show it to the next. Such a difference
+/// is no change.
 public struct PlanDetails: Sendable, Hashable, Codable {
-    /// The fields that are compared.
+    /// The compared fields.
     public enum Field: String, Sendable, CaseIterable, CodingKey {
         case name, description, location, url, image
         case startTime = "start_time"
         case endTime = "end_time"
     }
 
-    /// The longest text that is kept; what is behind it is not compared.
+    /// The longest stored text, in bytes; the rest is not compared.
     public static let longestText = 4000
 
     private var texts: [Field: String] = [:]
@@ -18,7 +19,7 @@ public struct PlanDetails: Sendable, Hashable, Codable {
         for (field, text) in fields { self[field] = text }
     }
 
-    /// An empty text is none, and one that is too long is cut.
+    /// The text of a field. Setting an empty text removes it, and a long text is truncated.
     public subscript(_ field: Field) -> String? {
         get { texts[field] }
         set { texts[field] = newValue.flatMap { $0.isEmpty ? nil : Self.shortened($0) } }
@@ -34,7 +35,7 @@ public struct PlanDetails: Sendable, Hashable, Codable {
         for field in Field.allCases { try container.encodeIfPresent(texts[field], forKey: field) }
     }
 
-    /// The fields that differ, with both of their values.
+    /// The fields that differ, with their old and new values.
     public func changes(from before: PlanDetails) -> [String: FieldChange] {
         var changes: [String: FieldChange] = [:]
         for field in Field.allCases where before[field] != self[field] {

@@ -1,11 +1,11 @@
-/// One thing that changed on the server: a starred plan, or an offer.
+/// One change on the server: of a starred plan, or of an offer.
 public struct Change: Sendable, Hashable, Codable {
     public let id: JWTID
-    /// The plan's handle, or the offer's; opaque (R-EP-03).
+    /// The handle of the plan or the offer; opaque (R-EP-03).
     public let plan: String
-    /// The name to show; `nil` when the server gave none.
+    /// The name to show; `nil` if the server sent none.
     public let name: String?
-    /// When it changed, in the server's time: the time in its identifier.
+    /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }
 
     public init(id: JWTID, plan: String, name: String?) {

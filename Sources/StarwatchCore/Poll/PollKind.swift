@@ -1,13 +1,13 @@
-/// What a poll asks the server for.
+/// The kinds of polls.
 public enum PollKind: String, Sendable, CaseIterable, Codable {
-    /// Changes of the plans that the identity has starred.
+    /// Changes of plans that the identity has starred.
     case starredProjects = "starred_projects"
     /// Offers made to the identity.
     case offersToMe = "offers_to_me"
     /// Offers made to the identity's own plans.
     case offersToMyProjects = "offers_to_my_projects"
 
-    /// The flag of the account's preferences that switches it off.
+    /// The account preference that disables this kind of poll.
     public var preference: String {
         switch self {
         case .starredProjects: "starredProjects"
@@ -16,7 +16,7 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// The endpoint that answers this kind of poll.
+    /// The endpoint of this kind of poll.
     public var endpoint: Endpoint {
         switch self {
         case .starredProjects: .plansChanged

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
 ///
-/// One connection, one writer, short transactions. Every method is one transaction unless it says otherwise, and
-/// throws ``StoreError``; a call that threw changed nothing. Cancellation is not looked at: a transaction that has
-/// begun is finished. Times are arguments. Callers see no SQL.
+/// Uses one connection and short transactions. Every method is one transaction unless it says otherwise. It throws
+/// ``StoreError``, and a call that throws has changed nothing. Cancellation has no effect: a transaction that has begun
+/// is finished. Times are arguments. Callers see no SQL.
 package actor Store {
     nonisolated let executor: any StoreQueue
     package nonisolated let health = StoreHealth()
@@ -15,30 +15,30 @@ package actor Store {
     nonisolated let options: StoreOptions
     let database: DatabaseQueue
     private let lock: FileLock
-    /// Rows of `streams` are only deleted by retention, which empties this.
+    /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
     var streamIDs: [StreamKey: Int64] = [:]
     let starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]
     var openCounts: [Int64: [OutboxState: Int]]?
-    /// How many rows this connection has ever changed: most passes find nothing to do, and what was read stays true.
+    /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
     private var changedRows = 0
     nonisolated let pollMemory = PollMemory()
     nonisolated let snapshotMemory = SnapshotMemory()
     nonisolated let unchanged = UnchangedCycles()
     private nonisolated let changeCount = Atomic<UInt64>(0)
 
-    /// Another one whenever something was written that dispatching or acknowledging goes by; `nil` where others may write
-    /// too. Read it before what is read: a change that is missed then shows.
-    package nonisolated var mark: UInt64? {
+    /// A counter that changes with every write that affects dispatching or acknowledging; `nil` if a host application
+    /// can write too. Read it before the data, so that a concurrent change is noticed later.
+    package nonisolated var revision: UInt64? {
         options.owner == .agent ? changeCount.load(ordering: .acquiring) : nil
     }
 
-    /// Opens the database, creating and migrating it where the agent owns it.
+    /// Opens the database. Creates and migrates it if the agent owns it.
     ///
-    /// Leases of a process that died are released: what it had claimed and not confirmed is due again.
+    /// Releases the leases of an earlier process: notifications that it claimed and did not confirm are due again.
     ///
-    /// - Throws: ``StoreError/alreadyOpen`` for a second agent, ``StoreError/version(found:supported:)`` for a schema
-    ///   this program does not know, ``StoreError/corrupt(detail:)``, ``StoreError/io(detail:)``.
+    /// - Throws: ``StoreError/alreadyOpen`` for a second agent, ``StoreError/version(found:supported:)`` for an unknown
+    ///   schema version, ``StoreError/corrupt(detail:)``, ``StoreError/io(detail:)``.
     package init(_ options: StoreOptions) throws(StoreError) {
         self.options = options
         executor = options.queue ?? StoreExecutor()
@@ -52,7 +52,8 @@ package actor Store {
             lock = try FileLock(path: options.path + ".lock")
             database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
             try Schema.open(database, owner: options.owner)
-            // What a crash left in the log outlives the next loss of power. Where there is no room for it, it stays there.
+            // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
+            // stays there.
             if options.owner == .agent { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }
             try database.write { db in
                 try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
@@ -75,16 +76,17 @@ package actor Store {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA secure_delete = ON")
-            // The indexes of 100,000 open rows, in KiB: with SQLite's own 2,000 every count reads them from the file again.
+            // In KiB. Holds the indexes of 100,000 open rows; with SQLite's default of 2,000 every count would read the
+            // file.
             try db.execute(sql: "PRAGMA cache_size = -8000")
-            // A large statement's way back is kept in memory: no file of its own, in a folder that may not be there.
+            // Keeps the statement journal in memory, because the folder for temporary files may not exist.
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
             if let maxPages { try db.execute(sql: "PRAGMA max_page_count = \(maxPages)") }
         }
         return configuration
     }
 
-    /// Closes the database and lets another agent have it. Calls made afterwards throw ``StoreError/io(detail:)``.
+    /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
     package func close() {
         try? database.close()
         lock.release()
@@ -92,19 +94,19 @@ package actor Store {
 
     // MARK: - Access
 
-    /// One immediate transaction.
+    /// Runs one immediate transaction.
     func write<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
         try access(operation) { try database.write { db in try counted(db, body) } }
     }
 
-    /// Statements that are each their own transaction: for reads, and for writes of a single statement.
+    /// Runs statements that are each their own transaction: reads, or a single write.
     func direct<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
         try access(operation) { try database.writeWithoutTransaction { db in try counted(db, body) } }
     }
 
     private func counted<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
         let result = try body(db)
-        // Not in a `defer`: a body that threw may have found the connection closed, which SQLite cannot be asked about.
+        // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount
         return result
     }
@@ -116,9 +118,9 @@ package actor Store {
         health.begin(at: start)
         defer {
             health.end()
-            // Of streams that may have been deleted.
+            // The failed transaction can have created streams that do not exist now.
             if hasFailed { streamIDs.removeAll() }
-            // After an error too: a commit may have reached the disk before it failed.
+            // Also after an error, because a commit can reach the disk before it fails.
             if hasFailed || changedRows != before {
                 if operation.changesPollState {
                     pollMemory.forget()
@@ -149,14 +151,14 @@ package actor Store {
         return result
     }
 
-    /// Counts a change of outbox rows, to be reported when the transaction has committed.
-    func note(_ change: OutboxChange, _ count: Int) {
+    /// Counts a change of outbox rows. ``StoreOptions/onChanges`` reports it after the commit.
+    func record(_ change: OutboxChange, _ count: Int) {
         if count > 0 { changes[change, default: 0] += count }
     }
 
     // MARK: - Streams
 
-    /// The row id of a stream, created with its ledger at first use.
+    /// The row id of a stream. Creates the stream and its ledger at first use.
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
         if let id = streamIDs[stream] { return id }
         let id = try write(.read) { db in

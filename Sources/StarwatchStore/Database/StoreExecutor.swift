@@ -2,11 +2,11 @@ import Dispatch
 
 /// The serial executor on which a store runs.
 package protocol StoreQueue: SerialExecutor {
-    /// Runs `work` after what was put there before.
+    /// Runs `work` after all earlier work.
     func run(_ work: @escaping @Sendable () -> Void)
 }
 
-/// The serial queue on which the store runs, so that a blocking SQLite call never holds a cooperative thread.
+/// The store's serial queue. It keeps blocking SQLite calls off the cooperative threads.
 final class StoreExecutor: StoreQueue {
     private let queue = DispatchQueue(label: "starwatch.store")
 

@@ -1,15 +1,15 @@
 import GRDB
 import Synchronization
 
-/// Whether the database can be used, judged by what was last tried and is being tried.
+/// The health of the database, judged by the last error and by the duration of the current access.
 package final class StoreHealth: Sendable {
     private let lastFailure = Mutex<StoreErrorKind?>(nil)
     private let busySince = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// What failed and has not been seen to work again; `nil`: nothing.
+    /// The last error since which no probe has succeeded; `nil` if the store is healthy.
     package var failure: StoreErrorKind? { lastFailure.withLock { $0 } }
 
-    /// Whether the store has been at one thing for so long.
+    /// Whether the current access has taken longer than `limit`.
     package func isBusy(longerThan limit: Duration) -> Bool {
         busySince.withLock { $0.map { ContinuousClock.now - $0 > limit } ?? false }
     }
@@ -19,7 +19,7 @@ package final class StoreHealth: Sendable {
     func end() { busySince.withLock { $0 = nil } }
 
     package func failed(_ kind: StoreErrorKind) {
-        // Damage stays damage when the next thing fails for another reason.
+        // Damage outranks later errors.
         lastFailure.withLock { last in if last != .corrupt { last = kind } }
     }
 
@@ -27,10 +27,10 @@ package final class StoreHealth: Sendable {
 }
 
 extension Store {
-    /// Asks the database for something small. After a failure it has to be written to, and its pages are checked
-    /// where they were damaged; when that works, ``health`` is good again.
+    /// Checks the database with a small read. After an error it checks with a write, and after damage it also checks
+    /// all pages. If that succeeds, ``health`` is good again.
     ///
-    /// - Parameter writes: Whether to write although nothing has failed.
+    /// - Parameter writes: Whether to write even if the store is healthy.
     package func probe(writes: Bool = false) throws(StoreError) {
         let failure = health.failure
         guard writes || failure != nil else {
@@ -38,13 +38,13 @@ extension Store {
         }
         try write(.read) { db in
             if failure == .corrupt { try db.checkPages() }
-            // SQLite does not write a row that gets the values it has, so it gets another one in between.
+            // SQLite does not write a row whose values do not change, so the value changes in between.
             try db.execute(sql: "UPDATE active_identity SET generation = generation + 1")
             try db.execute(sql: "UPDATE active_identity SET generation = generation - 1")
         }
         health.recovered()
     }
 
-    /// Calls `answer` when the store has done what it was asked before; never, if it is stuck.
+    /// Calls `answer` after all earlier work; never if the store is blocked.
     package nonisolated func whenIdle(_ answer: @escaping @Sendable () -> Void) { executor.run(answer) }
 }

@@ -1,18 +1,18 @@
 package import StarwatchCore
 
-/// Whose stars are watched now.
+/// The identity whose stars are watched.
 package struct ActiveIdentity: Sendable, Hashable {
-    /// `nil`: signed out, nothing is polled.
+    /// `nil` after signing out; nothing is polled then.
     package let did: DID?
-    /// Rises with every change; a poll that began under another one commits nothing.
+    /// A number that rises with every change. A poll that began under an earlier one commits nothing.
     package let generation: Int
 }
 
-/// What a change of identity did.
+/// The result of a change of identity.
 package struct IdentityChange: Sendable, Hashable {
     package let identity: ActiveIdentity
-    /// Whether anything changed; `false` when the identity was the active one already.
+    /// Whether anything changed; `false` if the identity was already active.
     package let changed: Bool
-    /// Rows of the former identity that will not be announced.
+    /// The number of the former identity's rows that will not be announced.
     package let cancelledRows: Int
 }

@@ -1,9 +1,9 @@
 import StarwatchCore
 import Synchronization
 
-/// What was last read for each stream, for as long as nothing was written that would change it.
+/// The last read state of each stream, valid until a write can change it.
 ///
-/// Filled and emptied on the store's queue, in the order of the transactions; asked from anywhere.
+/// Written on the store's queue, in the order of the transactions; read from any thread.
 final class PollMemory: Sendable {
     private struct Entry {
         let maxUndelivered: Int
@@ -29,8 +29,8 @@ final class PollMemory: Sendable {
 }
 
 extension StoreOperation {
-    /// Whether a transaction of this kind may change what a cycle has to know before it asks the server, or what
-    /// dispatching and acknowledging go by: ``Store/mark`` follows it too.
+    /// Whether a transaction of this kind can change the ``PollState`` or what dispatching and acknowledging depend on.
+    /// It also changes ``Store/revision``.
     var changesPollState: Bool {
         switch self {
         case .pollState, .finishCycle, .read, .snapshot, .log, .digest, .checkpoint: false

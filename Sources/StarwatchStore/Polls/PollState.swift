@@ -1,12 +1,12 @@
 package import StarwatchCore
 
-/// All a cycle has to know before it asks the server.
+/// The stored state that a cycle needs before its first request.
 package struct PollState: Sendable, Hashable {
-    /// The identity's generation, to be given back with every commit.
+    /// The identity's generation, which every commit must pass back.
     package let generation: Int
     /// Whether the stream's account is the active identity.
     package let isActive: Bool
-    /// How far the stream was fetched completely; `nil` before the first complete walk.
+    /// The end of the completely fetched range; `nil` before the first complete walk.
     package let fetchCursor: JWTID?
     package let bootstrapped: Bool
     package let walk: OpenWalk?
@@ -14,16 +14,16 @@ package struct PollState: Sendable, Hashable {
     package let lastAttempt: Timestamp?
     package let lastSuccess: Timestamp?
     package let nextRun: Timestamp?
-    /// Pending and claimed rows of all streams: what the cap counts.
+    /// The number of pending and claimed rows of all streams, which the limit counts.
     package let openRows: Int
-    /// How many new rows may be stored: the cap minus ``openRows``, at least 0.
+    /// The number of new rows that can be stored: the limit minus ``openRows``, at least 0.
     package let room: Int
-    /// Whether rows that were dropped for room are to be fetched again.
+    /// Whether evicted rows must be fetched again.
     package let hasTombstones: Bool
-    /// The newest rows, which a poll that looks back from the cursor gets again; empty while there are tombstones.
+    /// The newest rows, which the overlap fetches again; empty while there are tombstones.
     package let known: Set<JWTID>
 
-    /// Whether storing `changes` and moving the cursor would write nothing.
+    /// Whether committing `changes` and the move of the cursor would change nothing.
     package func knows(_ changes: [Change], upTo move: CursorMove) -> Bool {
         guard changes.allSatisfy({ known.contains($0.id) }) else { return false }
         guard let target = move.target(last: changes.last?.id) else { return true }
@@ -31,22 +31,22 @@ package struct PollState: Sendable, Hashable {
     }
 }
 
-/// What one cycle leaves behind.
+/// The result of one cycle.
 package struct CycleRecord: Sendable, Hashable {
     package var stream: StreamKey
     package var runID: String
-    /// When the cycle reached the API; `nil` for a skip, which is no attempt.
+    /// The time when the cycle reached the API; `nil` for a skip, which is no attempt.
     package var startedAt: Timestamp?
     package var finishedAt: Timestamp
-    /// `nil` for a skip: the last outcome stays.
+    /// The outcome; `nil` for a skip, which leaves the last outcome.
     package var outcome: PollOutcome?
-    /// When the cycle succeeded, in the time that freshness is measured in; `nil` if it did not.
+    /// The time of success, by the clock that measures freshness; `nil` if the cycle failed.
     package var successAt: Timestamp?
-    /// When the schedule fires next; `nil` leaves what is stored.
+    /// The next run of the schedule; `nil` leaves the stored one.
     package var nextRun: Timestamp?
-    /// New rows, for the history.
+    /// The number of new rows, for the history.
     package var newRows = 0
-    /// One word of a closed set on why it failed, for the history.
+    /// The reason for a failure, for the history: one word of a fixed set.
     package var reason: String?
 
     package init(stream: StreamKey, runID: String, startedAt: Timestamp?, finishedAt: Timestamp, outcome: PollOutcome?)
@@ -59,7 +59,7 @@ package struct CycleRecord: Sendable, Hashable {
     }
 }
 
-/// One line of a stream's history.
+/// One entry of a stream's history.
 package struct HistoryEntry: Sendable, Hashable {
     package let runID: String
     package let startedAt: Timestamp

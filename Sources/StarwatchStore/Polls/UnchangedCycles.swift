@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Cycles that found nothing and are about to be stored together.
+/// Unchanged cycles that are about to be stored together.
 final class UnchangedCycles: Sendable {
     private let cycles = Mutex<[CycleRecord]>([])
 
-    /// - Returns: Whether it is the first since ``take()``, so that somebody has to be told.
+    /// - Returns: Whether it is the first since ``take()``, so that the caller must schedule the write.
     func add(_ cycle: CycleRecord) -> Bool {
         cycles.withLock { cycles in
             cycles.append(cycle)

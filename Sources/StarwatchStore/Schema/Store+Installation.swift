@@ -1,15 +1,15 @@
 import GRDB
 
-/// What makes this installation different from every other.
+/// The unique values of this installation.
 package struct Installation: Sendable, Hashable {
-    /// 32 hex digits; the seed of the splay.
+    /// 32 hexadecimal digits; the seed of the splay.
     package let instanceID: String
-    /// 32 random bytes: the key under which logs hash identities. Never logged.
+    /// A key of 32 random bytes, with which logs hash identities. Never logged.
     package let key: [UInt8]
 }
 
 extension Store {
-    /// The installation's id and key, made when the database was.
+    /// The installation's id and key, created with the database.
     package func installation() throws(StoreError) -> Installation {
         try direct(.read) { db in
             guard let row = try db.row("SELECT instance_id, installation_key FROM installation") else {

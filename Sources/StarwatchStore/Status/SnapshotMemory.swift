@@ -1,9 +1,9 @@
 import StarwatchCore
 import Synchronization
 
-/// The last snapshot, for as long as nothing was written that would change it: most scrapes follow no change.
+/// The last snapshot, valid until a write can change it. Most scrapes follow no change.
 ///
-/// Filled and emptied on the store's queue, in the order of the transactions; asked from anywhere.
+/// Written on the store's queue, in the order of the transactions; read from any thread.
 final class SnapshotMemory: Sendable {
     private struct Entry {
         let streams: [StreamKey]
@@ -26,7 +26,7 @@ final class SnapshotMemory: Sendable {
 }
 
 extension StoreOperation {
-    /// Whether a transaction of this kind may change what a snapshot shows.
+    /// Whether a transaction of this kind can change a snapshot.
     var changesSnapshot: Bool {
         switch self {
         case .log, .digest: false

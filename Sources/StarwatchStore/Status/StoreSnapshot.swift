@@ -4,11 +4,11 @@ package import StarwatchCore
 package struct FileSizes: Sendable, Hashable {
     package let database: Int
     package let wal: Int
-    /// What an unprivileged program can still write on the device.
+    /// The bytes that an unprivileged process can still write on the device.
     package let freeDisk: Int
 }
 
-/// One stream as `/metrics` and `status` show it.
+/// The state of one stream for `/metrics` and `status`.
 package struct StreamSnapshot: Sendable, Hashable {
     package let watermark: JWTID?
     package let fetchCursor: JWTID?
@@ -18,22 +18,22 @@ package struct StreamSnapshot: Sendable, Hashable {
     package let lastOutcome: PollOutcome?
     package let nextRun: Timestamp?
     package let lastNotifiedAt: Timestamp?
-    /// When the oldest pending row was stored; `nil` when there is none.
+    /// The creation time of the oldest pending row; `nil` if there is none.
     package let oldestPending: Timestamp?
     package let ledger: Ledger
-    /// Rows that are open or dead, by state; a state without rows is missing.
+    /// The number of open and dead rows by state. A state without rows has no entry.
     package let rows: [OutboxState: Int]
 }
 
-/// The store at one moment.
+/// The state of the store at one moment.
 package struct StoreSnapshot: Sendable, Hashable {
     package let identity: ActiveIdentity
-    /// The streams that were asked for and have ever been used.
+    /// The requested streams that were ever used.
     package let streams: [StreamKey: StreamSnapshot]
-    /// Rows of all streams: pending, claimed, delivered, dead, evicted; every one is there.
+    /// The number of rows of all streams: pending, claimed, delivered, dead, evicted. Every state has an entry.
     package let rows: [OutboxState: Int]
     package let ages: OutboxAges
-    /// When the next delivery under way may be tried; `nil` when there is none.
+    /// The time of the next delivery; `nil` if none is open.
     package let nextDeliveryAt: Timestamp?
     package let imbalance: LedgerImbalance
 }

@@ -1,6 +1,6 @@
-/// What is found by the name it stands under.
+/// Matches found by the name of a field, header or parameter.
 extension RedactionScanner {
-    /// Names in lower case without `_` and `-`, as hashes: a string for each field of each line would cost too much.
+    /// Hashes of the names in lower case without `_` and `-`. A string per field of each line would be too expensive.
     private static let didFields = hashes(of: [
         "activedid", "accountdid", "issuerdid", "agentdid", "subjectdid", "userdid", "did",
     ])
@@ -16,10 +16,10 @@ extension RedactionScanner {
     private static let cookies = hashes(of: ["cookie", "setcookie"])
     private static let longestName = 24
 
-    /// Whether a field of that name holds a DID.
+    /// Whether a field with that name contains a DID.
     static func holdsDID(_ name: String) -> Bool { didFields.contains(plain(name)) }
 
-    /// Whether a field of that name holds a token.
+    /// Whether a field with that name contains a token.
     static func holdsToken(_ name: String) -> Bool { tokenFields.contains(plain(name)) }
 
     private static func plain(_ name: String) -> UInt64 { name.utf8.reduce(into: hashSeed) { mix($1, into: &$0) } }
@@ -28,14 +28,14 @@ extension RedactionScanner {
 
     private static let hashSeed: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// FNV-1a over what counts of a name.
+    /// One step of FNV-1a, ignoring case, `_` and `-`.
     @inline(__always)
     private static func mix(_ byte: UInt8, into hash: inout UInt64) {
         if byte == 0x5F || byte == 0x2D { return }
         hash = (hash ^ UInt64(byte.isUppercaseLetter ? byte | 0x20 : byte)) &* 0x100_0000_01B3
     }
 
-    /// Whether what stands before a colon may be the end of a name that ``field(colon:next:)`` knows.
+    /// Whether the text before a colon can end a name that ``field(colon:next:)`` knows.
     @inline(__always)
     func isFieldName(before colon: Int) -> Bool {
         guard colon > 2 else { return false }
@@ -46,7 +46,7 @@ extension RedactionScanner {
         }
     }
 
-    /// The string value of a JSON field whose name says what it holds, or the value of such a header.
+    /// The string value of a JSON field or header with a sensitive name.
     func field(colon: Int, next: Int) -> Match? {
         guard next - colon == 1 else { return nil }
         var end = colon
@@ -72,7 +72,7 @@ extension RedactionScanner {
         var end = next
         while end < bytes.count {
             let unit = unit(at: end)
-            // An ampersand that is encoded more often than the equals sign is part of the value.
+            // An ampersand with more levels of encoding than the equals sign is part of the value.
             if unit.length <= next - equals || bytes[end] == 0x5C, Self.endsParameter(unit.value) { break }
             end += unit.length
         }
@@ -88,7 +88,7 @@ extension RedactionScanner {
         }
     }
 
-    /// A header's value: of credentials the scheme and what follows it, of cookies all to the end of the line.
+    /// A header's value: the credentials after a scheme, or the whole line for cookies.
     private func header(named name: UInt64, after start: Int) -> Match? {
         var start = start
         while start < bytes.count, bytes[start] == 0x20 { start += 1 }
@@ -108,10 +108,10 @@ extension RedactionScanner {
         return match(from: end + 1, to: run(from: end + 1, through: false), kind: .token)
     }
 
-    /// The inside of a string that begins after a position.
+    /// The content of a string that begins after a position.
     ///
-    /// - Parameter depth: How many backslashes its quotes have; a quote with fewer ends the string that all this is in.
-    ///   `nil` if any will do.
+    /// - Parameter depth: The number of backslashes before its quotes; `nil` accepts any. A quote with fewer
+    ///   backslashes ends the enclosing string.
     private func string(after position: Int, depth expected: Int?, kind: RedactionKind) -> Match? {
         var start = position
         while start < bytes.count, bytes[start] == 0x20 { start += 1 }
@@ -126,7 +126,7 @@ extension RedactionScanner {
         var backslashes = 0
         while end < bytes.count, bytes[end] != 0x0A {
             if bytes[end] == 0x22 {
-                // After an even number the quote is not escaped at all: it ends the outermost string.
+                // After an even number of backslashes the quote is not escaped and ends the outermost string.
                 if backslashes.isMultiple(of: 2) { break }
                 if backslashes <= depth {
                     end -= backslashes
@@ -145,16 +145,16 @@ extension RedactionScanner {
         return match(from: start, to: end, kind: kind)
     }
 
-    /// A match, unless it is empty or was made before.
+    /// A match; `nil` if it is empty, and without a kind if it is already redacted.
     private func match(from start: Int, to end: Int, kind: RedactionKind) -> Match? {
         guard end > start else { return nil }
         if holds(kind.replacement, from: start, to: end) { return Match(start: start, end: end, kind: nil) }
         return Match(start: start, end: end, kind: kind)
     }
 
-    /// The hash of the name that ends at a position; `nil` if there is none, or it is too long.
+    /// The hash of the name that ends at a position; `nil` if there is none, or it is too long to be known.
     private func name(endingAt end: Int) -> UInt64? {
-        // Most names end in two letters that no name of ours ends in; those are not worth a hash.
+        // Most names end in two letters that no known name ends in; hashing them would waste time.
         guard isEnding(before: end) else { return nil }
         var start = end
         while start > 0, Self.isBase64URL(bytes[start - 1]) {
@@ -168,7 +168,7 @@ extension RedactionScanner {
         return hash
     }
 
-    /// Whether two letters end one of the names above. What may stand within a name without counting is let through.
+    /// Whether the two letters before `end` end a known name. `_` and `-`, which names ignore, are accepted.
     @inline(__always)
     private func isEnding(before end: Int) -> Bool {
         guard end > 1 else { return false }

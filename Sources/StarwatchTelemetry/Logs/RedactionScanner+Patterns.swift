@@ -1,12 +1,12 @@
-/// What is found by its form.
+/// Matches found by their form.
 extension RedactionScanner {
-    /// A DID whose first colon this is: `did`, a method, an id, and a fragment or path if they follow.
+    /// The DID with its first colon at a position: `did`, a method, an identifier, and an optional fragment or path.
     func did(colon: Int, next: Int) -> Match? {
         guard let third = start(of: UInt8(ascii: "d"), before: colon),
             let second = start(of: UInt8(ascii: "i"), before: third),
             let letter = start(of: UInt8(ascii: "d"), before: second)
         else { return nil }
-        // In JSON the first letter may be the last digit of an escape: that stays whole, and the rest goes all the same.
+        // In JSON the first letter can be the last digit of an escape. The escape is kept; the rest is redacted.
         let first = endsEscape(at: letter) ? second : letter
         var position = next
         while position < bytes.count {
@@ -25,7 +25,7 @@ extension RedactionScanner {
             guard Self.isPartOfDID(unit.value) else { break }
             position += unit.length
         }
-        // A sentence's full stop or colon is not the DID's.
+        // A full stop or colon at the end belongs to the sentence, not to the DID.
         while position > idStart + 1, bytes[position - 1] == 0x2E || bytes[position - 1] == 0x3A { position -= 1 }
         guard position > idStart else { return nil }
         if holds("hash", from: next, to: methodEnd), colon.length == 1, isPseudonym(from: idStart, to: position) {
@@ -34,7 +34,7 @@ extension RedactionScanner {
         return Match(start: first, end: position, kind: .did)
     }
 
-    /// 16 hexadecimal digits in lower case (R-LOG-05).
+    /// Whether a range has 16 hexadecimal digits in lower case (R-LOG-05).
     func isPseudonym(from start: Int, to end: Int) -> Bool {
         end - start == 16 && bytes[start..<end].allSatisfy { $0.isDigit || (0x61...0x66).contains($0) }
     }
@@ -49,7 +49,7 @@ extension RedactionScanner {
         }
     }
 
-    /// What stands between `://` and `@`.
+    /// The text between `://` and `@`.
     func userInformation(colon: Int, next: Int) -> Match? {
         guard next < bytes.count else { return nil }
         let first = unit(at: next)
@@ -61,7 +61,7 @@ extension RedactionScanner {
         var end: Int?
         while position < bytes.count {
             let unit = unit(at: position)
-            // What is encoded more often than the slashes were is part of a name or password.
+            // A character with more levels of encoding than the slashes is part of a name or password.
             if unit.length <= second.length || bytes[position] == 0x5C {
                 if unit.value == UInt8(ascii: "@") { end = position }
                 if Self.endsAuthority(unit.value) { break }
@@ -81,7 +81,7 @@ extension RedactionScanner {
         }
     }
 
-    /// The token after `Bearer` and a space. The word stays.
+    /// The token after `Bearer` and a space. The word `Bearer` is kept.
     func bearerToken(space: Int, next: Int) -> Match? {
         guard space >= 6, bytes[space - 1] | 0x20 == UInt8(ascii: "r") else { return nil }
         guard zip(bytes[space - 6..<space], "bearer".utf8).allSatisfy({ $0 | 0x20 == $1 }) else { return nil }
@@ -94,7 +94,7 @@ extension RedactionScanner {
         return end > start ? Match(start: start, end: end, kind: .token) : nil
     }
 
-    /// The token68 of RFC 7235.
+    /// Whether a character belongs to the token68 of RFC 7235.
     private static func isPartOfToken(_ value: UInt8) -> Bool {
         if isBase64URL(value) { return true }
         switch value {
@@ -107,7 +107,8 @@ extension RedactionScanner {
         byte.isLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
-    /// A JWT whose first dot this is. It begins with `eyJ`, which is `{"`; cut off after the first dot it still counts.
+    /// The JWT with its first dot at a position. It begins with `eyJ`, the encoding of `{"`, and can be truncated after
+    /// the first dot.
     func jsonWebToken(dot: Int) -> Match? {
         guard dot + 1 < bytes.count, Self.isBase64URL(bytes[dot + 1]) else { return nil }
         var runStart = dot

@@ -1,11 +1,11 @@
-/// A quick look at a line that most probably holds nothing: 16 bytes at a time, with a closer look only where something
-/// could begin. It may see too much, and never too little; ``run()`` decides.
+/// A fast check for lines without a match, which most lines are. It examines 16 bytes at a time, and single bytes only
+/// where a match could begin. It can report a match where ``run()`` finds none, but never misses one.
 extension RedactionScanner {
-    /// 16 bytes. Swift compares the lanes of a `SIMD16<UInt8>` one by one, but adds words at once: the highest bit of
-    /// each byte is the answer to a question about it.
+    /// 16 bytes as two words. Swift compares the lanes of a `SIMD16<UInt8>` one by one, but adds words in one step. The
+    /// predicates below return their result in the highest bit of each byte.
     private typealias Block = SIMD2<UInt64>
 
-    /// Whether ``run()`` could find something to replace.
+    /// Whether ``run()`` could find a match.
     func mayFind() -> Bool {
         let end = bytes.count
         guard end > 16 else { return end > 0 }
@@ -20,7 +20,7 @@ extension RedactionScanner {
             position += 16
         }
         guard position < end else { return false }
-        // The rest, with zeros after it.
+        // The remaining bytes, padded with zeros.
         let missing = UInt128((position + 16 - end) * 8)
         let block = start.loadUnaligned(fromByteOffset: end - 16, as: UInt128.self) >> missing
         let before = start.loadUnaligned(fromByteOffset: end - 17, as: UInt128.self) >> missing
@@ -32,17 +32,17 @@ extension RedactionScanner {
         )
     }
 
-    /// Looks at the places in a block where something could begin.
+    /// Whether a match could begin in a block.
     @inline(__always)
     private func holdsSign(_ block: Block, before: Block, at position: Int, _ previousIsID: inout Bool) -> Bool {
         let low = block & Self.lowBits
         let lowBefore = before & Self.lowBits
-        // Beyond ASCII nothing begins.
+        // No match begins with a character beyond ASCII.
         let ascii = ~block & Self.highBits
 
         let isDigit = Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), low)
         let isCapital = Self.isIn(UInt8(ascii: "A")...UInt8(ascii: "Z"), low)
-        // Any 26 bytes hold two whole neighbours of the blocks of 8: a ULID is digits and capitals in both.
+        // Any 26 bytes contain two complete neighbouring words of 8 bytes. A ULID has digits and capitals in both.
         let isID = (isDigit | isCapital) & ascii
         if isID.x == Self.highBit, isID.y == Self.highBit || previousIsID { return true }
         previousIsID = isID.y == Self.highBit
@@ -60,7 +60,7 @@ extension RedactionScanner {
         return isAnySign(signs.x, at: position) || isAnySign(signs.y, at: position + 8)
     }
 
-    /// Whether what any of the bytes with a highest bit begins is something.
+    /// Whether a match begins at any of the bytes with their highest bit set.
     @inline(__always)
     private func isAnySign(_ signs: UInt64, at position: Int) -> Bool {
         var signs = signs
@@ -85,7 +85,7 @@ extension RedactionScanner {
         byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%")
     }
 
-    // MARK: - Questions about 16 bytes below 0x80
+    // MARK: - Predicates on 16 bytes below 0x80
 
     private static let highBit: UInt64 = 0x8080_8080_8080_8080
     private static var highBits: Block { Block(repeating: highBit) }
@@ -95,7 +95,7 @@ extension RedactionScanner {
     @inline(__always)
     private static func all(_ byte: UInt8) -> Block { Block(repeating: UInt64(byte) &* 0x0101_0101_0101_0101) }
 
-    /// Sets the highest bit of bytes that differ.
+    /// Sets the highest bit of bytes that differ from `byte`.
     @inline(__always)
     private static func isNot(_ byte: UInt8, _ low: Block) -> Block { (low ^ all(byte)) &+ lowBits }
 

@@ -1,9 +1,9 @@
-/// Characters as they may be spelled: plain, `%3A`, `%253A`, `\u003a`, `\\u003a`, `\/`.
+/// Decoding of characters: plain, `%3A`, `%253A`, `\u003a`, `\\u003a` and `\/`.
 extension RedactionScanner {
-    /// A character and how many bytes it takes. Beyond ASCII every value is 0xFF.
+    /// A character and its number of bytes. Every character beyond ASCII has the value 0xFF.
     typealias Unit = (value: UInt8, length: Int)
 
-    /// The character that begins at a position, which must exist. A backslash that spells none is itself.
+    /// The character at a valid position. A backslash that begins no escape stands for itself.
     @inline(__always)
     func unit(at position: Int) -> Unit {
         let byte = bytes[position]
@@ -15,7 +15,7 @@ extension RedactionScanner {
     private func percentUnit(at position: Int) -> Unit {
         guard var value = hexByte(at: position + 1) else { return (0x25, 1) }
         var length = 3
-        // An encoded percent sign begins a character that was encoded twice.
+        // An encoded percent sign begins a doubly encoded character.
         while value == 0x25, let inner = hexByte(at: position + length) {
             value = inner
             length += 2
@@ -34,7 +34,7 @@ extension RedactionScanner {
         return (0x5C, 1)
     }
 
-    /// Two hexadecimal digits, or `nil` if there are others, or none.
+    /// The byte of two hexadecimal digits; `nil` for other characters or the end of the line.
     func hexByte(at position: Int) -> UInt8? {
         guard position + 1 < bytes.count, let high = Self.hexDigit(bytes[position]),
             let low = Self.hexDigit(bytes[position + 1])
@@ -51,9 +51,9 @@ extension RedactionScanner {
         }
     }
 
-    /// Where a letter begins that ends before a position, however spelled and in either case; `nil` if another does.
+    /// The start of the plain or encoded letter that ends at a position, ignoring case; `nil` for another character.
     ///
-    /// It may lie in what was replaced already: what follows a replaced token may still be the rest of a DID.
+    /// The letter can be in text that is already replaced: a replaced token can be followed by the rest of a DID.
     func start(of letter: UInt8, before end: Int) -> Int? {
         guard end > 0 else { return nil }
         if bytes[end - 1] | 0x20 == letter { return end - 1 }
@@ -72,13 +72,13 @@ extension RedactionScanner {
         return start
     }
 
-    /// Whether a byte is the last digit of `\u0000`, and so not a letter.
+    /// Whether a byte is the last digit of an escape such as `\u0000`, and not a letter.
     func endsEscape(at position: Int) -> Bool {
         position >= 5 && bytes[position - 5] == 0x5C && bytes[position - 4] == UInt8(ascii: "u")
             && hexByte(at: position - 3) != nil && hexByte(at: position - 1) != nil
     }
 
-    /// How much of what looks like a word is the rest of an escape before it: `%3F`, `%253F`, `\n`, `\u0026`.
+    /// The number of bytes at a word's start that belong to an escape before it: `%3F`, `%253F`, `\n`, `\u0026`.
     func escapeLength(at start: Int, before end: Int) -> Int {
         guard start > 0, start < end else { return 0 }
         if bytes[start - 1] == 0x25, start + 2 <= end, let value = hexByte(at: start) {
@@ -95,7 +95,7 @@ extension RedactionScanner {
         return "nrtbf".utf8.contains(bytes[start]) ? 1 : 0
     }
 
-    /// Whether the bytes are exactly a text.
+    /// Whether the bytes in a range equal a text.
     func holds(_ text: String, from start: Int, to end: Int) -> Bool {
         end - start == text.utf8.count && zip(bytes[start..<end], text.utf8).allSatisfy(==)
     }

@@ -1,6 +1,6 @@
-/// One pass over one line. Words are skipped at the speed of a table; all work is done at the bytes between them.
+/// One pass over one line. A table lookup skips words; matches begin only at the bytes between them.
 struct RedactionScanner {
-    /// A stretch to be replaced; one without a kind is only passed over.
+    /// A range to replace. A match without a kind is skipped unchanged.
     struct Match {
         let start: Int
         let end: Int
@@ -11,7 +11,7 @@ struct RedactionScanner {
     private static let separator: UInt8 = 1
     private static let trigger: UInt8 = 2
 
-    /// For each byte: part of a word, between words, or between words and the sign of something to look at.
+    /// The class of each byte: part of a word, a separator, or a separator that can indicate a match.
     private static let classes: [UInt8] = {
         var classes = [UInt8](repeating: separator, count: 256)
         for byte in UInt8.min...UInt8.max where byte.isLetter || byte.isDigit || byte == 0x5F {
@@ -22,9 +22,9 @@ struct RedactionScanner {
     }()
 
     let bytes: UnsafeBufferPointer<UInt8>
-    /// While it runs.
+    /// The classes' memory. Valid only during ``run()``.
     private var classes = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// Everything before this is in the output.
+    /// The position up to which the input is in the output.
     private var flushed = 0
     private var output: [UInt8] = []
     private var counts = RedactionCounts()
@@ -33,7 +33,7 @@ struct RedactionScanner {
         self.bytes = bytes
     }
 
-    /// The redacted bytes, or `nil` if they are as they were.
+    /// Returns the redacted bytes; `nil` if nothing was replaced.
     mutating func run() -> (output: [UInt8], counts: RedactionCounts)? {
         Self.classes.withUnsafeBufferPointer { classes in
             self.classes = classes
@@ -62,7 +62,7 @@ struct RedactionScanner {
         return (output, counts)
     }
 
-    /// What the byte, or the spelled character that begins here, is the sign of.
+    /// The match indicated by the plain or encoded character at a position.
     func look(at position: Int) -> Match? {
         let unit = unit(at: position)
         let next = position + unit.length
@@ -75,11 +75,11 @@ struct RedactionScanner {
         }
     }
 
-    /// What a colon is the sign of.
+    /// The match indicated by a colon.
     @inline(__always)
     func colon(at position: Int, next: Int) -> Match? {
         let before = position > 0 ? bytes[position - 1] : 0
-        // A DID's last letter, or the last digit of its code.
+        // The last letter of `did`, or the last digit of its encoding, `%64`.
         if before | 0x20 == UInt8(ascii: "d") || before == UInt8(ascii: "4"),
             let match = did(colon: position, next: next)
         {
@@ -95,7 +95,7 @@ struct RedactionScanner {
 
     private mutating func replace(_ match: Match, with kind: RedactionKind) {
         let matchStart = max(match.start, flushed)
-        // What stands before is a word of its own from now on.
+        // The text before the match becomes a word of its own.
         var start = matchStart
         while start > flushed, matchStart - start <= 40, classes[Int(bytes[start - 1])] == Self.word { start -= 1 }
         checkWord(from: start, to: matchStart)
@@ -108,7 +108,8 @@ struct RedactionScanner {
 
     // MARK: - Ids
 
-    /// Replaces a word of 26 bytes that is an id. A word may begin with the rest of an escape, such as `\n` or `%2F`.
+    /// Replaces a word of 26 bytes that is an identifier. The word can follow the rest of an escape, such as `\n` or
+    /// `%2F`.
     private mutating func checkWord(from start: Int, to end: Int) {
         let before = start > flushed ? bytes[start - 1] : 0
         let skipped: Int
@@ -129,7 +130,7 @@ struct RedactionScanner {
         counts.id += 1
     }
 
-    /// `^[0-9A-HJKMNP-TV-Z]{26}$`
+    /// Whether the word matches `^[0-9A-HJKMNP-TV-Z]{26}$`.
     private func isULID(at start: Int) -> Bool {
         for byte in bytes[start..<start + 26] {
             guard byte.isDigit || byte.isUppercaseLetter else { return false }
@@ -141,7 +142,7 @@ struct RedactionScanner {
         return true
     }
 
-    /// `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$`
+    /// Whether the word matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$`.
     private func isCanonicalID(at start: Int) -> Bool {
         guard bytes[start + 10] == 0x5F, bytes[start + 17] == 0x5F else { return false }
         return bytes[start..<start + 10].allSatisfy(\.isDigit)

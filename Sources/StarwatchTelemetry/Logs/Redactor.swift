@@ -1,17 +1,17 @@
-/// What a redaction replaced. Also the values of the `kind` label.
+/// The kind of redacted data, and the values of the `kind` label.
 public enum RedactionKind: String, MetricLabel {
-    /// A DID, or the value of a field that holds one.
+    /// A DID, or the value of a field that contains a DID.
     case did
-    /// A claim's id, of either dialect.
+    /// A claim identifier of either dialect.
     case id
     /// A token, password or key.
     case token
 
-    /// `[REDACTED:did]`, `[REDACTED:id]`, `[REDACTED:token]`.
+    /// The text that replaces the data: `[REDACTED:did]`, `[REDACTED:id]` or `[REDACTED:token]`.
     public var replacement: String { "[REDACTED:\(rawValue)]" }
 }
 
-/// How many replacements of each kind were made.
+/// Number of replacements of each kind.
 public struct RedactionCounts: Sendable, Hashable {
     public var did = 0
     public var id = 0
@@ -39,26 +39,27 @@ public struct RedactionCounts: Sendable, Hashable {
     }
 }
 
-/// Replaces personal data and secrets in finished bytes, as the last stage before they leave (R-LOG-06, C-224, C-225).
+/// Replaces personal data and secrets in formatted bytes, as the last stage before output (R-LOG-06).
 ///
-/// It finds, in one pass (and one more over what it changed):
-/// - DIDs of every method, also with letters or colons spelled `%3A`, `%253a`, `\u003a`; the pseudonyms
-///   `did:hash:` with 16 hexadecimal digits stay;
-/// - ids of both dialects: words of exactly 26 bytes that are a ULID or `1234567890_abcdef_01234567`;
-/// - bearer tokens, JWTs without a scheme, user information in URLs, values of `token=`, `secret=`, `key=` and the like;
-/// - string values of JSON fields such as `activeDid` or `access_token`, also in JSON inside a JSON string.
+/// It finds:
+/// - DIDs of every method, including letters or colons encoded as `%3A`, `%253a` or `\u003a`. Pseudonyms, `did:hash:`
+///   with 16 hexadecimal digits, are kept.
+/// - Identifiers of both dialects: words of exactly 26 bytes that are a ULID or `1234567890_abcdef_01234567`.
+/// - Bearer tokens, JWTs without a scheme, user information in URLs, and values of parameters such as `token=`,
+///   `secret=` or `key=`.
+/// - String values of JSON fields such as `activeDid` or `access_token`, including JSON inside a JSON string.
 ///
-/// What was valid JSON stays valid. Redacting twice is redacting once. When in doubt it takes too much.
+/// Valid JSON stays valid. A second redaction changes nothing. In ambiguous cases it redacts too much.
 public struct Redactor: Sendable {
     public init() {}
 
     /// Redacts in place.
     ///
-    /// - Returns: What was replaced. If nothing was, the bytes are untouched and nothing was allocated.
+    /// - Returns: The number of replacements. If there are none, the bytes are unchanged and nothing was allocated.
     @discardableResult
     public func redact(_ bytes: inout [UInt8]) -> RedactionCounts {
         var total = RedactionCounts()
-        // A replacement can uncover what it hid, such as the `@` behind a DID's slashes: look again until nothing is left.
+        // A replacement can expose another match, such as the `@` after a DID's slashes, so the scan repeats.
         for _ in 0..<Self.maxPasses {
             guard let (output, counts) = pass(over: bytes) else { break }
             bytes = output
@@ -76,7 +77,7 @@ public struct Redactor: Sendable {
         }
     }
 
-    /// A redacted copy of a text.
+    /// Returns a redacted copy of a text.
     public func redacted(_ text: String) -> String {
         var bytes = Array(text.utf8)
         redact(&bytes)

@@ -1,16 +1,16 @@
-/// A label of a family, with all the values it can have.
+/// A label of a family with all its possible values.
 package struct CatalogueLabel: Sendable, Hashable {
     package let name: String
     package let values: [String]
 }
 
-/// A family as `starwatch metrics catalogue` lists it.
+/// An entry of `starwatch metrics catalogue`: one family.
 package struct CatalogueEntry: Sendable, Hashable {
     package let descriptor: MetricDescriptor
     package let labels: [CatalogueLabel]
-    /// The upper bounds of a histogram's buckets without +Inf; empty for other kinds.
+    /// The upper bounds of a histogram's buckets, without +Inf; empty for other kinds.
     package let bounds: [Double]
-    /// How many series it has on the page, buckets counted.
+    /// Number of series on the page, including buckets.
     package let seriesCount: Int
 
     init(_ family: MetricFamily) {
@@ -21,9 +21,9 @@ package struct CatalogueEntry: Sendable, Hashable {
     }
 }
 
-/// The catalogue in the forms the command line prints.
+/// The catalogue in the output formats of the command line.
 package enum CatalogueRenderer {
-    /// Columns padded for a terminal.
+    /// The catalogue as padded columns, for a terminal.
     package static func text(_ entries: [CatalogueEntry]) -> String {
         let rows = entries.map { entry in
             [
@@ -39,7 +39,7 @@ package enum CatalogueRenderer {
         }.joined()
     }
 
-    /// A table; line breaks and bars in cells are escaped.
+    /// The catalogue as a Markdown table. Line breaks and bars in cells are escaped.
     package static func markdown(_ entries: [CatalogueEntry]) -> String {
         let head =
             "| name | type | unit | labels | series | stability | help |\n| --- | --- | --- | --- | --- | --- | --- |\n"
@@ -57,7 +57,7 @@ package enum CatalogueRenderer {
             }.joined()
     }
 
-    /// One JSON array, an object a family.
+    /// The catalogue as a JSON array with one object per family.
     package static func json(_ entries: [CatalogueEntry]) -> String {
         var bytes: [UInt8] = []
         bytes.append(UInt8(ascii: "["))

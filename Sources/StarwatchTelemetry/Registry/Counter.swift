@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A count that only rises.
+/// A count that never decreases.
 package final class Counter: Sendable {
     private let count = Atomic<UInt64>(0)
     let exemplars: ExemplarSlots?
@@ -14,7 +14,7 @@ package final class Counter: Sendable {
         count.wrappingAdd(amount, ordering: .relaxed)
     }
 
-    /// Adds to the count and keeps the exemplar, if the family carries them.
+    /// Adds to the count and keeps the exemplar, if the family carries exemplars.
     package func increment(by amount: UInt64 = 1, exemplar: Exemplar?) {
         increment(by: amount)
         if let exemplar, let exemplars { exemplars.put(exemplar, value: Double(amount), at: 0) }

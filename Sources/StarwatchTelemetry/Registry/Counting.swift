@@ -1,6 +1,8 @@
-/// What only rises, and can be counted on from what another counted.
+/// A cumulative metric that can continue from another's value.
 protocol Counting: Sendable {
-    /// Adds all that `other` has counted, if it is of the same kind and shape.
+    /// Adds the total of `other`.
+    ///
+    /// A metric of another kind or with other buckets is ignored: a reload changed its definition, so it restarts at 0.
     func add(_ other: any Counting)
 }
 

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The run that an observation belongs to, shown beside the sample in OpenMetrics.
+/// The run of an observation, shown next to its sample in OpenMetrics.
 package struct Exemplar: Sendable, Hashable {
     package let runID: String
     /// Unix time in milliseconds.
     package let timestampMilliseconds: Int64
 
     /// - Parameters:
-    ///   - runID: Of letters, digits, `-` and `_`, so that it is neither an identifier of a person nor needs escapes.
-    ///   - timestampMilliseconds: Unix time of the observation.
-    /// - Returns: `nil` if the id has other characters, is empty, or would make the label set longer than the 128
-    ///   characters OpenMetrics allows.
+    ///   - runID: Letters, digits, `-` and `_`. These need no escapes, and exclude DIDs.
+    ///   - timestampMilliseconds: Unix time of the observation, in milliseconds.
+    /// - Returns: `nil` if the id is empty, has other characters, or makes the label set longer than OpenMetrics'
+    ///   limit of 128 characters.
     package init?(runID: String, atMilliseconds timestampMilliseconds: Int64) {
         let bytes = runID.utf8
         guard !bytes.isEmpty, bytes.count <= 128 - "run_id".utf8.count else { return nil }
@@ -20,7 +20,7 @@ package struct Exemplar: Sendable, Hashable {
     }
 }
 
-/// The latest exemplar of each sample. A lock of its own: only observations that bring an exemplar take it.
+/// The latest exemplar of each sample. It has its own lock, which only observations with an exemplar take.
 final class ExemplarSlots: Sendable {
     struct Entry: Sendable {
         let exemplar: Exemplar

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that rises and falls.
+/// A value that can increase and decrease.
 package final class Gauge: Sendable {
     private let bits = Atomic<UInt64>(Double(0).bitPattern)
 
@@ -10,12 +10,12 @@ package final class Gauge: Sendable {
         bits.store(value.bitPattern, ordering: .relaxed)
     }
 
-    /// 1 for true, 0 for false.
+    /// Sets 1 for true, 0 for false.
     package func set(_ flag: Bool) {
         set(flag ? 1 : 0)
     }
 
-    /// Adds, or with a negative amount subtracts.
+    /// Adds the amount, which can be negative.
     package func add(_ amount: Double) {
         bits.addDouble(amount)
     }
@@ -24,7 +24,7 @@ package final class Gauge: Sendable {
 }
 
 extension Atomic where Value == UInt64 {
-    /// Adds to the double whose bit pattern this is.
+    /// Adds to the double that this bit pattern represents.
     func addDouble(_ amount: Double) {
         var old = load(ordering: .relaxed)
         while true {

@@ -1,20 +1,23 @@
 import Synchronization
 
-/// Observations counted by size. Observing allocates nothing, unless an exemplar is kept, and takes a lock only for a
-/// value of more than 17,179 and once in half a million of others.
+/// Observations counted in buckets.
 ///
-/// The sum is exact to half a millionth for each observation.
+/// An observation allocates memory only for an exemplar. It takes a lock only for a value above 17,179, and to empty a
+/// bucket's cell, about once in half a million small observations.
+///
+/// The sum is exact to half a millionth per observation.
 package final class Histogram: Sendable {
-    /// The upper bounds of the buckets, ascending; that of the last bucket, +Inf, is left out.
+    /// The upper bounds of the buckets in ascending order, without the last one, +Inf.
     package let bounds: [Double]
-    // Plain memory: counting references to the cells took longer than counting. Bounds are written once, in init.
+    // Plain memory, because reference counting of the cells took longer than the observation. `nonisolated(unsafe)`
+    // because the limits are immutable after init and the cells are atomic.
     private nonisolated(unsafe) let limits: UnsafeMutablePointer<Double>
     private nonisolated(unsafe) let cells: UnsafeMutablePointer<Atomic<UInt64>>
     private let limitCount: Int
     private let totals: Mutex<Totals>
     let exemplars: ExemplarSlots?
 
-    /// What was in the cells when they were last emptied, and what never fitted into one.
+    /// The former contents of emptied cells, and the observations too large for a cell.
     private struct Totals {
         var counts: [UInt64]
         var millionths: UInt64 = 0
@@ -23,24 +26,25 @@ package final class Histogram: Sendable {
         var sum: Double { Double(millionths) / Cell.perUnit + others }
     }
 
-    /// A bucket's observations and their sum in one number, so that counting them is one atomic instruction.
+    /// A bucket's count and sum packed into one number, so that an observation is one atomic instruction.
     private enum Cell {
         static let perUnit = 1e6
         static let sumBits: UInt64 = 44
         static let one: UInt64 = 1 << sumBits
         static let sumMask = one - 1
-        /// What is larger goes to the totals: half of a sum has room for 512 of the others.
+        /// Upper bound of a cell's observations. Larger ones go to the totals: half of a sum has room for 512 of this
+        /// size.
         static let largest = Double(1 << 34) / perUnit
-        /// Either number is half full.
+        /// The bits that show a half full count or sum.
         static let isHalfFull: UInt64 = 1 << 63 | 1 << (sumBits - 1)
     }
 
     init(bounds: [Double], carriesExemplars: Bool = false) {
         precondition(
             !bounds.isEmpty && bounds.count <= 32 && bounds.allSatisfy(\.isFinite),
-            "1 to 32 finite bounds are needed."
+            "A histogram needs 1 to 32 finite bounds."
         )
-        precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "Bounds must ascend.")
+        precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "A histogram's bounds must ascend.")
         self.bounds = bounds
         limitCount = bounds.count
         limits = .allocate(capacity: bounds.count)
@@ -59,18 +63,18 @@ package final class Histogram: Sendable {
 
     /// Counts one observation.
     ///
-    /// Negative values count as 0, because a sum that falls would break rates; values that are not finite are dropped.
+    /// A negative value counts as 0, because a decreasing sum breaks rates. A value that is not finite is dropped.
     package func observe(_ value: Double) {
         _ = count(value)
     }
 
-    /// Counts one observation and keeps its exemplar, if the family carries them.
+    /// Counts one observation and keeps its exemplar, if the family carries exemplars.
     package func observe(_ value: Double, exemplar: Exemplar?) {
         guard let index = count(value), let exemplar, let exemplars else { return }
         exemplars.put(exemplar, value: max(value, 0), at: index)
     }
 
-    /// The bucket that was counted in; `nil` for a value that was dropped.
+    /// Counts one observation and returns its bucket; `nil` when the value was dropped.
     @inline(__always)
     private func count(_ value: Double) -> Int? {
         guard value.isFinite else { return nil }
@@ -103,9 +107,9 @@ package final class Histogram: Sendable {
         observe(Double(seconds) + Double(attoseconds) / 1e18, exemplar: exemplar)
     }
 
-    /// Reads everything at one moment: observations per bucket, not cumulative, the last being +Inf, and their sum.
+    /// Reads a consistent state: the observations of each bucket, not cumulative, the last being +Inf; and their sum.
     ///
-    /// Nothing is observed in `body`.
+    /// `body` must not observe a value.
     func read<Result>(_ body: (_ counts: [UInt64], _ sum: Double) throws -> Result) rethrows -> Result {
         try totals.withLock { totals in
             for index in 0...limitCount { empty(index, into: &totals) }
@@ -113,12 +117,14 @@ package final class Histogram: Sendable {
         }
     }
 
-    /// Observations per bucket, not cumulative; the last is +Inf.
+    /// Observations of each bucket, not cumulative; the last is +Inf.
     package var counts: [UInt64] { read { counts, _ in counts } }
 
     package var sum: Double { read { _, sum in sum } }
 
-    /// - Parameter counts: One for each bucket.
+    /// Adds the totals of another histogram with the same bounds.
+    ///
+    /// - Parameter counts: One count for each bucket.
     func add(counts: [UInt64], sum: Double) {
         totals.withLock { totals in
             for (index, count) in counts.enumerated() { totals.counts[index] += count }

@@ -1,4 +1,4 @@
-/// What a family counts in. Base units only.
+/// The unit of a family. Only base units exist.
 package enum MetricUnit: String, Sendable, CaseIterable {
     case none = ""
     case seconds
@@ -7,7 +7,7 @@ package enum MetricUnit: String, Sendable, CaseIterable {
     case ratio
     case requests
 
-    /// Whether OpenMetrics can name it: the unit must be the suffix of the family's name.
+    /// Whether the page can declare the unit: OpenMetrics requires the family's name to end in it.
     func isSuffix(of familyName: String) -> Bool {
         self != .none && familyName.hasSuffix("_" + rawValue)
     }
@@ -21,25 +21,25 @@ package enum MetricKind: String, Sendable, CaseIterable {
     case info
 }
 
-/// What operators may rely on.
+/// The stability guarantee of a family.
 package enum MetricStability: String, Sendable, CaseIterable {
-    /// Part of the contract set: never changes (R-TEL-01 to R-TEL-12).
+    /// Part of the contract: never changes (R-TEL-01 to R-TEL-12).
     case contract
-    /// On the catalogue: the name stays.
+    /// The name does not change.
     case stable
-    /// For looking inside: may change between versions.
+    /// A diagnostic that can change between versions.
     case detail
 }
 
-/// The name, kind, unit and help of a family of series. Written in the code, never made of data.
+/// The name, kind, unit and help of a family of series. They are literals in the code, never derived from data.
 package struct MetricDescriptor: Sendable, Hashable {
-    /// The family's name as the text format has it: counters with `_total`, infos with `_info`.
+    /// The family's name in the text format: counters end in `_total`, infos in `_info`.
     package let name: String
     package let kind: MetricKind
     package let unit: MetricUnit
     package let help: String
     package let stability: MetricStability
-    /// Whether samples may carry an exemplar. Others drop the exemplars they are given.
+    /// Whether samples can carry an exemplar; if not, exemplars are dropped.
     package let carriesExemplars: Bool
 
     package init(
@@ -60,7 +60,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         )
     }
 
-    /// For families that dependencies report, whose names are not known here, and for tests.
+    /// Creates a descriptor for a family of a dependency, whose name is only known at run time, or for a test.
     init(
         name: String,
         kind: MetricKind,
@@ -85,14 +85,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(
-            name,
-            kind: .counter,
-            unit: unit,
-            help: help,
-            stability: stability,
-            carriesExemplars: carriesExemplars
-        )
+        Self(name, kind: .counter, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
     }
 
     /// A gauge.
@@ -105,7 +98,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         Self(name, kind: .gauge, unit: unit, help: help, stability: stability)
     }
 
-    /// A histogram; in seconds unless said otherwise.
+    /// A histogram; in seconds by default.
     package static func histogram(
         _ name: StaticString,
         unit: MetricUnit = .seconds,
@@ -113,17 +106,10 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(
-            name,
-            kind: .histogram,
-            unit: unit,
-            help: help,
-            stability: stability,
-            carriesExemplars: carriesExemplars
-        )
+        Self(name, kind: .histogram, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
     }
 
-    /// A constant 1 whose labels say what is running; the name must end in `_info`.
+    /// A constant 1 whose labels describe the program; the name must end in `_info`.
     package static func info(
         _ name: StaticString,
         _ help: StaticString,
@@ -132,7 +118,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         Self(name, kind: .info, help: help, stability: stability)
     }
 
-    /// The name OpenMetrics gives the family: without `_total` and `_info`.
+    /// The family's name in OpenMetrics, without `_total` and `_info`.
     package var openMetricsName: String {
         switch kind {
         case .counter where name.hasSuffix("_total"): String(name.dropLast(6))
@@ -141,7 +127,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         }
     }
 
-    /// The names of the samples the family exposes.
+    /// The names of the family's samples.
     var sampleNames: [String] {
         kind == .histogram ? [name + "_bucket", name + "_sum", name + "_count"] : [name]
     }

@@ -1,23 +1,24 @@
-/// An enumeration whose cases are the values of a metric label. Conformance is one line: `extension E: MetricLabel {}`.
+/// An enumeration whose raw values are the values of a metric label. Conformance is one line:
+/// `extension E: MetricLabel {}`.
 ///
-/// The raw values are what is exposed. There is no other way to give a label a value than this and ``ConfiguredNames``,
-/// so that the number of series is a function of the configuration (R-TEL-14).
+/// Label values come only from such an enumeration or from ``ConfiguredNames``. The number of series is thus a function
+/// of the configuration (R-TEL-14).
 package protocol MetricLabel: CaseIterable, RawRepresentable, Sendable, Hashable where RawValue == String {}
 
-/// A closed list of names from the configuration, such as those of polls or sinks, made once at start.
+/// A closed list of names from the configuration, such as poll or sink names, created once at start.
 package struct ConfiguredNames: Sendable, Hashable {
-    /// How many configured names a list may hold, the fixed ones not counted.
+    /// Limit of configured names, not counting the fixed ones.
     package static let limit = 16
 
-    /// The names in order: first the fixed ones, then the configured ones.
+    /// All names: the fixed ones first, then the configured ones.
     package let all: [ConfiguredName]
 
-    /// Checks the names and fixes their order.
+    /// Validates the names.
     ///
     /// - Parameters:
     ///   - names: At most ``limit`` different names, each `[a-z][a-z0-9_]{0,62}`.
-    ///   - fixed: Names that exist in every configuration and stand first, such as `server` among circuit targets.
-    /// - Throws: ``TelemetryError`` with the position of the first name that does not fit.
+    ///   - fixed: Names that exist in every configuration, such as `server` among circuit targets.
+    /// - Throws: ``TelemetryError`` with the position of the first invalid name.
     package init(_ names: [String], after fixed: [StaticString] = []) throws(TelemetryError) {
         guard names.count <= Self.limit else { throw .tooManyNames(count: names.count) }
         var texts = fixed.map { "\($0)" }
@@ -29,12 +30,12 @@ package struct ConfiguredNames: Sendable, Hashable {
         all = texts.enumerated().map { ConfiguredName(text: $1, index: $0) }
     }
 
-    /// The name with that text, or `nil` if it was not configured.
+    /// The name with that text; `nil` if it is not configured.
     package subscript(_ text: String) -> ConfiguredName? {
         all.first { $0.text == text }
     }
 
-    /// Whether a text is `[a-z][a-z0-9_]{0,62}`.
+    /// Whether a text matches `[a-z][a-z0-9_]{0,62}`.
     package static func isValid(_ text: String) -> Bool {
         let bytes = text.utf8
         guard let first = bytes.first, bytes.count <= 63 else { return false }
@@ -42,7 +43,7 @@ package struct ConfiguredNames: Sendable, Hashable {
     }
 }
 
-/// One of the names of a ``ConfiguredNames``. Only such a list makes them.
+/// One name of a ``ConfiguredNames``. Only such a list creates it.
 package struct ConfiguredName: Sendable, Hashable, CustomStringConvertible {
     package let text: String
     let index: Int
@@ -50,7 +51,7 @@ package struct ConfiguredName: Sendable, Hashable, CustomStringConvertible {
     package var description: String { text }
 }
 
-/// A label with all its values: the only thing a family of series can be split by.
+/// A label with all its values, by which a family of series is split.
 package struct LabelDimension<Value: Sendable>: Sendable {
     package let name: String
     package let values: [String]
@@ -59,11 +60,11 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     /// A label whose values are the raw values of an enumeration.
     package init(_ name: StaticString, of type: Value.Type = Value.self) where Value: MetricLabel {
         let cases = Array(Value.allCases)
-        precondition(cases.count <= 64, "Label \(name) has more than 64 values.")
+        precondition(cases.count <= 64, "The label \(name) has more than 64 values.")
         self.name = "\(name)"
         values = cases.map(\.rawValue)
         if MemoryLayout<Value>.size == 1 {
-            // The one byte of a payload-less enum identifies the case: a table lookup instead of hashing its text.
+            // The single byte of an enum without payload identifies the case. A table lookup avoids hashing its text.
             var table = [UInt8](repeating: 0, count: 256)
             for (index, value) in cases.enumerated() {
                 table[withUnsafeBytes(of: value) { Int($0[0]) }] = UInt8(index)
@@ -78,16 +79,16 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     package init(_ name: StaticString, of names: ConfiguredNames) where Value == ConfiguredName {
         self.name = "\(name)"
         values = names.all.map(\.text)
-        indexOf = { [all = names.all] value in
+        indexOf = { [all = names.all, name] value in
             precondition(
                 value.index < all.count && all[value.index] == value,
-                "\(value) is not a name of this label's list."
+                "\(value) is not a value of the label \(name)."
             )
             return value.index
         }
     }
 
-    /// Where a value stands in ``values``. Traps for a name of another list.
+    /// The index of a value in ``values``. Traps for a name of another list.
     @inlinable func index(of value: Value) -> Int { indexOf(value) }
 
     var erased: CatalogueLabel { CatalogueLabel(name: name, values: values) }

@@ -1,4 +1,4 @@
-/// The rules a family must keep to be registered, after promlint and the OpenMetrics specification.
+/// The naming rules for families, based on promlint and the OpenMetrics specification.
 package enum MetricLint {
     private static let reservedSuffixes = ["_total", "_sum", "_count", "_bucket", "_created", "_info"]
     private static let kindWords: Set<String> = ["counter", "gauge", "histogram", "summary", "metric"]
@@ -9,32 +9,32 @@ package enum MetricLint {
         "milliseconds", "microseconds", "nanoseconds", "minutes", "hours", "days", "weeks", "kilobytes", "megabytes",
         "gigabytes", "kibibytes", "mebibytes", "gibibytes", "bits", "percent",
     ]
-    /// Names that service discovery or Prometheus itself puts on every series.
+    /// Labels that service discovery or Prometheus adds to every series.
     private static let targetLabels: Set<String> = [
         "le", "quantile", "job", "instance", "type", "region", "zone", "cluster", "env", "service", "stage", "team",
     ]
 
-    /// What is wrong with a family by itself; empty if nothing is.
+    /// The problems of one family; empty if there are none.
     package static func problems(of descriptor: MetricDescriptor, labels: [String] = []) -> [String] {
         let name = descriptor.name
         return nameProblems(of: name) + suffixProblems(of: descriptor) + unitProblems(of: descriptor)
             + helpProblems(of: descriptor.help).map { "\(name): \($0)" }
             + labels.flatMap(labelProblems(of:)).map { "\(name): \($0)" }
-            + (Set(labels).count == labels.count ? [] : ["\(name): a label stands twice"])
+            + (Set(labels).count == labels.count ? [] : ["\(name): duplicate label"])
             + exemplarProblems(of: descriptor)
     }
 
-    /// What is wrong with families beside each other: names or samples that two of them claim.
+    /// The conflicts of a family with others: names or samples that both claim.
     package static func clashes(of descriptor: MetricDescriptor, with others: [MetricDescriptor]) -> [String] {
         var claimed: [String: String] = [:]
         for other in others { _ = claim(other, in: &claimed) }
         return claim(descriptor, in: &claimed)
     }
 
-    /// Takes the family's names for it.
+    /// Claims the family's names.
     ///
-    /// - Parameter claimed: The family that has each name so far.
-    /// - Returns: Which names were taken, in order.
+    /// - Parameter claimed: The claimed names, each with its family.
+    /// - Returns: The conflicts with earlier claims, sorted.
     static func claim(_ descriptor: MetricDescriptor, in claimed: inout [String: String]) -> [String] {
         var clashes: Set<String> = []
         for name in claims(of: descriptor) {
@@ -45,7 +45,7 @@ package enum MetricLint {
         return clashes.sorted()
     }
 
-    /// Everything a reader may take for a part of the family, `_created` included.
+    /// All names that a reader can attribute to the family, including `_created`.
     private static func claims(of descriptor: MetricDescriptor) -> Set<String> {
         var names = Set(descriptor.sampleNames + [descriptor.name, descriptor.openMetricsName])
         if descriptor.kind == .counter || descriptor.kind == .histogram {
@@ -60,7 +60,7 @@ package enum MetricLint {
         let words = name.split(separator: "_").map(String.init)
         if words.count < 2 { problems.append("\(name): needs a prefix") }
         for word in words where kindWords.contains(word) {
-            problems.append("\(name): says its kind, \(word)")
+            problems.append("\(name): contains its kind, \(word)")
         }
         for word in words where otherUnits.contains(word) {
             problems.append("\(name): \(word) is not a base unit")
@@ -90,7 +90,7 @@ package enum MetricLint {
             problems.append("\(descriptor.name): a \(descriptor.kind.rawValue) must end in \(allowed)")
         }
         for suffix in reservedSuffixes where suffix != allowed && descriptor.openMetricsName.hasSuffix(suffix) {
-            problems.append("\(descriptor.name): a \(descriptor.kind.rawValue) must not have \(suffix)")
+            problems.append("\(descriptor.name): a \(descriptor.kind.rawValue) must not end in \(suffix)")
         }
         return problems
     }
@@ -98,7 +98,7 @@ package enum MetricLint {
     private static func unitProblems(of descriptor: MetricDescriptor) -> [String] {
         for unit in [MetricUnit.seconds, .bytes, .ratio] where descriptor.unit != unit {
             if unit.isSuffix(of: descriptor.openMetricsName) {
-                return ["\(descriptor.name): ends in \(unit.rawValue) but its unit is another"]
+                return ["\(descriptor.name): ends in \(unit.rawValue) but has another unit"]
             }
         }
         if descriptor.kind == .info, descriptor.unit != .none { return ["\(descriptor.name): an info has no unit"] }
@@ -106,14 +106,14 @@ package enum MetricLint {
     }
 
     private static func helpProblems(of help: String) -> [String] {
-        if help.isEmpty { return ["has no help"] }
-        if help.contains("\n") { return ["has a line break in its help"] }
+        if help.isEmpty { return ["the help is empty"] }
+        if help.contains("\n") { return ["the help contains a line break"] }
         return []
     }
 
     private static func labelProblems(of label: String) -> [String] {
         if !isWord(label) { return ["label \(label) must be lower-case words joined by _"] }
-        if targetLabels.contains(label) { return ["label \(label) collides with a target's label"] }
+        if targetLabels.contains(label) { return ["label \(label) conflicts with a target label of Prometheus"] }
         return []
     }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Events per second over the last 60 seconds, in bins of a second. Time is an argument.
+/// Events per second over the last 60 seconds, in bins of one second. The time is an argument.
 package final class WindowedRate: Sendable {
     package static let windowSeconds = 60
 
@@ -15,7 +15,7 @@ package final class WindowedRate: Sendable {
 
     /// Counts one event.
     ///
-    /// - Parameter milliseconds: When, on a clock of the caller's choice, the same for ``perSecond(atMilliseconds:)``.
+    /// - Parameter milliseconds: The time in milliseconds, on any clock that ``perSecond(atMilliseconds:)`` also uses.
     package func record(atMilliseconds milliseconds: Int64) {
         let second = milliseconds / 1000
         let index = Int(((second % 60) + 60) % 60)
@@ -25,7 +25,7 @@ package final class WindowedRate: Sendable {
         }
     }
 
-    /// The mean rate of the 60 seconds that end with the current one.
+    /// Returns the mean rate of the last 60 seconds, including the current one.
     package func perSecond(atMilliseconds milliseconds: Int64) -> Double {
         let second = milliseconds / 1000
         let count = bins.withLock { bins in

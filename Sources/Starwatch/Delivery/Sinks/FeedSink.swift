@@ -1,3 +1,5 @@
+package import StarwatchCore
+
 /// Keeps the last notifications for the control API, each once however often it is given.
 package struct FeedSink: NotificationSink {
     package let name: String
