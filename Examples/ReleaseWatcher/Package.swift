@@ -16,6 +16,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
+                .product(name: "StarwatchHTTP", package: "starwatch"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

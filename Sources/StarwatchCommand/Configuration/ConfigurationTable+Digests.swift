@@ -33,21 +33,20 @@ extension ConfigurationTable {
     }
 
     private static var example: [DigestOptions] {
-        DigestName("daily").map { name in
-            var digest = DigestOptions(name: name, fetch: FetchOptions(url: "https://example.org/daily.json"))
-            digest.times = ["08:00", "17:30"].compactMap(DayTime.init)
-            return [digest]
-        } ?? []
+        guard var digest = DigestOptions(named: "daily") else { return [] }
+        digest.content = .request(FetchOptions(url: "https://example.org/daily.json"))
+        digest.times = ["08:00", "17:30"].compactMap(DayTime.init)
+        return [digest]
     }
 
     private static func checkDigest(_ digest: DigestOptions, _ options: AgentOptions, _ section: SettingsField) {
-        let polls = options.polls.map(\.name)
-        if polls.contains(where: { $0.rawValue == digest.name.rawValue }) { section.report("is the name of a poll; choose a different one.") }
+        let polls = options.polls.map(\.name.rawValue)
+        if polls.contains(digest.name.rawValue) { section.report("is the name of a poll; choose a different one.") }
         if section.has("poll"), section.has("fetch") {
             section.report("cannot be combined with fetch; keep one of the two.", at: "poll")
         }
-        if let poll = digest.poll, !polls.contains(poll) {
-            let tail = Suggestion.tail(for: poll.rawValue, among: polls.map(\.rawValue))
+        if let poll = digest.poll, !polls.contains(poll.rawValue) {
+            let tail = Suggestion.tail(for: poll.rawValue, among: polls)
             section.report("is not one of the polls\(tail)", at: "poll")
         }
         if let fetch = digest.fetched, fetch.body != nil, fetch.method == .get {
@@ -91,7 +90,8 @@ extension ConfigurationTable {
 }
 
 extension DigestOptions: NamedOptions {
-    init(named name: DigestName) {
+    init?(named text: String) {
+        guard let name = DigestName(text) else { return nil }
         self.init(name: name, fetch: FetchOptions(url: ""))
     }
 

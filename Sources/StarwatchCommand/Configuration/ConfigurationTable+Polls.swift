@@ -58,7 +58,8 @@ extension PollOptions {
 }
 
 extension PollOptions: NamedOptions {
-    init(named name: PollName) {
-        self.init(name: name, kind: PollKind(rawValue: name.rawValue) ?? .starredProjects)
+    init?(named text: String) {
+        guard let name = PollName(text) else { return nil }
+        self.init(name: name, kind: PollKind(rawValue: text) ?? .starredProjects)
     }
 }

@@ -1,5 +1,6 @@
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 
 /// The table of every setting of the configuration file, in the order of the file.
 ///

@@ -94,8 +94,7 @@ extension Setting {
             parts.limit(parts.fields.count)
             root[keyPath: path] = parts.fields.compactMap { field in
                 if let problem = ValueRules.name(field.key) { return field.reject(problem) }
-                guard let name = Child.Name(field.key), let part = field.section else { return nil }
-                var child = Child(named: name)
+                guard let part = field.section, var child = Child(named: field.key) else { return nil }
                 settings.readAll(&child, from: part)
                 check(child, root, part)
                 return child
@@ -110,19 +109,13 @@ extension Setting {
 
 /// Options that the file gives a name.
 protocol NamedOptions {
-    associatedtype Name: ConfiguredPartName
+    associatedtype Name: CustomStringConvertible
+
     var name: Name { get }
-    init(named name: Name)
-}
 
-/// The name of a part of the file.
-protocol ConfiguredPartName: CustomStringConvertible {
-    /// `nil` unless `text` can be such a name.
-    init?(_ text: String)
+    /// `nil` unless the text is a name.
+    init?(named text: String)
 }
-
-extension PollName: ConfiguredPartName {}
-extension DigestName: ConfiguredPartName {}
 
 extension Array {
     /// Reads every setting, and reports the keys that none of them has.

@@ -22,7 +22,7 @@ enum YAMLDocument {
             .composer(let context, let problem, let mark, _):
             let around = context.map { " (\($0.text.trimmingSpaces))" } ?? ""
             let hints = ["any token": "; indent with spaces, not tabs", "alias": "; quote a value that starts with *"]
-            let hint = hints.first { problem.contains($0.key) }?.value ?? ""
+            let hint = hints.first { (problem + around).contains($0.key) }?.value ?? ""
             return ConfigurationProblem(
                 line: mark.line,
                 path: "",
