@@ -18,6 +18,8 @@ final class CurlTransfer {
     private var headBytes = 0
     private(set) var isHeadComplete = false
     private var body: [UInt8] = []
+    private lazy var isStream: Bool =
+        request.onBody != nil && easy.map { (200..<300).contains(starwatch_get_info($0).status) } ?? false
 
     init(
         id: UInt64,
@@ -71,6 +73,10 @@ final class CurlTransfer {
     /// Takes a piece of the decompressed body; `false` when it is more than the request allows, which ends the
     /// transfer. libcurl's own limit looks at `Content-Length` only, which a chunked or compressed body does not have.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if isStream, let onBody = request.onBody {
+            onBody(Array(bytes))
+            return true
+        }
         guard bytes.count <= request.maxResponseBytes - body.count else {
             isTooLarge = true
             body = []

@@ -17,17 +17,22 @@ package struct HTTPRequest: Sendable {
     package var headers: [(name: String, value: String)]
     /// Sent with POST and PUT only.
     package var body: [UInt8]?
-    /// The limit from the call to the last byte of the answer, waiting for a free place included (R-EP-14: 30 s).
-    package var timeout: Duration
+    /// The limit from the call to the last byte of the answer, waiting for a free place included (R-EP-14: 30 s);
+    /// `nil` for no limit.
+    package var timeout: Duration?
     /// The most bytes of the answer's body, after decompression (R-EP-14: 10 MiB).
     package var maxResponseBytes: Int
+    /// Takes the body of a 2xx answer piece by piece, which is then left out of the response and has no size limit.
+    ///
+    /// Called on the client's thread, so it must not wait.
+    package var onBody: (@Sendable (_ piece: [UInt8]) -> Void)?
 
     package init(
         method: Method = .get,
         url: String,
         headers: [(name: String, value: String)] = [],
         body: [UInt8]? = nil,
-        timeout: Duration = .seconds(30),
+        timeout: Duration? = .seconds(30),
         maxResponseBytes: Int = 10 * 1024 * 1024
     ) {
         self.method = method

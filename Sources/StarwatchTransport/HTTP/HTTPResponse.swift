@@ -18,6 +18,8 @@ package struct HTTPExchange: Sendable {
     package let measurements: HTTPMeasurements
     /// The answer's status, also where its body was too large or did not come whole; `nil` when no head came.
     package var status: Int?
+    /// The system's error of a connection that could not be made; `nil` for any other end or if it is not known.
+    package var connectErrno: Int32?
 
     package init(result: Result<HTTPResponse, HTTPError>, measurements: HTTPMeasurements, status: Int? = nil) {
         self.result = result
