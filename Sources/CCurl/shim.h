@@ -63,6 +63,7 @@ struct starwatch_transfer_info {
     long new_connections;
     long request_bytes;
     long header_bytes;
+    long system_errno;
     curl_off_t name_lookup;
     curl_off_t connect;
     curl_off_t tls;
@@ -79,6 +80,7 @@ static inline struct starwatch_transfer_info starwatch_get_info(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &info.new_connections);
     curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &info.request_bytes);
     curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &info.header_bytes);
+    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &info.system_errno);
     curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &info.name_lookup);
     curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &info.connect);
     curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &info.tls);

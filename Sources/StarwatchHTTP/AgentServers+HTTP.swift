@@ -27,7 +27,7 @@ extension AgentServers {
     )
 
     private static func httpServers(
-        of agent: any AgentControl,
+        of agent: any ServedAgent,
         _ options: AgentOptions,
         _ logger: Logger
     ) throws(HTTPServerError) -> Run {

@@ -1,5 +1,4 @@
 import Starwatch
-import StarwatchHTTP
 import Testing
 
 @testable import StarwatchCommand
@@ -106,9 +105,9 @@ import Testing
         #expect(code(.control(ControlError(.notFound, "x"))) == 1)
         #expect(code(.control(ControlError(.conflict, "x"))) == 1)
         #expect(code(.control(ControlError(.failed, "x"))) == 1)
-        #expect(code(.client(.unreachable(path: "/a", detail: "x"))) == 3)
-        #expect(code(.client(.hungUp)) == 1)
-        #expect(code(.client(.unintelligible)) == 1)
+        #expect(code(.control(ControlError(.unreachable, "x"))) == 3)
+        #expect(code(.control(ControlError(.hungUp, "x"))) == 1)
+        #expect(code(.control(ControlError(.unintelligible, "x"))) == 1)
         #expect(code(.degraded) == 1)
         #expect(code(.pollFailed) == 1)
     }

@@ -8,22 +8,43 @@ final class LoopbackServer: Sendable {
 
     /// Starts listening. `handler` runs on a thread per connection; the connection closes when it returns.
     init(_ handler: @escaping @Sendable (LoopbackConnection) -> Void) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) {
+        let listener = listener
+        let isBound = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(listener, $0, length) == 0 && listen(listener, 512) == 0 && getsockname(listener, $0, &length) == 0
             }
         }
-        guard code else { throw POSIXError(.EADDRNOTAVAIL) }
-        self.listener = listener
+        guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
         port = Int(UInt16(bigEndian: address.sin_port))
+        Self.accept(on: listener, handler)
+    }
+
+    /// Listens on a Unix socket.
+    init(socketPath: String, _ handler: @escaping @Sendable (LoopbackConnection) -> Void) throws {
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        port = 0
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socketPath.utf8) }
+        let listener = listener
+        let isBound = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 && listen(listener, 512) == 0
+            }
+        }
+        guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+        Self.accept(on: listener, handler)
+    }
+
+    private static func accept(on listener: Int32, _ handler: @escaping @Sendable (LoopbackConnection) -> Void) {
         Thread.detachNewThread {
             while true {
-                let socket = accept(listener, nil, nil)
+                let socket = Glibc.accept(listener, nil, nil)
                 // Only this thread closes the listener. If another thread closed it, its descriptor could be reused,
                 // and this thread would accept another listener's connections.
                 guard socket >= 0 else {

@@ -1,63 +1,71 @@
 package import StarwatchCore
 
-/// What the HTTP servers may ask of a running agent. The read-only server uses the first part only.
+/// The verbs of the control API, answered by the agent itself or by a ``ControlClient`` of a running one.
 package protocol AgentControl: NotificationControl {
-    /// The bytes of `/metrics`: see ``MetricsAnswer``.
-    func metrics(_ request: MetricsQuery) async -> MetricsAnswer
-    func status() async -> AgentStatus
-    /// Why the agent is not ready: `starting`, `draining`, `store_unavailable`, `signed_out`; empty when it is.
-    func notReady() async -> [String]
-    /// Whether local work progresses: the schedules are looked at, and the store answers.
-    func isHealthy() async -> Bool
-
-    // State-changing: on the control socket only.
-
-    /// Runs one cycle, with delivery and acknowledgement.
+    func status() async throws(ControlError) -> AgentStatus
+    /// Runs one cycle with delivery and acknowledgement, whatever the schedule says.
     ///
-    /// - Parameter unlessWithin: Skipped as `recent` if the poll had a success so lately; `nil` for a cycle in any case.
+    /// - Parameter unlessWithin: The poll is skipped as `recent` if its last success is younger; whole seconds. `nil`
+    ///   never skips.
     func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport
     /// The newest rows first.
     func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry]
-    /// A row and what every sink said about it.
+    /// A row with the result of every sink.
     func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry
-    /// Tries dead rows again: all of these, or none where one is not dead or not there.
+    /// Retries dead rows. If one of them does not exist or is not dead, none is retried.
+    ///
+    /// - Returns: The number of changed rows, as for the three below.
     func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int
-    /// Tries all dead rows again; `nil` means those of every poll.
+    /// Retries all dead rows of a poll; `nil` means every poll.
     func outboxRetryAll(poll: String?) async throws(ControlError) -> Int
-    /// Gives dead rows up: all of these, or none where one is not dead or not there.
+    /// Discards dead rows. If one of them does not exist or is not dead, none is discarded.
     func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int
-    /// Gives all dead rows up; `nil` means those of every poll.
+    /// Discards all dead rows of a poll; `nil` means every poll.
     func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int
     func identity() async throws(ControlError) -> IdentityReport
-    /// `nil` signs out.
+    /// Changes the active identity; `nil` signs out.
     func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport
-    /// Deletes an account that is not active, after 30 days in which it can come back.
+    /// Schedules the deletion of an account that is not active. Signing in within 30 days restores it.
     func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport
     func stars() async throws(ControlError) -> [String]
+    /// Changes the stars and returns all of them.
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String]
-    /// What the active identity had starred before it was changed, newest first.
+    /// The active identity's stars before each change of identity, newest first.
     func archivedStars() async throws(ControlError) -> [ArchivedStarsReport]
-    /// The configured digests, with what comes and what came.
+    /// The configured digests, with past and future occurrences.
     func digests() async throws(ControlError) -> [DigestReport]
-    /// Fetches a digest's content, whatever its times.
+    /// Fetches a digest's content now. Takes 12 s at most.
     func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport
-    /// Shows what there is of a digest, whatever its times.
+    /// Shows a digest's stored content now, after one attempt at every sink.
     func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport
     func reload() async throws(ControlError)
-    /// What the sink of kind `feed` keeps, the newest first.
+    /// The notifications that the sink of kind `feed` keeps, newest first.
     func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry]
-    /// What comes to the feed from now on, or after `sequence`.
-    func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader
 }
 
 extension AgentControl {
-    /// One cycle in any case.
+    /// Runs one cycle and never skips it as recent.
     package func runPoll(_ name: String) async throws(ControlError) -> PollReport {
         try await runPoll(name, unlessWithin: nil)
     }
 }
 
-/// What a scrape asked for.
+/// An agent that servers can serve: its verbs, and what only its own process can answer.
+package protocol ServedAgent: AgentControl {
+    /// The metrics page.
+    func metrics(_ request: MetricsQuery) async -> MetricsAnswer
+    /// The reasons why the agent is not ready: `starting`, `draining`, `store_unavailable`, `signed_out`; empty when it
+    /// is.
+    func notReady() async -> [String]
+    /// Returns whether local work progresses: the schedules are checked, and the store answers.
+    func isHealthy() async -> Bool
+    /// Follows the feed.
+    ///
+    /// - Parameter sequence: The sequence of the last notification before; `nil` for new ones only.
+    func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader
+}
+
+/// The parameters of a scrape.
 package struct MetricsQuery: Sendable {
     package var accept: String?
     /// Families or samples to keep; empty means all.
@@ -68,8 +76,9 @@ package struct MetricsQuery: Sendable {
     package init() {}
 }
 
+/// The answer to a scrape.
 package struct MetricsAnswer: Sendable {
-    /// 200, or 503 when too many scrapes are in flight or the time is up.
+    /// 200, or 503 when too many scrapes are in flight or the scrape timed out.
     package var status: Int
     package var contentType: String
     package var body: [UInt8]
@@ -86,7 +95,7 @@ package struct PollReport: Sendable, Codable, Hashable {
     package var poll: String
     /// `changed`, `unchanged`, `bootstrapped`, `deferred`, `failed`, or `skipped`.
     package var outcome: String
-    /// Why it was skipped, deferred or failed; `nil` otherwise.
+    /// The reason why the cycle was skipped, deferred or failed; `nil` otherwise.
     package var reason: String?
     package var runID: String
     package var fetched = 0
@@ -109,11 +118,11 @@ package struct PollReport: Sendable, Codable, Hashable {
     }
 }
 
-/// Which rows of the outbox to list, the newest first. What is `nil` does not restrict.
+/// A selection of outbox rows, newest first. `nil` does not restrict.
 package struct OutboxQuery: Sendable, Hashable {
     package var state: String?
     package var poll: String?
-    /// Rows with smaller ids only: the last id of the page before.
+    /// Only rows with smaller ids: the last id of the previous page.
     package var before: Int64?
     /// From 1 to ``OutboxEntry/listLimit``.
     package var limit = OutboxEntry.listLimit
@@ -121,9 +130,9 @@ package struct OutboxQuery: Sendable, Hashable {
     package init() {}
 }
 
-/// A row of the outbox, as its operator sees it. Given only over the control socket.
+/// A row of the outbox, as its operator sees it. Served only by the control API.
 package struct OutboxEntry: Sendable, Codable, Hashable {
-    /// The most rows that one list holds.
+    /// The maximum number of rows in a list.
     package static let listLimit = 1000
 
     package var id: Int64
@@ -135,18 +144,18 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var attempts: Int
     package var createdAt: String
     package var notificationID: String?
-    /// What every sink said about it; `nil` in lists.
+    /// The result of every sink; `nil` in lists.
     package var deliveries: [Delivery]?
 
-    /// What one sink said.
+    /// The result of one sink.
     package struct Delivery: Sendable, Codable, Hashable {
         package var sink: String
         /// `pending`, `ok`, `rejected`, `gone` or `cancelled`.
         package var state: String
         package var attempts: Int
-        /// How many of the attempts the sink refused.
+        /// The number of attempts that the sink rejected.
         package var rejections: Int
-        /// When it is tried next; `nil` when it is not.
+        /// The time of the next attempt; `nil` if there is none.
         package var nextAttemptAt: String?
         package var updatedAt: String
 
@@ -205,11 +214,12 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     }
 }
 
+/// The active identity.
 package struct IdentityReport: Sendable, Codable, Hashable {
-    /// `nil` when signed out. Given only over the control socket.
+    /// The DID; `nil` when signed out. Served only by the control API.
     package var did: String?
     package var generation: Int
-    /// The pseudonym logs use.
+    /// The identity's pseudonym in logs.
     package var pseudonym: String?
 
     package init(did: String?, generation: Int, pseudonym: String?) {
@@ -233,11 +243,11 @@ package struct IdentityRemovalReport: Sendable, Codable, Hashable {
 package struct StarsChange: Sendable, Codable, Hashable {
     package enum Operation: String, Sendable, Codable, CaseIterable {
         case set, add, remove
-        /// Adds what was last archived. The plan ids are not looked at.
+        /// Adds the stars that were archived last. The plan ids are ignored.
         case restore
-        /// Switches the polls of starred plans off. The plan ids are not looked at, and the stars stay.
+        /// Switches the polls of starred plans off. The plan ids are ignored, and the stars stay.
         case optOut = "opt_out"
-        /// Switches them on again.
+        /// Switches the polls on again.
         case optIn = "opt_in"
     }
 
@@ -255,7 +265,7 @@ package struct StarsChange: Sendable, Codable, Hashable {
     }
 }
 
-/// Stars of the active identity that a change of identity put away; kept for 30 days.
+/// Stars of the active identity that a change of identity archived. They are kept for 30 days.
 package struct ArchivedStarsReport: Sendable, Codable, Hashable {
     package var archivedAt: String
     package var planIDs: [String]
@@ -268,28 +278,5 @@ package struct ArchivedStarsReport: Sendable, Codable, Hashable {
     package init(archivedAt: String, planIDs: [String]) {
         self.archivedAt = archivedAt
         self.planIDs = planIDs
-    }
-}
-
-/// Why the agent did not do what it was asked. The message is one sentence that says what to do.
-package struct ControlError: Error, Sendable, Codable, Hashable {
-    package enum Kind: String, Sendable, Codable, CaseIterable {
-        /// There is no such poll, row or sink.
-        case notFound = "not_found"
-        /// The request makes no sense.
-        case invalid
-        /// It does not fit the state: a row that is not dead, an agent that is signed out.
-        case conflict
-        /// As much as it can do of this is being done already.
-        case busy
-        case failed
-    }
-
-    package var kind: Kind
-    package var message: String
-
-    package init(_ kind: Kind, _ message: String) {
-        self.kind = kind
-        self.message = message
     }
 }

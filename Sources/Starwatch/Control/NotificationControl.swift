@@ -1,21 +1,21 @@
 package import StarwatchCore
 
-/// What the control socket may ask about notifications.
+/// The verbs for notifications and shortlinks.
 package protocol NotificationControl: Sendable {
-    /// The active identity's, the newest first.
+    /// The active identity's notifications, newest first.
     func notificationList(_ query: NotificationQuery) async throws(ControlError) -> [NotificationEntry]
     func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry
-    /// Does what a person chose. The same again changes nothing.
+    /// Performs the action that a person chose. Repeating it changes nothing.
     func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport
     func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport
 }
 
-/// Which notifications to list, the newest first.
+/// A page of notifications, newest first.
 package struct NotificationQuery: Sendable, Hashable {
-    /// The most that one list holds.
+    /// The maximum number of notifications in a list.
     package static let listLimit = 1000
 
-    /// Only those after this one in the list: the `row` of the last one of the page before.
+    /// Only older notifications: the `row` of the last one on the previous page.
     package var before: Int64?
     /// From 1 to ``listLimit``.
     package var limit = 100
@@ -23,7 +23,7 @@ package struct NotificationQuery: Sendable, Hashable {
     package init() {}
 }
 
-/// A notification, as its reader sees it. Given only over the control socket.
+/// A notification, as its reader sees it. Served only by the control API.
 package struct NotificationEntry: Sendable, Codable, Hashable {
     package var row: Int64
     package var id: String
@@ -36,13 +36,13 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     package var body: String
     package var createdAt: String
     package var deepLink: String?
-    /// What can be done with it.
+    /// The actions that the notification offers.
     package var offers: [String]
-    /// What was done with it.
+    /// The actions that were performed.
     package var actions: [ActionReport]
-    /// The notification that this one repeats; `nil` for a first one.
+    /// The notification that this one repeats; `nil` for an original.
     package var repeats: String?
-    /// What every sink said about it; `nil` in lists.
+    /// The result of every sink; `nil` in lists.
     package var deliveries: [OutboxEntry.Delivery]?
 
     enum CodingKeys: String, CodingKey {
@@ -53,18 +53,18 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     }
 }
 
-/// What was done with a notification.
+/// An action that was performed on a notification.
 package struct ActionReport: Sendable, Codable, Hashable {
     package var notificationID: String
     package var action: NotificationAction
     package var doneAt: String
-    /// Whether it had been done before, so that nothing has changed now; `nil` in lists.
+    /// `true` if the action had been performed before, so nothing changed; `nil` in lists.
     package var already: Bool?
-    /// The notification that a snooze made.
+    /// The notification that a snooze created.
     package var repetition: String?
-    /// When that is delivered.
+    /// The repetition's delivery time.
     package var repeatsAt: String?
-    /// Where viewing leads.
+    /// The link that viewing opens.
     package var deepLink: String?
 
     enum CodingKeys: String, CodingKey {
@@ -77,7 +77,7 @@ package struct ActionReport: Sendable, Codable, Hashable {
     }
 }
 
-/// What a shortlink stands for.
+/// The changes behind a shortlink.
 package struct ShortlinkReport: Sendable, Codable, Hashable {
     package struct Target: Sendable, Codable, Hashable {
         package var jwtID: String

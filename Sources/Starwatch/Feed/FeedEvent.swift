@@ -1,8 +1,9 @@
-/// A server-sent event of the feed, as it comes to who follows.
+/// A server-sent event of the feed.
 package struct FeedEvent: Sendable, Hashable {
     /// The sequence; `nil` where the event has none.
     package var sequence: Int64?
-    /// `notification`; `gap` for some that are not kept any more; `message`, without data, for the place to go on from.
+    /// `notification`; `gap` for notifications that are no longer kept; `message`, without data, for the place to resume
+    /// from.
     package var name: String
     /// JSON.
     package var data: String
@@ -14,18 +15,16 @@ package struct FeedEvent: Sendable, Hashable {
     }
 }
 
-/// Reads server-sent events from pieces of text, wherever these are cut.
-package struct FeedEventParser {
-    /// The longest line taken: far more than a notification has.
+/// A parser of server-sent events that arrive in pieces of any length.
+struct FeedEventParser {
+    /// The maximum length of a line: far more than a notification has.
     static let lineLimitBytes = 16 * 1_048_576
 
     private var line: [UInt8] = []
     private var event = FeedEvent(sequence: nil, name: "message", data: "")
 
-    package init() {}
-
-    /// The events that `bytes` complete; `nil` where a line is too long to be one of ours.
-    package mutating func take(_ bytes: some Sequence<UInt8>) -> [FeedEvent]? {
+    /// Returns the events that `bytes` complete; `nil` if a line exceeds the maximum.
+    mutating func take(_ bytes: some Sequence<UInt8>) -> [FeedEvent]? {
         var events: [FeedEvent] = []
         for byte in bytes {
             guard byte == UInt8(ascii: "\n") else {

@@ -4,8 +4,7 @@ import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-extension Agent: AgentControl {
-    /// Runs one cycle with delivery and acknowledgement, whatever the schedule says.
+extension Agent: ServedAgent {
     package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
         try await counted(.pollRun) { () async throws(ControlError) in
             guard let poll = polls.first(where: { $0.name.rawValue == name }) else {
@@ -35,8 +34,8 @@ extension Agent: AgentControl {
         }
     }
 
-    /// Whether the poll had a success of the active identity so lately; one of the future, under a clock that was ahead,
-    /// does not count.
+    /// Returns whether the active identity's last success is younger than `time`. A future one, under a clock that was
+    /// ahead, does not count.
     private func hasSucceeded(_ poll: Poll, within time: Duration) async throws(ControlError) -> Bool {
         do throws(StoreError) {
             guard let did = try await store.activeIdentity().did else { return false }

@@ -18,12 +18,12 @@ public struct AgentServers: Sendable {
 
     /// Makes the servers for a run of the agent. They listen once they run.
     package var make:
-        @Sendable (_ agent: any AgentControl, _ options: AgentOptions, _ logger: Logger) throws(AgentError) -> Run
+        @Sendable (_ agent: any ServedAgent, _ options: AgentOptions, _ logger: Logger) throws(AgentError) -> Run
     /// Throws if servers with the `next` options could not listen. The `current` ones still do.
     package var check: @Sendable (_ next: AgentOptions, _ current: AgentOptions) async throws(AgentError) -> Void
 
     package init(
-        make: @escaping @Sendable (any AgentControl, AgentOptions, Logger) throws(AgentError) -> Run,
+        make: @escaping @Sendable (any ServedAgent, AgentOptions, Logger) throws(AgentError) -> Run,
         check: @escaping @Sendable (AgentOptions, AgentOptions) async throws(AgentError) -> Void
     ) {
         self.make = make

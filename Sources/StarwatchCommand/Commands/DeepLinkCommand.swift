@@ -35,7 +35,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
     private func target(of link: DeepLink) async throws(CommandError) -> DeepLinkTarget {
         guard case .shortlink(let shortlink) = link else { return DeepLinkTarget(link) }
         do throws(CommandError) {
-            let found = try await arguments.access.perform { agent throws(CommandError) in
+            let found = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.shortlinkShow(shortlink)
             }
             return DeepLinkTarget(found)

@@ -26,7 +26,7 @@ struct DigestsCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let digests = try await arguments.access.perform { agent throws(CommandError) in
+            let digests = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.digests()
             }
             try format.print(digests, DigestText.lines)
@@ -51,7 +51,7 @@ struct DigestsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let name = name
-            let report = try await arguments.access.perform { agent throws(CommandError) in
+            let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.fetchDigest(name)
             }
             try format.print(report, DigestText.line)
@@ -77,7 +77,7 @@ struct DigestsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let name = name
-            let report = try await arguments.access.perform { agent throws(CommandError) in
+            let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.showDigest(name)
             }
             try format.print(report, DigestText.line)

@@ -16,7 +16,7 @@ struct IdentityCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let report = try await arguments.access.perform { agent throws(CommandError) in
+            let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.identity()
             }
             try format.print(report, IdentityText.details)
@@ -49,7 +49,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
         func run() async throws {
             let did = did.flatMap(DID.init)
-            let report = try await arguments.access.perform { agent throws(CommandError) in
+            let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.setIdentity(did)
             }
             try format.print(report, IdentityText.details)
@@ -78,7 +78,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let did = DID(did) else { return }
-            let report = try await arguments.access.perform { agent throws(CommandError) in
+            let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.removeIdentity(did)
             }
             try format.print(report, IdentityText.removal)

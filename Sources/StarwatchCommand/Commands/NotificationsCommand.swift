@@ -38,7 +38,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             var query = NotificationQuery()
             query.before = before
             query.limit = limit
-            let found = try await arguments.access.perform { [query] agent throws(CommandError) in
+            let found = try await arguments.access.perform { [query] agent throws(ControlError) in
                 try await agent.notificationList(query)
             }
             try format.print(found, NotificationText.list)
@@ -59,7 +59,7 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id = id
-            let found = try await arguments.access.perform { agent throws(CommandError) in
+            let found = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.notificationShow(id)
             }
             try format.print(found, NotificationText.details)
@@ -95,7 +95,7 @@ struct NotificationsCommand: AsyncParsableCommand {
         func run() async throws {
             guard let action = NotificationAction(rawValue: action) else { return }
             let id = id
-            let report = try await arguments.access.perform { agent throws(CommandError) in
+            let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.notificationAct(id, action)
             }
             try format.print(report, NotificationText.line)

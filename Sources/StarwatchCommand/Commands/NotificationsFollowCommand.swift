@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Starwatch
 import StarwatchCore
-import StarwatchHTTP
 
 struct NotificationsFollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,10 +27,14 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
     func run() async throws {
         let agent = try arguments.access.running()
         let json = format.json
-        try await agent.followFeed(after: after) { event in
-            guard let line = Self.line(event, json: json) else { return }
-            // Not `print`, which keeps what goes into a pipe.
-            FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        do throws(ControlError) {
+            try await agent.followFeedAcrossRestarts(after: after) { event in
+                guard let line = Self.line(event, json: json) else { return }
+                // Not `print`, which buffers output into a pipe.
+                FileHandle.standardOutput.write(Data((line + "\n").utf8))
+            }
+        } catch {
+            throw CommandError.control(error)
         }
     }
 
@@ -50,34 +53,35 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
     }
 }
 
-extension RunningAgent {
-    /// How long an agent may take to come back.
+extension ControlClient {
+    /// The longest absence of an agent that restarts, in attempts a second apart.
     private static let patience = 30
 
-    /// Calls `body` with every event, also over restarts of the agent; ends only by an error.
-    func followFeed(after first: Int64?, _ body: (FeedEvent) -> Void) async throws(CommandError) {
+    /// Calls `body` with every event, also across restarts of the agent. Ends only by an error.
+    fileprivate func followFeedAcrossRestarts(
+        after first: Int64?,
+        _ body: (FeedEvent) -> Void
+    ) async throws(ControlError) {
         var last = first
         var tries = 0
         while true {
             let isFirst = tries == 0
-            do throws(ControlClientError) {
-                try await client.followFeed(after: last) { event in
+            do throws(ControlError) {
+                try await followFeed(after: last) { event in
                     last = event.sequence ?? last
                     tries = 1
                     body(event)
                 }
                 tries = 1
-            } catch .refused(let error) {
-                throw .control(error)
-            } catch .unreachable where !isFirst && tries <= Self.patience {
-                // It restarts.
-            } catch .hungUp where tries <= Self.patience {
-                // It stops, or reloads.
             } catch {
-                throw .client(error)
+                switch error.kind {
+                // The agent restarts, stops or reloads.
+                case .unreachable where !isFirst && tries <= Self.patience, .hungUp where tries <= Self.patience: break
+                default: throw error
+                }
             }
             tries += 1
-            do { try await Task.sleep(for: .seconds(1)) } catch { throw .client(.cancelled) }
+            do { try await Task.sleep(for: .seconds(1)) } catch { throw .cancelled }
         }
     }
 }

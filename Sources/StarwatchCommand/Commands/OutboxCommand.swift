@@ -54,7 +54,7 @@ struct OutboxCommand: AsyncParsableCommand {
             query.poll = poll
             query.before = before
             query.limit = limit
-            let rows = try await arguments.access.perform { [query] agent throws(CommandError) in
+            let rows = try await arguments.access.perform { [query] agent throws(ControlError) in
                 try await agent.outboxList(query)
             }
             try format.print(rows, OutboxText.list)
@@ -78,7 +78,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id = id
-            let row = try await arguments.access.perform { agent throws(CommandError) in
+            let row = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.outboxShow(id)
             }
             try format.print(row, OutboxText.details)
@@ -102,7 +102,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
-            let count = try await arguments.access.perform { agent throws(CommandError) in
+            let count = try await arguments.access.perform { agent throws(ControlError) in
                 guard let ids else { return try await agent.outboxRetryAll(poll: poll) }
                 return try await agent.outboxRetry(ids)
             }
@@ -126,7 +126,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
-            let count = try await arguments.access.perform { agent throws(CommandError) in
+            let count = try await arguments.access.perform { agent throws(ControlError) in
                 guard let ids else { return try await agent.outboxDiscardAll(poll: poll) }
                 return try await agent.outboxDiscard(ids)
             }

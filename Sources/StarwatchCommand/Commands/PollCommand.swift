@@ -26,7 +26,7 @@ struct PollCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (name, within) = (name, try recent())
-        let report = try await arguments.access.perform { agent throws(CommandError) in
+        let report = try await arguments.access.perform { agent throws(ControlError) in
             try await agent.runPoll(name, unlessWithin: within)
         }
         try format.print(report, PollReportText.line)

@@ -20,12 +20,12 @@ struct StarsCommand: AsyncParsableCommand {
 
         func run() async throws {
             if archived {
-                let archive = try await arguments.access.perform { agent throws(CommandError) in
+                let archive = try await arguments.access.perform { agent throws(ControlError) in
                     try await agent.archivedStars()
                 }
                 return try format.print(archive, ArchiveText.lines)
             }
-            let stars = try await arguments.access.perform { agent throws(CommandError) in try await agent.stars() }
+            let stars = try await arguments.access.perform { agent throws(ControlError) in try await agent.stars() }
             try StarsCommand.show(stars, format)
         }
     }
@@ -112,7 +112,7 @@ struct StarsCommand: AsyncParsableCommand {
         _ format: FormatArguments
     ) async throws {
         let change = StarsChange(operation: operation, planIDs: ids)
-        let stars = try await arguments.access.perform { agent throws(CommandError) in
+        let stars = try await arguments.access.perform { agent throws(ControlError) in
             try await agent.changeStars(change)
         }
         try show(stars, format)

@@ -15,7 +15,9 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var format: FormatArguments
 
     func run() async throws {
-        let status = try await arguments.access.running().status()
+        let agent = try arguments.access.running()
+        let status: AgentStatus
+        do throws(ControlError) { status = try await agent.status() } catch { throw CommandError.control(error) }
         print(try format.json ? JSONText.encode(status) : StatusText.page(status), terminator: format.json ? "\n" : "")
         if status.status == .degraded { throw CommandError.degraded }
     }

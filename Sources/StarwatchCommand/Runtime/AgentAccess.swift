@@ -1,15 +1,14 @@
 import Starwatch
-import StarwatchHTTP
 
 /// The way from a command to an agent.
 struct AgentAccess: Sendable {
-    /// `--config`, as it was given.
+    /// The value of `--config`.
     var config: String?
-    /// `--socket`, as it was given.
+    /// The value of `--socket`.
     var socket: String?
     var loader = ConfigurationLoader()
 
-    /// The configuration that `--config` or the usual places name.
+    /// Loads the configuration that `--config` or the usual places name.
     func configuration() throws(CommandError) -> LoadedConfiguration {
         guard let file = loader.find(config) else { throw .noConfiguration }
         do throws(ConfigurationFailure) {
@@ -19,7 +18,7 @@ struct AgentAccess: Sendable {
         }
     }
 
-    /// The configuration once more, for an agent that runs.
+    /// Loads the configuration again, for a running agent.
     ///
     /// - Throws: ``AgentError`` with the first problem and the number of others.
     func reloadedOptions() throws(AgentError) -> AgentOptions {
@@ -34,40 +33,46 @@ struct AgentAccess: Sendable {
         }
     }
 
-    /// The agent behind `--socket`, or behind the socket that the configuration names; it may not run.
-    func running() throws(CommandError) -> RunningAgent {
-        if let socket { return RunningAgent(socketPath: socket) }
-        return RunningAgent(socketPath: try configuration().options.control.socket)
+    /// Returns the agent behind `--socket` or behind the configured socket, whether or not it runs.
+    func running() throws(CommandError) -> ControlClient {
+        if let socket { return ControlClient(socketPath: socket) }
+        return ControlClient(socketPath: try configuration().options.control.socket)
     }
 
-    /// Does `work` through the running agent if there is one, else on the database, which is closed afterwards.
+    /// Does `work` with the running agent if there is one, else with an agent in the foreground, which is closed
+    /// afterwards.
     ///
-    /// `--socket` means that running agent and no other. A connection that was made and then failed is an error:
-    /// the agent may have done the work.
+    /// `--socket` means that running agent and no other. A failure after the connection was made is an error: the
+    /// agent may have done the work.
     func perform<Answer: Sendable>(
-        _ work: (any AgentOperations) async throws(CommandError) -> Answer
+        _ work: (any AgentControl) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {
-        if socket != nil { return try await work(running()) }
-        let options = try configuration().options
-        do throws(CommandError) {
-            return try await work(RunningAgent(socketPath: options.control.socket))
-        } catch .client(.unreachable) {
+        let options = socket == nil ? try configuration().options : nil
+        do throws(ControlError) {
+            return try await work(ControlClient(socketPath: socket ?? options?.control.socket ?? ""))
+        } catch {
+            guard error.kind == .unreachable, let options else { throw .control(error) }
             return try await performHere(options, work)
         }
     }
 
     private func performHere<Answer: Sendable>(
         _ options: AgentOptions,
-        _ work: (any AgentOperations) async throws(CommandError) -> Answer
+        _ work: (any AgentControl) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {
-        let agent = try await ForegroundAgent(options: options)
-        do throws(CommandError) {
+        let agent: Agent
+        do throws(AgentError) {
+            agent = try await Agent(options: options)
+        } catch {
+            throw .agent(error)
+        }
+        do throws(ControlError) {
             let answer = try await work(agent)
             await agent.close()
             return answer
         } catch {
             await agent.close()
-            throw error
+            throw .control(error)
         }
     }
 }

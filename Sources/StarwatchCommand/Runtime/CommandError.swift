@@ -1,37 +1,32 @@
 import Starwatch
-import StarwatchHTTP
 
-/// Why a command did not do what it was asked. Each has its exit code and its sentence.
+/// The failure of a command, with its exit code and its sentence.
 enum CommandError: Error, Sendable {
-    /// No file was named, and none is in the usual places.
+    /// No configuration file was named, and none is in the usual places.
     case noConfiguration
     case configuration(ConfigurationFailure)
-    /// Arguments that parse and still make no sense.
+    /// The arguments parse but make no sense.
     case usage(String)
     case agent(AgentError)
-    /// The agent refused.
+    /// The agent refused, or did not answer.
     case control(ControlError)
-    /// The agent did not answer.
-    case client(ControlClientError)
-    /// The agent answers and is degraded; what is wrong has been printed.
+    /// The agent is degraded. Its status has been printed.
     case degraded
-    /// A poll cycle failed; its report has been printed.
+    /// A poll cycle failed. Its report has been printed.
     case pollFailed
-    /// A digest's content could not be fetched; the report has been printed.
+    /// A digest's content could not be fetched. The report has been printed.
     case fetchFailed
 
     var exitCode: CommandExitCode {
         switch self {
         case .noConfiguration, .configuration, .usage: .usage
         case .agent(let error): error.kind == .configuration ? .usage : .failed
-        case .control(let error): error.kind == .invalid ? .usage : .failed
-        case .client(.unreachable): .unreachable
-        case .client: .failed
+        case .control(let error): CommandExitCode(error.kind)
         case .degraded, .pollFailed, .fetchFailed: .failed
         }
     }
 
-    /// What standard error gets: a sentence, or a line for each problem of the configuration.
+    /// The lines for standard error: a sentence, or a line for each problem of the configuration.
     var lines: [String] {
         switch self {
         case .noConfiguration:
@@ -43,13 +38,12 @@ enum CommandError: Error, Sendable {
         case .usage(let message): ["starwatch: \(message)"]
         case .agent(let error): ["starwatch: \(error.message)"]
         case .control(let error): ["starwatch: \(error.message)"]
-        case .client(let error): ["starwatch: \(error.description)"]
         case .degraded, .pollFailed, .fetchFailed: []
         }
     }
 }
 
-/// The exit codes, which are fixed.
+/// The exit codes, which scripts rely on.
 enum CommandExitCode: Int32, Sendable {
     case good = 0
     /// The operation failed, or the agent is degraded.
@@ -58,4 +52,12 @@ enum CommandExitCode: Int32, Sendable {
     case usage = 2
     /// The agent cannot be reached.
     case unreachable = 3
+
+    init(_ kind: ControlError.Kind) {
+        switch kind {
+        case .invalid: self = .usage
+        case .unreachable: self = .unreachable
+        case .notFound, .conflict, .busy, .failed, .hungUp, .unintelligible, .cancelled: self = .failed
+        }
+    }
 }

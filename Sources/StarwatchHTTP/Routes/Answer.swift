@@ -2,15 +2,15 @@ import FoundationEssentials
 import Hummingbird
 import Starwatch
 
-/// What a route answers.
+/// The answer of a route.
 struct Answer: Sendable {
     var status = 200
-    /// Those that every answer has, until a route says otherwise.
+    /// The headers; those of every answer unless a route changes them.
     var headers = Self.headersOfAll
     var body: [UInt8]
-    /// The next piece of what is written in place of ``body``; `nil` at its end.
+    /// Returns the next piece of a stream that replaces ``body``; `nil` at its end.
     var stream: (@Sendable () async -> String?)?
-    /// Called when the connection is closed, before the answer's end or after it.
+    /// Called when the connection closes, before or after the end of the answer.
     var whenClosed: (@Sendable () -> Void)?
 
     init(status: Int = 200, contentType: String, body: [UInt8]) {
@@ -33,7 +33,7 @@ struct Answer: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else {
-            // Only a number that is not finite gets here, and that is a mistake of ours.
+            // Only an infinite number can get here, and that is a defect of ours.
             return .error(500, "failed", "The answer cannot be written as JSON; please report this.")
         }
         return Answer(status: status, contentType: "application/json", body: Array(data))
@@ -50,14 +50,14 @@ struct Answer: Sendable {
             case .invalid: 400
             case .conflict: 409
             case .busy: 503
-            case .failed: 500
+            case .failed, .unreachable, .hungUp, .unintelligible, .cancelled: 500
             }
         return .error(status, error.kind.rawValue, error.message)
     }
 
-    /// A page whose own style and script may run, and no other.
+    /// An HTML page. Its policy lets only its own style and script run.
     ///
-    /// - Parameter canControl: Whether forms and scripts may speak to this server.
+    /// - Parameter canControl: Whether forms and scripts can send requests to this server.
     static func page(canControl: Bool, _ page: (_ nonce: String) -> HTML) -> Answer {
         var random = SystemRandomNumberGenerator()
         let nonce = String(random.next(), radix: 36) + String(random.next(), radix: 36)
@@ -66,7 +66,7 @@ struct Answer: Sendable {
         answer.headers[.contentSecurityPolicy] =
             "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; img-src data:; "
             + "base-uri 'none'; connect-src \(own); form-action \(own); frame-ancestors 'none'"
-        // Without a referrer a browser hides the form's origin too, which the control routes ask for.
+        // Without a referrer a browser also hides the form's origin, which the control routes require.
         if canControl { answer.headers[.referrerPolicy] = "same-origin" }
         return answer
     }

@@ -2,16 +2,18 @@ import FoundationEssentials
 import Hummingbird
 import Starwatch
 
-/// A request as routes see it.
+/// A request, as routes see it.
 struct Call: Sendable {
     var method: String
     /// The path's parts, percent-decoded.
     var path: [String]
-    /// In order; names may repeat.
+    /// The texts in the places of the route's parts in braces.
+    var arguments: [String] = []
+    /// The query's pairs in order; names may repeat.
     var query: [(name: String, value: String)]
-    /// Read by name, repeated ones are joined with a comma.
+    /// The headers. A repeated one is read as its values joined with a comma.
     var headers: HTTPFields
-    /// What the `Host` header says, or the address of a request for a proxy.
+    /// The `Host` header, or the host of an absolute target.
     var host: String?
     var body: [UInt8] = []
 
@@ -38,16 +40,16 @@ struct Call: Sendable {
         }
     }
 
-    /// What the body says, which must be JSON of `Body`.
+    /// The body, decoded from JSON.
     func decoded<Body: ControlBody>(_ type: Body.Type, form: String) throws(ControlError) -> Body {
         do {
             let (decoder, data) = (JSONDecoder(), Data(body))
-            // A field that was mistyped must not be passed over.
+            // A mistyped field must not be ignored.
             if Set(try decoder.decode([String: AnyValue].self, from: data).keys).isSubset(of: type.fields) {
                 return try decoder.decode(type, from: data)
             }
         } catch {
-            // The decoder's own text may quote the body.
+            // The decoder's message may quote the body.
         }
         throw ControlError(.invalid, "The body must be JSON of the form \(form).")
     }

@@ -1,53 +1,58 @@
 import Starwatch
 
-/// What a path can do, by method; `HEAD` is `GET` without the body.
-typealias Handlers = [String: @Sendable (Call) async throws(ControlError) -> Answer]
-
-/// A path of a server, and what it can do there.
+/// A verb of a server: a method, a path, and the work.
 struct Route: Sendable {
-    /// As the OpenAPI document writes it: `/api/v1/polls/{name}/run`. A part in braces takes any text but an empty one.
-    let path: String
-    private let parts: [String]
-    private let make: @Sendable (_ arguments: [String]) -> Handlers
+    typealias Handler = @Sendable (Call) async throws(ControlError) -> Answer
 
-    /// - Parameter make: Given what stands in the place of the parts in braces, in their order.
-    init(_ path: String, _ make: @escaping @Sendable (_ arguments: [String]) -> Handlers) {
+    /// The method. `HEAD` is `GET` without the body.
+    let method: String
+    /// The path as the OpenAPI document writes it: `/api/v1/polls/{name}/run`. A part in braces matches any text but an
+    /// empty one.
+    let path: String
+    let handler: Handler
+    private let parts: [String]
+
+    init(_ method: String, _ path: String, _ handler: @escaping Handler) {
+        self.method = method
         self.path = path
-        self.make = make
+        self.handler = handler
         parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }
 
-    init(_ path: String, _ handlers: Handlers) {
-        self.init(path) { _ in handlers }
+    /// A route that answers with a value as JSON.
+    static func json<Value: Encodable & Sendable>(
+        _ method: String,
+        _ path: String,
+        _ value: @escaping @Sendable (Call) async throws(ControlError) -> Value
+    ) -> Route {
+        Route(method, path) { call throws(ControlError) in .json(try await value(call)) }
     }
 
-    /// Without `HEAD`.
-    var methods: [String] { make(parts.filter(Self.isArgument)).keys.sorted() }
-
-    /// `nil`: the path is another one.
-    func handlers(for path: [String]) -> Handlers? {
+    /// The texts in the places of the parts in braces; `nil` if the path is another one.
+    func arguments(in path: [String]) -> [String]? {
         guard path.count == parts.count else { return nil }
         var arguments: [String] = []
         for (given, part) in zip(path, parts) {
-            if !Self.isArgument(part) {
-                guard given == part else { return nil }
-            } else if given.isEmpty {
-                return nil
-            } else {
+            if part.hasPrefix("{") {
+                guard !given.isEmpty else { return nil }
                 arguments.append(given)
+            } else if given != part {
+                return nil
             }
         }
-        return make(arguments)
+        return arguments
     }
-
-    private static func isArgument(_ part: String) -> Bool { part.hasPrefix("{") }
 }
 
 extension [Route] {
-    /// The first route of that path counts; `nil`: there is no such path.
-    func handlers(for path: [String]) -> Handlers? {
+    /// The routes of a path, by method, and its arguments; `nil` if there is no such path.
+    ///
+    /// If several paths match, the first one in the table counts.
+    func match(_ path: [String]) -> (handlers: [String: Route.Handler], arguments: [String])? {
         for route in self {
-            if let handlers = route.handlers(for: path) { return handlers }
+            guard let arguments = route.arguments(in: path) else { continue }
+            let same = filter { $0.path == route.path }
+            return (Dictionary(uniqueKeysWithValues: same.map { ($0.method, $0.handler) }), arguments)
         }
         return nil
     }

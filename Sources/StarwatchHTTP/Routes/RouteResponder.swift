@@ -2,9 +2,9 @@ import Hummingbird
 import NIOCore
 import Starwatch
 
-/// Finds the route of a request and answers it: 404 for no such path, 405 for a path that cannot do that.
+/// Finds the route of a request and runs it. An unknown path gets 404, another method 405.
 ///
-/// A table of our own in place of Hummingbird's router, which answers 404 to both.
+/// Hummingbird's router would answer 404 to both.
 struct RouteResponder: HTTPResponder {
     private let table: [Route]
     private let canControl: Bool
@@ -12,14 +12,14 @@ struct RouteResponder: HTTPResponder {
 
     /// - Parameters:
     ///   - control: `nil` on the read-only server.
-    ///   - access: `nil` asks nothing of the caller.
+    ///   - access: `nil` lets every caller in.
     init(read: ReadRoutes, control: ControlRoutes? = nil, access: AccessPolicy? = nil) {
         table = read.table + (control?.table ?? [])
         canControl = control != nil
         self.access = access
     }
 
-    /// The largest body taken. The largest one meant is a list of 1,000 plan identifiers.
+    /// The maximum length of a body. A list of 1,000 plan identifiers fits.
     static let bodyLimitBytes = 1_048_576
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
@@ -33,7 +33,7 @@ struct RouteResponder: HTTPResponder {
 
     private func answer(to request: Request, on channel: any Channel) async -> Answer {
         let head = request.head
-        // HTTP/1.1's Host is turned into the authority.
+        // Hummingbird turns the Host header of HTTP/1.1 into the authority.
         let host = head.headerFields[.host] ?? head.authority
         guard
             var call = Call(
@@ -48,10 +48,10 @@ struct RouteResponder: HTTPResponder {
         if let access {
             if let refusal = await access.refusal(of: call) { return refusal }
         } else if canControl, let refusal = AccessPolicy.foreignOrigin(of: call, schemes: ["http", "https"]) {
-            // Who forwards the socket to a port lets every page of a browser on that machine at it. A proxy may add TLS.
+            // A socket that is forwarded to a port is open to every page of a browser there. A proxy may add TLS.
             return refusal
         }
-        guard let handlers = table.handlers(for: call.path) else {
+        guard let (handlers, arguments) = table.match(call.path) else {
             return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
         }
         guard let handler = handlers[call.method == "HEAD" ? "GET" : call.method] else {
@@ -60,7 +60,8 @@ struct RouteResponder: HTTPResponder {
             answer.headers[.allow] = allowed.sorted().joined(separator: ", ")
             return answer
         }
-        // What reads takes no body; one that comes all the same is not kept.
+        call.arguments = arguments
+        // Reading takes no body, so one that a client sends is dropped.
         if call.method != "GET", call.method != "HEAD" {
             do {
                 let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
@@ -78,7 +79,7 @@ struct RouteResponder: HTTPResponder {
     }
 }
 
-/// What a responder knows of where a request came from.
+/// A request's context, with its connection.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel

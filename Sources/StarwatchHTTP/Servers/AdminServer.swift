@@ -17,7 +17,7 @@ package struct AdminServer: Service {
     ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
-        agent: any AgentControl,
+        agent: any ServedAgent,
         listen: String,
         dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),

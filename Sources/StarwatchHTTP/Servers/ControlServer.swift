@@ -23,7 +23,7 @@ package struct ControlServer: Service {
     ///   - dashboards: Where the dashboards are, for the page's link.
     ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
     package init(
-        agent: any AgentControl,
+        agent: any ServedAgent,
         socketPath: String,
         dashboards: String? = nil,
         shutdownGrace: Duration = .seconds(5),
@@ -46,7 +46,7 @@ package struct ControlServer: Service {
     ///   - dashboards: Where the dashboards are, for the page's link.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
-        agent: any AgentControl,
+        agent: any ServedAgent,
         listen: String,
         token: @escaping @Sendable () async throws -> String,
         dashboards: String? = nil,

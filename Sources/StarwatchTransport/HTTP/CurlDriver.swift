@@ -220,8 +220,8 @@ final class CurlDriver: @unchecked Sendable {
         let now = clock().monotonic
         var kept: [CurlTransfer] = []
         for transfer in waiting {
-            let left = transfer.request.timeout - (now - transfer.submittedAt.monotonic)
-            if left <= .zero {
+            let left = transfer.request.timeout.map { $0 - (now - transfer.submittedAt.monotonic) }
+            if let left, left <= .zero {
                 finish(transfer, with: .timeout)
             } else if active.count < options.maxInFlight {
                 start(transfer, timeout: left)
@@ -236,11 +236,14 @@ final class CurlDriver: @unchecked Sendable {
     private func pollLimitMilliseconds() -> Int32 {
         guard !waiting.isEmpty else { return 60_000 }
         let now = clock().monotonic
-        let next = waiting.map { $0.request.timeout - (now - $0.submittedAt.monotonic) }.min() ?? .zero
+        let deadlines = waiting.compactMap { transfer in
+            transfer.request.timeout.map { $0 - (now - transfer.submittedAt.monotonic) }
+        }
+        let next = deadlines.min() ?? .seconds(1)
         return Int32(clamping: min(max(next.wholeMilliseconds + 1, 1), 1000))
     }
 
-    private func start(_ transfer: CurlTransfer, timeout: Duration) {
+    private func start(_ transfer: CurlTransfer, timeout: Duration?) {
         guard let easy = idleHandles.popLast() ?? CurlHandle.make(options: options, anchors: anchors) else {
             finish(
                 transfer,
@@ -261,18 +264,20 @@ final class CurlDriver: @unchecked Sendable {
         var measurements = HTTPMeasurements(sentAt: transfer.submittedAt, receivedAt: now)
         var result = Result<HTTPResponse, HTTPError>.failure(error ?? .cancelled)
         var status: Int?
+        var connectErrno: Int32?
         if let easy = transfer.easy {
             let info = starwatch_get_info(easy)
             measurements.read(info, isComplete: error == nil)
             if info.status > 0 { status = info.status }
+            if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
             if error == nil { result = .success(transfer.response(status: info.status)) }
             curl_multi_remove_handle(multi, easy)
             CurlHandle.release(easy, of: transfer)
             idleHandles.append(easy)
         }
-        transfer.continuation.resume(
-            returning: HTTPExchange(result: result, measurements: measurements, status: status)
-        )
+        var exchange = HTTPExchange(result: result, measurements: measurements, status: status)
+        exchange.connectErrno = connectErrno
+        transfer.continuation.resume(returning: exchange)
     }
 }
 

@@ -36,6 +36,8 @@ enum CurlHandle {
             curl_easy_cleanup(easy)
             return nil
         }
+        if let path = options.socketPath { _ = starwatch_set_string(easy, CURLOPT_UNIX_SOCKET_PATH, path) }
+        if !options.keepsConnections { _ = starwatch_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
         _ = starwatch_set_callback(easy, CURLOPT_WRITEFUNCTION, starwatchReceiveBody)
         _ = starwatch_set_callback(easy, CURLOPT_HEADERFUNCTION, starwatchReceiveHeader)
         _ = starwatch_set_lookup_callback(easy, starwatchBeginLookup)
@@ -47,7 +49,7 @@ enum CurlHandle {
         _ easy: UnsafeMutableRawPointer,
         for transfer: CurlTransfer,
         options: HTTPClientOptions,
-        timeout: Duration
+        timeout: Duration?
     ) {
         let request = transfer.request
         let context = Unmanaged.passUnretained(transfer).toOpaque()
@@ -56,11 +58,13 @@ enum CurlHandle {
         _ = starwatch_set_pointer(easy, CURLOPT_HEADERDATA, context)
         _ = starwatch_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
         _ = starwatch_set_string(easy, CURLOPT_URL, request.url)
-        // 0 would mean no limit.
-        _ = starwatch_set_long(easy, CURLOPT_TIMEOUT_MS, Int(clamping: max(timeout.wholeMilliseconds, 1)))
-        let connectTimeout = min(options.connectTimeout, timeout)
+        // 0 means no limit.
+        let limit = timeout.map { Int(clamping: max($0.wholeMilliseconds, 1)) } ?? 0
+        _ = starwatch_set_long(easy, CURLOPT_TIMEOUT_MS, limit)
+        let connectTimeout = min(options.connectTimeout, timeout ?? options.connectTimeout)
         _ = starwatch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: max(connectTimeout.wholeMilliseconds, 1)))
-        _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(request.maxResponseBytes))
+        let sizeLimit = request.onBody == nil ? request.maxResponseBytes : 0
+        _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(sizeLimit))
         prepareHeadAndBody(easy, for: transfer)
     }
 

@@ -17,6 +17,8 @@ final class CurlTransfer {
     private var headBytes = 0
     private(set) var isHeadComplete = false
     private var body: [UInt8] = []
+    private lazy var isStream: Bool =
+        request.onBody != nil && easy.map { (200..<300).contains(starwatch_get_info($0).status) } ?? false
 
     init(
         id: UInt64,
@@ -72,6 +74,10 @@ final class CurlTransfer {
     ///
     /// - Returns: `false` beyond the request's size limit, which ends the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if isStream, let onBody = request.onBody {
+            onBody(Array(bytes))
+            return true
+        }
         guard bytes.count <= request.maxResponseBytes - body.count else {
             isTooLarge = true
             body = []

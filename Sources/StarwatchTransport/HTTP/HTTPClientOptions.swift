@@ -16,8 +16,20 @@ package struct HTTPClientOptions: Sendable {
     /// classifies a server that does not accept connections as a network failure.
     package var connectTimeout = Duration.seconds(10)
 
-    package init(caFile: String? = nil, pinnedPublicKey: String? = nil, maxInFlight: Int = 256) {
+    /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
+    /// or is sent twice.
+    package var keepsConnections = true
+    /// The Unix socket to connect to, whatever host a URL names; `nil` for TCP.
+    package var socketPath: String?
+
+    package init(
+        caFile: String? = nil,
+        pinnedPublicKey: String? = nil,
+        socketPath: String? = nil,
+        maxInFlight: Int = 256
+    ) {
         self.caFile = caFile
+        self.socketPath = socketPath
         self.pinnedPublicKey = pinnedPublicKey
         self.maxInFlight = maxInFlight
     }

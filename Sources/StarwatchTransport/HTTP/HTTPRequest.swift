@@ -18,17 +18,22 @@ package struct HTTPRequest: Sendable {
     package var headers: [(name: String, value: String)]
     /// The body; sent with POST and PUT only.
     package var body: [UInt8]?
-    /// Limit from the call to the last byte of the response, including the wait for a free slot; 30 s (R-EP-14).
-    package var timeout: Duration
+    /// Limit from the call to the last byte of the response, including the wait for a free slot; 30 s (R-EP-14). `nil`: no
+    /// limit.
+    package var timeout: Duration?
     /// Limit of the decompressed response body; 10 MiB (R-EP-14).
     package var maxResponseBytes: Int
+    /// Takes the body of a 2xx answer piece by piece, which is then left out of the response and has no size limit.
+    ///
+    /// Called on the client's thread, so it must not wait.
+    package var onBody: (@Sendable (_ piece: [UInt8]) -> Void)?
 
     package init(
         method: Method = .get,
         url: String,
         headers: [(name: String, value: String)] = [],
         body: [UInt8]? = nil,
-        timeout: Duration = .seconds(30),
+        timeout: Duration? = .seconds(30),
         maxResponseBytes: Int = 10 * 1024 * 1024
     ) {
         self.method = method

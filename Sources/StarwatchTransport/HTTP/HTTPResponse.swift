@@ -18,6 +18,8 @@ package struct HTTPExchange: Sendable {
     package let measurements: HTTPMeasurements
     /// The response's status, even if its body was too large or incomplete; `nil` when no head arrived.
     package var status: Int?
+    /// The system's error of a connection that could not be made; `nil` for any other end or if it is not known.
+    package var connectErrno: Int32?
 
     package init(result: Result<HTTPResponse, HTTPError>, measurements: HTTPMeasurements, status: Int? = nil) {
         self.result = result

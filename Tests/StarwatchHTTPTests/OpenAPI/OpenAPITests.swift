@@ -37,15 +37,15 @@ struct OpenAPITests {
     }
 
     @Test func everyRouteIsDescribedAndNothingElseIs() {
-        let routes = Self.table.flatMap { route in route.methods.map { "\($0) \(route.path)" } }
+        let routes = Self.table.map { "\($0.method) \($0.path)" }
         #expect(Set(routes).count == routes.count)
         #expect(routes.sorted() == document.operations.keys.sorted())
     }
 
     @Test func aRouteThatOverlapsAnotherComesAfterIt() {
-        for (index, route) in Self.table.enumerated() {
+        for route in Self.table {
             let path = route.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            #expect(Self.table.firstIndex { $0.handlers(for: path) != nil } == index, "\(route.path)")
+            #expect(Self.table.first { $0.arguments(in: path) != nil }?.path == route.path)
         }
     }
 
@@ -62,7 +62,7 @@ struct OpenAPITests {
         let kind =
             ((error["properties"] as? [String: Any])?["error"] as? [String: Any])?["properties"] as? [String: Any]
         let words = try #require((kind?["kind"] as? [String: Any])?["enum"] as? [String])
-        for known in ControlError.Kind.allCases { #expect(words.contains(known.rawValue)) }
+        for known in ControlError.Kind.answered { #expect(words.contains(known.rawValue)) }
     }
 
     @Test func everyOperationSaysWhoMayNotAndHasAnExample() {

@@ -9,23 +9,23 @@ import Testing
     }
 
     @Test func namesOfStrangersAreTextAndNotMarkup() {
-        let text = page([FakeAgent.notification(1), FakeAgent.notification(2, name: "\"><script>alert(1)</script>")])
+        let text = page([Sample.notification(1), Sample.notification(2, name: "\"><script>alert(1)</script>")])
         #expect(!text.contains("<Cleanup>"))
         #expect(text.contains("Creek &lt;Cleanup&gt; has been updated"))
         #expect(!text.contains("<script>"))
     }
 
     @Test func oneChangeIsInItsBodyAndManyAreListedUpToFive() {
-        let one = page([FakeAgent.notification(1)])
+        let one = page([Sample.notification(1)])
         #expect(!one.contains("<ul>"))
         #expect(one.contains("<a href=\"timesafari://projects/p%2F1/details?jwtId="))
-        let many = page([FakeAgent.notification(2)])
+        let many = page([Sample.notification(2)])
         #expect(many.split(separator: "<li>Creek &lt;Cleanup&gt;</li>", omittingEmptySubsequences: false).count == 6)
         #expect(many.contains("and 2 more"))
     }
 
     @Test func itGoesOnFromTheNewest() {
-        #expect(page([FakeAgent.notification(9), FakeAgent.notification(4)]).contains("data-latest=\"9\""))
+        #expect(page([Sample.notification(9), Sample.notification(4)]).contains("data-latest=\"9\""))
         #expect(page([]).contains("data-latest=\"0\""))
         #expect(page([]).contains("None yet."))
     }

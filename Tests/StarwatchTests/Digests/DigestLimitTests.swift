@@ -14,7 +14,7 @@ import Testing
         let seen = Mutex<[Duration]>([])
 
         func exchange(_ request: HTTPRequest) async -> HTTPExchange {
-            seen.withLock { $0.append(request.timeout) }
+            if let limit = request.timeout { seen.withLock { $0.append(limit) } }
             let now = StarwatchTransport.ClockReading(wall: ManualClock.start, monotonic: .zero)
             return HTTPExchange(
                 result: .failure(.timeout),

@@ -99,7 +99,7 @@ final class SimulatedNetwork: Sendable {
         let answeredAt = clock.boot
         switch fault {
         case .answerLost: return await wait(.milliseconds(20), then: .reset)
-        case .timeout: return await wait(request.timeout, then: .timeout)
+        case .timeout: return await wait(request.timeout ?? .zero, then: .timeout)
         case .oversized: return await wait(.milliseconds(20), then: .tooLarge)
         default: break
         }

@@ -64,7 +64,7 @@ final class Receiver: Sendable {
             return .fail(.reset, after: .milliseconds(5))
         case .sinkTimeout:
             if faults.number(.sinkTimeout, 0...1) == 0 { accept(request, isHeard: false) }
-            return .fail(.timeout, after: request.timeout)
+            return .fail(.timeout, after: request.timeout ?? .zero)
         case .sinkBusy: return .answer(503, headers: [("Retry-After", "\(faults.number(.sinkBusy, 0...90))")])
         case .sinkGone:
             state.value.isGone = true

@@ -1,0 +1,192 @@
+import FoundationEssentials
+package import StarwatchCore
+import StarwatchTransport
+
+/// A running agent behind its control socket. Every call uses a connection of its own.
+///
+/// There is no time limit, because a poll cycle takes as long as it takes; cancel the task to stop waiting. The
+/// agent then still finishes the call.
+package struct ControlClient: AgentControl {
+    let socketPath: String
+    private let http: Result<HTTPClient, HTTPError>
+
+    package init(socketPath: String) {
+        self.socketPath = socketPath
+        let time = SystemClock()
+        var options = HTTPClientOptions(socketPath: socketPath)
+        options.keepsConnections = false
+        do throws(HTTPError) {
+            let client = try HTTPClient(
+                options: options,
+                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+            )
+            http = .success(client)
+        } catch {
+            http = .failure(error)
+        }
+    }
+
+    package func status() async throws(ControlError) -> AgentStatus { try await get("/api/v1/status") }
+
+    package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
+        let query = unlessWithin.map { "?unless_within=\($0.components.seconds)" } ?? ""
+        return try await post("/api/v1/polls/\(Self.escape(name))/run" + query)
+    }
+
+    package func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
+        let fields = [
+            ("limit", "\(query.limit)"), ("state", query.state), ("poll", query.poll),
+            ("before", query.before.map(String.init)),
+        ]
+        return try await get(Self.target("/api/v1/outbox", fields), as: OutboxListing.self).entries
+    }
+
+    package func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry {
+        try await get("/api/v1/outbox/\(id)")
+    }
+
+    package func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int {
+        try await post("/api/v1/outbox/retry", RowSelection(ids: ids), as: ChangeCount.self).changed
+    }
+
+    package func outboxRetryAll(poll: String?) async throws(ControlError) -> Int {
+        try await post("/api/v1/outbox/retry", RowSelection(allOf: poll), as: ChangeCount.self).changed
+    }
+
+    package func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
+        try await post("/api/v1/outbox/discard", RowSelection(ids: ids), as: ChangeCount.self).changed
+    }
+
+    package func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int {
+        try await post("/api/v1/outbox/discard", RowSelection(allOf: poll), as: ChangeCount.self).changed
+    }
+
+    package func identity() async throws(ControlError) -> IdentityReport { try await get("/api/v1/identity") }
+
+    package func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport {
+        try await call(.put, "/api/v1/identity", IdentityChange(did: did?.rawValue))
+    }
+
+    package func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport {
+        try await post("/api/v1/identity/remove", IdentityRemoval(did: did.rawValue))
+    }
+
+    package func stars() async throws(ControlError) -> [String] {
+        try await get("/api/v1/stars", as: StarsListing.self).planIDs
+    }
+
+    package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
+        try await post("/api/v1/stars", change, as: StarsListing.self).planIDs
+    }
+
+    package func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {
+        try await get("/api/v1/stars/archived", as: StarsArchive.self).archived
+    }
+
+    package func digests() async throws(ControlError) -> [DigestReport] {
+        try await get("/api/v1/digests", as: DigestListing.self).digests
+    }
+
+    package func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport {
+        try await post("/api/v1/digests/\(Self.escape(name))/fetch")
+    }
+
+    package func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport {
+        try await post("/api/v1/digests/\(Self.escape(name))/show")
+    }
+
+    package func reload() async throws(ControlError) { _ = try await post("/api/v1/reload", as: ReloadAnswer.self) }
+
+    package func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry] {
+        let fields = [("limit", "\(query.limit)"), ("before", query.before.map(String.init))]
+        return try await get(Self.target("/api/v1/notifications", fields), as: FeedListing.self).notifications
+    }
+
+    package func notificationList(_ query: NotificationQuery) async throws(ControlError) -> [NotificationEntry] {
+        let fields = [("limit", "\(query.limit)"), ("before", query.before.map(String.init))]
+        let target = Self.target("/api/v1/notifications/sent", fields)
+        return try await get(target, as: NotificationListing.self).notifications
+    }
+
+    package func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry {
+        try await get("/api/v1/notifications/\(Self.escape(id))")
+    }
+
+    package func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport
+    {
+        try await post("/api/v1/notifications/\(Self.escape(id))/actions/\(action.rawValue)")
+    }
+
+    package func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport {
+        try await get("/api/v1/shortlinks/\(shortlink.rawValue)")
+    }
+
+    // MARK: - HTTP
+
+    /// The largest answer taken; an outbox of 10,000 rows is below 4 MiB.
+    static let answerLimitBytes = 64 * 1_048_576
+
+    private func get<Answer: Decodable>(
+        _ target: String,
+        as type: Answer.Type = Answer.self
+    ) async throws(ControlError) -> Answer {
+        try await call(.get, target, as: type)
+    }
+
+    private func post<Answer: Decodable>(
+        _ target: String,
+        _ body: (any Encodable & Sendable)? = nil,
+        as type: Answer.Type = Answer.self
+    ) async throws(ControlError) -> Answer {
+        try await call(.post, target, body, as: type)
+    }
+
+    private func call<Answer: Decodable>(
+        _ method: HTTPRequest.Method,
+        _ target: String,
+        _ body: (any Encodable & Sendable)? = nil,
+        as type: Answer.Type = Answer.self
+    ) async throws(ControlError) -> Answer {
+        var request = request(method, target)
+        if let body, let bytes = try? JSONEncoder().encode(body) {
+            request.headers.append(("Content-Type", "application/json"))
+            request.body = Array(bytes)
+        }
+        let response = try response(of: await client().exchange(request))
+        guard let value = try? JSONDecoder().decode(type, from: Data(response.body)) else { throw .unintelligible }
+        return value
+    }
+
+    func client() throws(ControlError) -> HTTPClient {
+        do throws(HTTPError) { return try http.get() } catch { throw ControlError(.failed, error.description) }
+    }
+
+    func request(_ method: HTTPRequest.Method, _ target: String) -> HTTPRequest {
+        HTTPRequest(
+            method: method,
+            url: "http://localhost" + target,
+            headers: [("Accept", "application/json"), ("Connection", "close")],
+            timeout: nil,
+            maxResponseBytes: Self.answerLimitBytes
+        )
+    }
+
+    private static func target(_ path: String, _ fields: [(name: String, value: String?)]) -> String {
+        let pairs = fields.compactMap { field in field.value.map { "\(field.name)=\(escape($0))" } }
+        return path + "?" + pairs.joined(separator: "&")
+    }
+
+    /// Percent-encodes everything but RFC 3986's unreserved bytes.
+    static func escape(_ text: String) -> String {
+        var escaped = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 48...57, 65...90, 97...122, 45, 46, 95, 126: escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let hex = String(byte, radix: 16, uppercase: true)
+                escaped += hex.count == 1 ? "%0" + hex : "%" + hex
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,34 @@
+/// Why an agent did not do what a caller asked. The message is one sentence that says what to do.
+package struct ControlError: Error, Sendable, Hashable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The poll, row, sink, notification or identity does not exist.
+        case notFound = "not_found"
+        /// The request makes no sense.
+        case invalid
+        /// The request does not fit the state: a row that is not dead, an agent that is signed out.
+        case conflict
+        /// The agent already does as much of this as it can.
+        case busy
+        case failed
+
+        /// No agent listens on the socket, or this user may not open it.
+        case unreachable
+        /// The agent closed the connection before it answered.
+        case hungUp = "hung_up"
+        /// The answer is not one of an agent of this version.
+        case unintelligible
+        /// The caller's task was cancelled.
+        case cancelled
+
+        /// The kinds that an agent answers with. The others are found by its client.
+        package static let answered: [Kind] = [.notFound, .invalid, .conflict, .busy, .failed]
+    }
+
+    package var kind: Kind
+    package var message: String
+
+    package init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}

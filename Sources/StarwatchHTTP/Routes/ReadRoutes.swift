@@ -1,0 +1,69 @@
+import Hummingbird
+import Starwatch
+import StarwatchTelemetry
+
+/// The routes that change nothing and contain no personal data.
+struct ReadRoutes: Sendable {
+    let agent: any ServedAgent
+    /// The URL of the dashboards, which the page links to.
+    var dashboards: String?
+    /// Whether the same server has the ``ControlRoutes``.
+    var canControl = false
+
+    var table: [Route] {
+        [
+            Route("GET", "/") { _ throws(ControlError) in try await statusPage() },
+            Route("GET", "/help") { _ throws(ControlError) in helpPage },
+            Route("GET", "/metrics") { call throws(ControlError) in await metrics(call) },
+            Route("GET", "/-/healthy") { _ throws(ControlError) in healthy(await agent.isHealthy()) },
+            Route("GET", "/-/ready") { _ throws(ControlError) in ready(await agent.notReady()) },
+            .json("GET", "/api/v1/status") { _ throws(ControlError) in try await agent.status() },
+        ]
+    }
+
+    private func statusPage() async throws(ControlError) -> Answer {
+        let status = try await agent.status()
+        return .page(canControl: canControl) {
+            StatusPage(status: status, canControl: canControl, dashboards: dashboards).html(nonce: $0)
+        }
+    }
+
+    private var helpPage: Answer {
+        .page(canControl: canControl) {
+            HelpPage(canControl: canControl, dashboards: dashboards).html(nonce: $0)
+        }
+    }
+
+    /// The size in bytes below which compressing costs more than it saves.
+    private static let gzipMinimum = 4096
+
+    private func metrics(_ call: Call) async -> Answer {
+        var query = MetricsQuery()
+        query.accept = call.headers[.accept]
+        query.names = call.query.filter { $0.name == "name[]" }.map(\.value)
+        if let text = call.headers[.scrapeTimeout] {
+            // Prometheus writes a decimal. A malformed one must not fail the scrape.
+            if let seconds = Double(text), seconds > 0, seconds <= 86_400 { query.scrapeTimeout = .seconds(seconds) }
+        }
+        let metrics = await agent.metrics(query)
+        var answer = Answer(status: metrics.status, contentType: metrics.contentType, body: metrics.body)
+        answer.headers[.vary] = "Accept, Accept-Encoding"
+        if metrics.body.count >= Self.gzipMinimum, ContentNegotiation.acceptsGzip(call.headers[.acceptEncoding]),
+            let compressed = Gzip.compress(metrics.body)
+        {
+            answer.body = compressed
+            answer.headers[.contentEncoding] = "gzip"
+        }
+        return answer
+    }
+
+    private func healthy(_ isHealthy: Bool) -> Answer {
+        .json(HealthyAnswer(healthy: isHealthy), status: isHealthy ? 200 : 503)
+    }
+
+    private func ready(_ reasons: [String]) -> Answer {
+        reasons.isEmpty
+            ? .json(ReadyAnswer(ready: true))
+            : .json(ReadyAnswer(ready: false, reasons: reasons), status: 503)
+    }
+}

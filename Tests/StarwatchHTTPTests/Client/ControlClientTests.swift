@@ -1,0 +1,102 @@
+import NIOCore
+import NIOPosix
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+
+/// The client against servers that are no agent, or one at its end.
+@Suite(.timeLimit(.minutes(5)))
+struct ControlClientTests {
+    /// Runs a server that answers the text `answer` as soon as it has a whole request, and closes at once.
+    private func withServer(
+        _ answer: String,
+        _ body: (ControlClient) async throws -> Void
+    ) async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(OneAnswer(text: answer))
+                    }
+                }
+                .bind(unixDomainSocketPath: path).get()
+            do {
+                try await body(ControlClient(socketPath: path))
+                try await server.close()
+            } catch {
+                try await server.close()
+                throw error
+            }
+        }
+    }
+
+    private func reply(_ body: String, _ status: String = "200 OK") -> String {
+        "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    /// A command that was carried out must never be reported as failed.
+    @Test func anAnswerFollowedByTheEndIsNeverLost() async throws {
+        try await withServer(reply("{\"plan_ids\":[\"p/1\"]}")) { client in
+            let change = StarsChange(operation: .set, planIDs: ["p/1"])
+            for _ in 0..<100 {
+                try await withThrowingTaskGroup(of: [String].self) { group in
+                    for _ in 0..<4 { group.addTask { try await client.changeStars(change) } }
+                    for try await stars in group { #expect(stars == ["p/1"]) }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("", ControlError.hungUp), ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", .hungUp),
+        ("SSH-2.0-OpenSSH_9.2\r\n", .unintelligible),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", .unintelligible),
+        ("HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nnone\n", .unintelligible),
+        ("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", .unintelligible),
+    ])
+    func whatIsNoAnswerIsOneClearError(answer: String, expected: ControlError) async throws {
+        try await withServer(answer) { client in
+            let error = await #expect(throws: ControlError.self) { try await client.status() }
+            #expect(error == expected)
+        }
+    }
+
+    /// Such a kind would send a command to the database while an agent runs.
+    @Test(arguments: ["unreachable", "hung_up", "forbidden", ""])
+    func aServerCannotSayThatItIsNotThere(kind: String) async throws {
+        let body = "{\"error\":{\"kind\":\"\(kind)\",\"message\":\"No.\"}}"
+        try await withServer(reply(body, "403 Forbidden")) { client in
+            let error = await #expect(throws: ControlError.self) { try await client.reload() }
+            #expect(error == ControlError(.failed, "No."))
+        }
+    }
+
+    @Test func aPathThatIsTooLongIsUnreachable() async {
+        let path = "/" + String(repeating: "x", count: 200)
+        let error = await #expect(throws: ControlError.self) { try await ControlClient(socketPath: path).status() }
+        #expect(error?.kind == .unreachable)
+        #expect(error?.message.contains(path) == true)
+    }
+}
+
+/// Answers once and closes.
+private final class OneAnswer: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let text: String
+    private var received = ""
+
+    init(text: String) { self.text = text }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        received += String(buffer: unwrapInboundIn(data))
+        guard let end = received.firstRange(of: "\r\n\r\n") else { return }
+        let length = received.firstMatch(of: /(?i)content-length: (\d+)/).flatMap { Int($0.1) } ?? 0
+        guard received[end.upperBound...].utf8.count >= length else { return }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,71 @@
+import StarwatchCore
+
+@testable import Starwatch
+
+/// Answers of a ``FakeAgent``.
+enum Sample {
+    static let time = "2026-01-01T12:00:00.000Z"
+
+    static let archive = ArchivedStarsReport(archivedAt: time, planIDs: ["p/1"])
+
+    static let shortlink = ShortlinkReport(
+        poll: "starred_projects",
+        expiresAt: "2026-01-02T12:00:00.000Z",
+        changes: [.init(jwtID: "01J", plan: "plan")]
+    )
+
+    static func report(of poll: String) -> PollReport {
+        var report = PollReport(poll: poll, outcome: "changed", runID: "run-1")
+        report.fetched = 3
+        report.watermarkMoved = true
+        return report
+    }
+
+    static func entry(_ id: Int64) -> OutboxEntry {
+        OutboxEntry(
+            id: id,
+            poll: "starred_projects",
+            state: .dead,
+            jwtID: "01J",
+            plan: "plan",
+            name: nil,
+            attempts: 3,
+            createdAt: time,
+            notificationID: "ntf_1"
+        )
+    }
+
+    static func sent(_ id: String) -> NotificationEntry {
+        NotificationEntry(
+            row: 7,
+            id: id,
+            poll: "starred_projects",
+            state: "delivered",
+            group: "single",
+            count: 1,
+            title: "Project Update",
+            body: "Garden has been updated",
+            createdAt: time,
+            offers: ["view_project"],
+            actions: []
+        )
+    }
+
+    static func notification(_ sequence: Int64, name: String? = "Creek <Cleanup>") -> FeedEntry {
+        let change = Change(
+            id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + sequence)),
+            plan: "p/1",
+            name: name
+        )
+        let message = NotificationMessage(
+            id: "ntf_\(sequence)",
+            runID: "run_1",
+            poll: PollName("starred_projects")!,
+            kind: .starredProjects,
+            changes: sequence == 1 ? [change] : Array(repeating: change, count: 7),
+            largestGroup: 5,
+            createdAt: Timestamp(seconds: 3000)
+        )
+        return FeedEntry(sequence: sequence, storedAt: "1970-01-01T00:50:00.000Z", notification: message)
+    }
+}
