@@ -88,12 +88,12 @@ import Testing
         }
     }
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    private static let sources = root.appending(path: "Sources")
+    static let sources = root.appending(path: "Sources")
 
-    private static func swiftFiles(below folder: URL) -> [URL] {
+    static func swiftFiles(below folder: URL) -> [URL] {
         let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         return (all?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
     }
