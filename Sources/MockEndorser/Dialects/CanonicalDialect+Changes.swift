@@ -3,21 +3,6 @@ import Foundation
 extension CanonicalDialect {
     private static let emptyCursor = "0000000000_000000_00000000"
 
-    /// Encodes the parts of a row that this dialect's pages use.
-    static func encode(_ row: inout ChangeRow) {
-        row.encoded = item(row).bytes
-        let time = JSONValue.string(ClockText.iso(row.changedAt))
-        let claim: JSONValue = [
-            "jwtId": .string(row.id), "claimType": "project_update",
-            "claimData": [
-                "status": "in_progress", "name": .string(row.plan.name), "description": .string(row.plan.description),
-                "version": .integer(row.version),
-            ],
-            "metadata": ["createdAt": time, "updatedAt": time],
-        ]
-        row.claim = claim.bytes
-    }
-
     /// `POST /api/v2/report/plansLastUpdatedBetween` (R-EP-01 to R-EP-07).
     static func changes(
         _ request: IncomingRequest,
@@ -57,7 +42,7 @@ extension CanonicalDialect {
             }
         }
         var page: JSONValue = [
-            "data": .array(found.rows.map { violation == nil ? .encoded($0.encoded) : item($0) }),
+            "data": .array(found.rows.map { violation == nil ? .encoded($0.encoded) : CanonicalRow.item($0) }),
             "hitLimit": .bool(hasMore),
             "pagination": ["hasMore": .bool(hasMore), "nextAfterId": JSONValue(next)],
         ]
@@ -65,23 +50,6 @@ extension CanonicalDialect {
             PageViolation.apply(violation, to: &page, .init(dialect: .canonical, cursor: query.afterID))
         }
         return .json(200, page)
-    }
-
-    private static func item(_ row: ChangeRow) -> JSONValue {
-        let plan = row.plan
-        var summary: JSONValue = [
-            "jwtId": .string(row.id), "handleId": .string(plan.id), "name": .string(plan.name),
-            "description": .string(plan.description), "issuerDid": .string(plan.issuerDID),
-            "agentDid": .string(plan.agentDID), "startTime": .string(plan.startTime),
-            "endTime": .string(plan.endTime),
-            "locLat": plan.latitude.map(JSONValue.number) ?? .null,
-            "locLon": plan.longitude.map(JSONValue.number) ?? .null,
-        ]
-        if let url = plan.url { summary["url"] = .string(url) }
-        summary["version"] = .string("1.0.\(row.version - 1)")
-        var item: JSONValue = ["planSummary": summary]
-        if let previous = row.previousClaim { item["previousClaim"] = .encoded(previous) }
-        return item
     }
 
     /// The first problem of a query, in the words of R-EP-08; `nil` if there is none.

@@ -34,7 +34,7 @@ extension CanonicalDialect {
 /// Encodes the items of the two offer reports.
 enum OfferJSON {
     static func value(_ offer: OfferRow, _ endpoint: MockEndpoint, hidden: Bool) -> JSONValue {
-        func did(_ text: String) -> JSONValue { .string(hidden ? EndorserDialect.hiddenDID : text) }
+        func did(_ text: String) -> JSONValue { .string(hidden ? EndorserRow.hiddenDID : text) }
         let time = JSONValue.string(ClockText.iso(offer.issuedAt))
         let claim: JSONValue = [
             "@context": "https://schema.org", "@type": "Offer",

@@ -4,8 +4,6 @@ import Foundation
 enum EndorserDialect {
     /// Limit of a page's rows.
     static let pageSize = 50
-    /// The replacement of a DID that the requester may not see.
-    static let hiddenDID = "did:none:HIDDEN"
 
     /// Returns the response to an API request, checked in the real server's order: body, token, route, parameters.
     static func respond(

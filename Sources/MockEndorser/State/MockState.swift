@@ -87,8 +87,8 @@ struct MockState: Sendable {
             previousClaim: previous?.claim
         )
         switch options.dialect {
-        case .canonical: CanonicalDialect.encode(&row)
-        case .endorser: EndorserDialect.encode(&row)
+        case .canonical: CanonicalRow.encode(&row)
+        case .endorser: EndorserRow.encode(&row)
         }
         let visibleAt = options.now().addingTimeInterval(change.visibleAfter.inSeconds)
         log.add(row, visibleAt: change.visibleAfter > .zero ? visibleAt : nil)
