@@ -53,21 +53,6 @@ package enum DeliveryResult: Sendable, Hashable {
     case released(rows: Int)
 }
 
-/// The state of one notification at one sink.
-package struct SinkStatus: Sendable, Hashable {
-    package enum State: String, Sendable, CaseIterable {
-        case pending, ok, rejected, gone, cancelled
-    }
-
-    package let sink: String
-    package let state: State
-    package let attempts: Int
-    package let rejections: Int
-    /// The time of the next attempt while the state is pending.
-    package let nextAttemptAt: Timestamp
-    package let updatedAt: Timestamp
-}
-
 /// The rows of one stream that wait to be claimed.
 package struct DueSummary: Sendable, Hashable {
     package let count: Int

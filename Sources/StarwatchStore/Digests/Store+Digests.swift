@@ -140,13 +140,6 @@ extension Store {
     }
 }
 
-/// The keys of `notif_config`.
-enum DigestConfigurationKey {
-    static let configuration = "digests"
-    static let armedThrough = "armed_through:"
-    static let heartbeat = "heartbeat_at"
-}
-
 extension DigestOccurrence {
     func key(_ account: DID) -> StatementArguments {
         [account.rawValue, slot, fireAt.milliseconds]

@@ -24,13 +24,3 @@ final class SnapshotMemory: Sendable {
         entry.withLock { $0 = nil }
     }
 }
-
-extension StoreOperation {
-    /// Whether a transaction of this kind can change a snapshot.
-    var changesSnapshot: Bool {
-        switch self {
-        case .log, .digest: false
-        default: true
-        }
-    }
-}

@@ -1,13 +1,5 @@
 package import StarwatchCore
 
-/// The sizes of the database's files in bytes.
-package struct FileSizes: Sendable, Hashable {
-    package let database: Int
-    package let wal: Int
-    /// The bytes that an unprivileged process can still write on the device.
-    package let freeDisk: Int
-}
-
 /// The state of one stream for `/metrics` and `status`.
 package struct StreamSnapshot: Sendable, Hashable {
     package let watermark: JWTID?

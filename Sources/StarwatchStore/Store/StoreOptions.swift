@@ -1,28 +1,5 @@
 package import StarwatchCore
 
-/// The owner of the database's schema (R-STO-13).
-package enum StoreOwner: String, Sendable, CaseIterable, Codable {
-    /// The agent creates and migrates the database.
-    case agent
-    /// A host application creates and migrates the database. The agent only checks the version.
-    case host
-}
-
-/// The transactions of the store; the `operation` label.
-package enum StoreOperation: String, Sendable, CaseIterable {
-    case open, pollState = "poll_state", commit, bootstrap, finishCycle = "finish_cycle"
-    case identity, stars, server, claim, delivery, acknowledge, watermark
-    case evict, edit, read, snapshot, log, digest, retention, checkpoint
-}
-
-/// The moment of an access; see ``StoreOptions/interrupt``.
-package enum StoreMoment: Sendable, CaseIterable {
-    /// Nothing has been done.
-    case begun
-    /// The transaction is committed, and the caller does not know it yet.
-    case ended
-}
-
 /// The options for opening a store.
 package struct StoreOptions: Sendable {
     /// The database file. Created with mode 0600 if `owner` is `.agent`.

@@ -27,17 +27,3 @@ final class PollMemory: Sendable {
         entries.withLock { $0.removeAll(keepingCapacity: true) }
     }
 }
-
-extension StoreOperation {
-    /// Whether a transaction of this kind can change the ``PollState`` or what dispatching and acknowledging depend on.
-    /// It also changes ``Store/revision``.
-    var changesPollState: Bool {
-        switch self {
-        case .pollState, .finishCycle, .read, .snapshot, .log, .digest, .checkpoint: false
-        case .open, .commit, .bootstrap, .identity, .server, .stars, .claim, .delivery, .acknowledge, .watermark,
-            .evict, .edit,
-            .retention:
-            true
-        }
-    }
-}
