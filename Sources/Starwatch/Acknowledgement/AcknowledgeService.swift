@@ -159,7 +159,19 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Sends one batch; whether to go on with the next.
+    /// The next try of a batch that was not acknowledged.
+    private struct Retry {
+        /// Not before this time.
+        var resume: Timestamp
+        /// Whether the server rejects the batch itself.
+        var isRefused = false
+        /// A new idempotency key, where the old one cannot be used again.
+        var newKey: String?
+    }
+
+    /// Sends one batch.
+    ///
+    /// - Returns: Whether the next batch can follow.
     private func send(
         _ batch: AckBatch,
         _ poll: Poll,
@@ -178,44 +190,12 @@ package final class AcknowledgeService: Service {
             retries: .tokenOnly
         )
         let count = UInt64(batch.ids.count)
-        let results = environment.metrics.outbox.acknowledgements
-        var resume = clock.now
-        var newKey: String?
-        var isRefused = false
+        var retry = Retry(resume: clock.now)
         let hasAcknowledged = await account.gate.acknowledges ?? false
         switch await account.api.send(call, dialect: dialect) {
         case .answer(let response, _):
-            let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
-            if let answer, answer.isSuccess(of: batch.ids.count) {
-                let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
-                let completion = try await store.completeAck(batch, now: clock.now)
-                if completion.acknowledged > 0 {
-                    results[.already].increment(by: already)
-                    results[.ok].increment(by: count - already)
-                }
-                if options.mode == .auto { try await account.gate.learn(acknowledges: true) }
-                pass.acknowledged += completion.acknowledged
-                note(completion.watermark, poll, &pass)
-                return true
-            }
-            // All or nothing: a part that failed is the whole that failed (C-044).
-            isRefused = true
-            results[.failed].increment(by: count)
-            let isGivenUp = answer != nil && count == 1 && batch.refusals + 1 >= Self.triesOfOne
-            logger.log(
-                .acknowledgeFailed,
-                [
-                    .changeCount: .number(count),
-                    .error: isGivenUp
-                        ? "The server does not take one acknowledgement; it counts as done, so that others go on."
-                        : "The server did not take the whole batch.",
-                ]
-            )
-            if isGivenUp {
-                let completion = try await store.completeAck(batch, now: clock.now)
-                note(completion.watermark, poll, &pass)
-                return true
-            }
+            if try await take(response, batch, poll, &pass) { return true }
+            retry.isRefused = true
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
@@ -224,27 +204,75 @@ package final class AcknowledgeService: Service {
             return true
         case .failed(let failure):
             guard failure.failureClass != .cancelled else { return false }
-            results[failure.failureClass == .refused ? .failed : .retried].increment(by: count)
+            let result: AcknowledgementResult = failure.failureClass == .refused ? .failed : .retried
+            environment.metrics.outbox.acknowledgements[result].increment(by: count)
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
-            if failure.status == 409 { newKey = RandomID.uuid() }
-            isRefused = [400, 413, 422].contains(failure.status)
+            if failure.status == 409 { retry.newKey = RandomID.uuid() }
+            retry.isRefused = [400, 413, 422].contains(failure.status)
             logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
         case .deferred(let until, _):
             // The gate's times are the local clock's.
-            resume = until + (clock.now - environment.time.now)
+            retry.resume = until + (clock.now - environment.time.now)
         case .noToken(let error):
             logger.log(.acknowledgeNoToken, [.error: "\((error as? TokenError)?.description ?? "There is no token.")"])
         case .unstored(let error): throw error
         }
+        try await postpone(batch, retry, &pass)
+        return false
+    }
+
+    /// Reads the server's answer to a batch.
+    ///
+    /// - Returns: Whether the batch is done.
+    private func take(
+        _ response: HTTPResponse,
+        _ batch: AckBatch,
+        _ poll: Poll,
+        _ pass: inout Pass
+    ) async throws(StoreError) -> Bool {
+        let count = UInt64(batch.ids.count)
+        let results = environment.metrics.outbox.acknowledgements
+        let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
+        if let answer, answer.isSuccess(of: batch.ids.count) {
+            let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
+            let completion = try await store.completeAck(batch, now: clock.now)
+            if completion.acknowledged > 0 {
+                results[.already].increment(by: already)
+                results[.ok].increment(by: count - already)
+            }
+            if options.mode == .auto { try await account.gate.learn(acknowledges: true) }
+            pass.acknowledged += completion.acknowledged
+            note(completion.watermark, poll, &pass)
+            return true
+        }
+        // All or nothing: when a part failed, the whole batch failed (C-044).
+        results[.failed].increment(by: count)
+        let isGivenUp = answer != nil && count == 1 && batch.refusals + 1 >= Self.triesOfOne
+        logger.log(
+            .acknowledgeFailed,
+            [
+                .changeCount: .number(count),
+                .error: isGivenUp
+                    ? "The server rejects one acknowledgement; it counts as done, so that others can follow."
+                    : "The server did not take the whole batch.",
+            ]
+        )
+        guard isGivenUp else { return false }
+        let completion = try await store.completeAck(batch, now: clock.now)
+        note(completion.watermark, poll, &pass)
+        return true
+    }
+
+    /// Stores when a batch is tried again, in halves if the server rejected it several times.
+    private func postpone(_ batch: AckBatch, _ retry: Retry, _ pass: inout Pass) async throws(StoreError) {
         let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: environment.random())
-        let next = max(resume, clock.now + delay)
-        if isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
+        let next = max(retry.resume, clock.now + delay)
+        if retry.isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
             try await store.halveAck(batch, until: next, newKey: RandomID.uuid())
         } else {
-            try await store.deferAck(batch, until: next, isRefused: isRefused, newKey: newKey)
+            try await store.deferAck(batch, until: next, isRefused: retry.isRefused, newKey: retry.newKey)
         }
         pass.next = min(pass.next ?? next, next)
-        return false
     }
 
     private func note(_ outcome: WatermarkOutcome, _ poll: Poll, _ pass: inout Pass) {
