@@ -14,8 +14,6 @@ package final class AcknowledgeService: Service {
         package var watermarkMoved = false
         /// When a batch is tried again; `nil` when only a delivery can give work.
         package var next: Timestamp?
-        /// Whether there was a batch to send, whatever came of it.
-        var hasTried = false
     }
 
     /// Refusals after which a batch is halved, to find what it is that the server does not take (C-044).
@@ -32,7 +30,6 @@ package final class AcknowledgeService: Service {
     private let environment: Environment
     private let wakes: Wakes
     private let passes = PassRunner<Pass>()
-    private let memory = PassMemory()
 
     package init(
         polls: [Poll],
@@ -71,16 +68,10 @@ package final class AcknowledgeService: Service {
     /// Gives up the pass under way, because the identity changed, and returns when it has ended.
     package func abort() async {
         await passes.abort()
-        // It may have found nothing because it was given up, or for the identity that left.
-        memory.forget()
     }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (revision, start) = (store.revision, clock.now)
-        let rest = memory.rest(revision: revision, at: start)
-        if rest.isResting { return Pass(next: rest.next) }
-        memory.forget()
         do throws(StoreError) {
             guard let did = try await account.identity.current().identity.did else { return pass }
             let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
@@ -95,7 +86,6 @@ package final class AcknowledgeService: Service {
                 environment.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
-            if !pass.hasTried, !Task.isCancelled { memory.remember(revision: revision, at: start, next: pass.next) }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
@@ -133,7 +123,6 @@ package final class AcknowledgeService: Service {
                 try await store.halveAck(batch, until: clock.now, newKey: RandomID.uuid())
                 continue
             }
-            pass.hasTried = true
             let isSent = try await Trace.span(.acknowledge) { span throws(StoreError) in
                 let isSent = try await send(batch, poll, dialect: dialect ?? .canonical, &pass)
                 guard let span else { return isSent }

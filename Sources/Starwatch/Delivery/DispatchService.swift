@@ -51,7 +51,6 @@ package final class DispatchService: Service {
     private let passes = PassRunner<Pass>()
     /// The latest time of a pass; a pass before it finds the clock set back.
     private let latest = Mutex<Timestamp?>(nil)
-    private let memory = PassMemory()
 
     package init(
         polls: [Poll],
@@ -96,19 +95,10 @@ package final class DispatchService: Service {
     /// Gives up the pass under way, because the identity changed, and returns when it has ended.
     package func abort() async {
         await passes.abort()
-        // It may have found nothing because it was given up, or for the identity that left.
-        memory.forget()
     }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (revision, start) = (store.revision, clock.now)
-        let rest = memory.rest(revision: revision, at: start)
-        if rest.isResting {
-            latest.withLock { $0 = start }
-            return Pass(next: rest.next)
-        }
-        memory.forget()
         var open: [OpenNotification] = []
         var failure: StoreError?
         do throws(StoreError) {
@@ -121,10 +111,6 @@ package final class DispatchService: Service {
         do throws(StoreError) {
             if let failure { throw failure }
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
-            // Staleness comes with time alone.
-            if open.isEmpty, !options.stalenessNotice {
-                memory.remember(revision: revision, at: start, next: pass.next)
-            }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)

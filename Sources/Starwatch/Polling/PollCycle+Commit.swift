@@ -1,6 +1,6 @@
 import Logging
-package import StarwatchCore
-package import StarwatchStore
+import StarwatchCore
+import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
