@@ -1,8 +1,8 @@
 import StarwatchCore
 import Synchronization
 
-/// That the last pass of a service found nothing to do: until something is written, or its next work is due, another one
-/// would read the same.
+/// Memory of a service's last pass that found no work. Another pass would find the same until something is written or
+/// work is due.
 final class PassMemory: Sendable {
     private struct Entry {
         let revision: UInt64
@@ -11,15 +11,15 @@ final class PassMemory: Sendable {
         let next: Timestamp?
     }
 
-    /// After so long it is looked all the same.
+    /// Upper bound between two passes.
     static let longest = Duration.seconds(600)
 
     private let entry = Mutex<Entry?>(nil)
 
-    /// Remembers a pass that left nothing to do before `next`; `nil`: nothing at all.
+    /// Records a pass that left no work due before `next`; `nil` means no work at all.
     ///
-    /// - Parameter revision: The database's at the beginning of the pass; `nil`: others write to it, so nothing is
-    ///   remembered.
+    /// - Parameter revision: The database's revision at the start of the pass; `nil` if other programs write to the
+    ///   database, so that nothing is recorded.
     func remember(revision: UInt64?, at now: Timestamp, next: Timestamp?) {
         let end = min(now + Self.longest, next ?? now + Self.longest)
         entry.withLock { $0 = revision.map { Entry(revision: $0, at: now, end: end, next: next) } }
@@ -27,8 +27,8 @@ final class PassMemory: Sendable {
 
     func forget() { entry.withLock { $0 = nil } }
 
-    /// Whether a pass would find nothing now, and when there is work again. Under a clock that was set back, what was
-    /// stored may be of the future, so it is looked.
+    /// Returns `isResting` if a pass would find no work now, and the time of the next work. If the clock was set back,
+    /// stored times can be in the future, so the service runs a pass.
     func rest(revision: UInt64?, at now: Timestamp) -> (isResting: Bool, next: Timestamp?) {
         entry.withLock { entry in
             guard let known = entry, known.revision == revision, known.at <= now, now < known.end else {

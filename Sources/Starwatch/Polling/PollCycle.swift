@@ -4,40 +4,40 @@ package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// One cycle of one poll: gate, bootstrap, fetch, check, commit.
+/// One poll cycle: gate, bootstrap, fetch, validate, commit.
 package final class PollCycle: Sendable {
-    /// How a cycle ended.
+    /// Result of a cycle.
     package struct Result: Sendable, Hashable {
-        /// `nil` when it was skipped.
+        /// Outcome; `nil` if the cycle was skipped.
         package var outcome: PollOutcome?
         package var skip: SkipReason?
-        /// The class of the failure; `nil` when it did not fail at a request.
+        /// Failure class; `nil` unless a request failed.
         package var failure: FailureClass?
-        /// One fixed sentence on why it failed; `nil` otherwise.
+        /// Reason for the failure as one fixed sentence; `nil` otherwise.
         package var reason: String?
-        /// Whether it failed because the database did.
+        /// `true` if the cycle failed because of the database.
         package var isStoreFailure = false
-        /// Whether changes were left at the server, because the outbox has no room for them.
+        /// `true` if changes were left at the server because the outbox has no room.
         package var isOutOfRoom = false
-        /// When a deferred cycle may go on.
+        /// Time at which a deferred cycle can resume.
         package var resumeAt: Timestamp?
         package var fetched = 0
         package var new = 0
-        /// What was evicted and has come again.
+        /// Number of evicted changes that were fetched again.
         package var refetched = 0
-        /// Whether there is something to deliver.
+        /// `true` if there is something to deliver.
         package var hasStored: Bool { new + refetched > 0 }
-        /// Whether the fetch cursor rose, which may let the watermark follow.
+        /// `true` if the fetch cursor moved, so the watermark can possibly follow.
         package var cursorMoved = false
     }
 
-    /// The surroundings of all cycles of an account.
+    /// Dependencies shared by all cycles of an account.
     package struct Shared: Sendable {
         package let environment: Environment
         package let store: Store
         package let account: Account
         package let outbox: OutboxOptions
-        /// The longest time in which a cycle still asks for pages.
+        /// Time limit for requesting further pages in one cycle.
         package let longestCycle: Duration
 
         package init(
@@ -86,7 +86,7 @@ package final class PollCycle: Sendable {
     var time: any TimeSource { shared.environment.time }
     var logger: Logger { shared.environment.logger }
 
-    /// Why a walk could not go on.
+    /// Reason for a walk to stop.
     enum Stop: Error {
         case request(RequestEnd)
         case page(PageRejection)
@@ -95,7 +95,7 @@ package final class PollCycle: Sendable {
         case store(StoreError)
     }
 
-    /// Runs the cycle. Never throws: a failure is a result, and nothing it fetched before is lost.
+    /// Runs the cycle. It never throws: a failure is a result, and pages fetched before it are kept.
     package func run() async -> Result {
         await Trace.span(.cycle) { span in
             let result = await runOnce()
@@ -153,14 +153,15 @@ package final class PollCycle: Sendable {
         )
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
-        // Last, because it may read a file or run a command.
+        // The token check comes last, because it can read a file or run a command.
         if let account = snapshot.identity.did, !(await api.hasToken(for: account)) { return .noToken }
         return nil
     }
 
-    /// What the cycle has to know. An outbox over its limit, which a smaller limit can make, is brought below it first.
+    /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
+    /// rows are evicted first.
     func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
-        // Nothing was written since the last cycle of most polls: then there is nothing to read.
+        // Most polls have written nothing since their last cycle, so the remembered state is current.
         if let state = store.rememberedPollState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
         let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
         guard state.openRows > outbox.maxUndelivered else { return state }
@@ -218,7 +219,7 @@ package final class PollCycle: Sendable {
             if probe.isAfresh {
                 do { state = try await readState(stream) } catch { throw .store(error) }
             }
-            // Only where the dialect's first request would have asked the same, about the same plans.
+            // The response is reused only if the dialect's first request would have been identical, for the same plans.
             if state.fetchCursor == nil, state.walk == nil,
                 probe.chunk == identity.chunks(of: snapshot, dialect: probe.dialect).first
                     || poll.kind != .starredProjects
@@ -244,7 +245,7 @@ package final class PollCycle: Sendable {
                 mustComplete: state.hasTombstones
             )
             let startedAt = clock.now
-            // Offers are asked for without a limit.
+            // Requests for offers have no limit.
             while let step = walk.next(limit: isBootstrap || chunks.isEmpty ? nil : max(room, 1)) {
                 let response: HTTPResponse
                 let askedAt: Timestamp
@@ -260,7 +261,7 @@ package final class PollCycle: Sendable {
                         dialect: dialect
                     )
                 }
-                // A plan starred since may have changed before what this answer shows: the cursor would pass it over.
+                // A plan starred meanwhile can have changed before this page. The cursor would then skip that change.
                 guard try await interests(are: snapshot) else { throw .interestsChanged }
                 let page = try await decode(response, dialect: dialect, askedAt: askedAt)
                 result.fetched += page.fetched
@@ -283,7 +284,7 @@ package final class PollCycle: Sendable {
                 guard let counts else { continue }
                 result.isOutOfRoom = result.isOutOfRoom || counts.outOfRoom
                 if !isBootstrap { isWalkStored = plan.walk != nil }
-                // What bootstrapping stores is not news.
+                // Changes stored by the bootstrap are not new.
                 result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
                 result.refetched += counts.refetched
                 room -= counts.inserted + counts.refetched
@@ -308,7 +309,7 @@ package final class PollCycle: Sendable {
             if walk.isComplete {
                 do { try await gate.confirmDialect(now: clock.now) } catch { throw .store(error) }
             }
-            // What was interrupted is finished; what is newer than it comes in the same cycle.
+            // The interrupted walk is finished. The same cycle fetches the newer changes.
             guard walk.isComplete, walk.wasResumed else { return }
             resume = nil
         }
@@ -345,9 +346,10 @@ package final class PollCycle: Sendable {
 
     // MARK: - Committing
 
-    /// Stores a page; `nil` when there is nothing to store.
+    /// Stores a page; returns `nil` if there is nothing to store.
     ///
-    /// - Parameter isWalkStored: Whether an interrupted walk is stored, of an earlier cycle or a page before.
+    /// - Parameter isWalkStored: `true` if an interrupted walk is stored, from an earlier cycle or from the previous
+    ///   page.
     private func commit(
         _ page: Page,
         plan: PageWalk.Plan,
@@ -381,7 +383,7 @@ package final class PollCycle: Sendable {
         commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
         commit.interrupted = plan.interrupted
         commit.disposition = isBootstrap ? .bootstrap : .announce
-        // A walk that was taken up again has not seen its first pages since, so it does not say what is gone of them.
+        // A resumed walk has not read its first pages again, so it cannot tell which of their changes are gone.
         if walk.isComplete, !walk.wasResumed, !isBootstrap, let top = walk.top {
             commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: startedAt)
         }
@@ -428,7 +430,7 @@ package final class PollCycle: Sendable {
                 await api.followClock()
                 await gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
             }
-            // A cursor of another dialect is no cursor to the server.
+            // The server rejects a cursor of another dialect.
             if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
@@ -472,7 +474,7 @@ package final class PollCycle: Sendable {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }
         await api.followClock()
-        // A failure of ours says nothing of the server.
+        // A local failure says nothing about the server.
         let failure = result.failure ?? (result.isStoreFailure ? .cancelled : .refused)
         await gate.end(hasSucceeded ? nil : failure, now: time.now)
         var record = CycleRecord(

@@ -21,7 +21,7 @@ package final class FileSink: NotificationSink {
 
     /// - Parameters:
     ///   - others: The files of other sinks. They never count as rotated files of this sink.
-    ///   - memory: Number of ids to remember: far more than are ever in progress at once.
+    ///   - memory: Number of ids to remember: far more than are in progress at once.
     package init(name: String, path: String, others: [String] = [], memory: Int = 10_000) {
         self.name = name
         self.path = path

@@ -11,7 +11,7 @@ enum HTTPSinkAnswer {
     static func result(of exchange: HTTPExchange, at now: Timestamp) -> SinkResult {
         switch exchange.result {
         case .failure(.timeout): .timeout
-        // The response was too long, but its status and headers came before its body.
+        // The response body was too long, but its status arrived before it.
         case .failure(.tooLarge) where exchange.status != nil:
             result(of: HTTPResponse(status: exchange.status ?? 0, headers: HTTPHeaders(block: []), body: []), at: now)
         case .failure: .unavailable("The sink cannot be reached.", retryAfter: nil)
