@@ -6,26 +6,26 @@ package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// Acknowledges what was delivered, and only then moves the watermark.
+/// Acknowledges delivered changes, and moves the watermark only afterwards.
 package final class AcknowledgeService: Service {
-    /// What one pass did.
+    /// Result of one pass.
     package struct Pass: Sendable, Hashable {
         package var acknowledged = 0
         package var watermarkMoved = false
-        /// When a batch is tried again; `nil` when only a delivery can give work.
+        /// Time of the next retry of a batch; `nil` if only a delivery can create work.
         package var next: Timestamp?
     }
 
-    /// Refusals after which a batch is halved, to find what it is that the server does not take (C-044).
+    /// Number of rejections before a batch is halved, to find the identifier that the server rejects (C-044).
     static let triesBeforeHalving = 3
-    /// Refusals after which a single acknowledgement is given up, when the last one is a 200 that says so.
+    /// Number of rejections before a single acknowledgement is given up, if the last one is a 200 that rejects it.
     static let triesOfOne = 5
 
     private let polls: [Poll]
     private let store: Store
     private let account: Account
     private let options: AcknowledgeOptions
-    /// The most identifiers that a minute allows, and so a request.
+    /// Maximum number of identifiers per minute, and therefore per request.
     private let limit: Int
     private let environment: Environment
     private let wakes: Wakes
@@ -52,7 +52,7 @@ package final class AcknowledgeService: Service {
     private var clock: ServerClock { environment.clock }
     private var logger: Logger { environment.logger }
 
-    /// Passes whenever something was delivered or is due; once more when told to stop.
+    /// Runs a pass whenever something was delivered or is due. On shutdown it runs one more.
     package func run() async throws {
         await PassLoop(wake: wakes.acknowledge, time: environment.time, finishes: true).run {
             let next = await self.pass().next
@@ -60,12 +60,12 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Acknowledges everything that may be acknowledged now. Passes never overlap.
+    /// Acknowledges everything that can be acknowledged now. Passes never overlap.
     package func pass() async -> Pass {
         await passes.run { await self.passOnce() } ?? Pass()
     }
 
-    /// Gives up the pass under way, because the identity changed, and returns when it has ended.
+    /// Cancels the current pass because the identity changed, and returns when the pass has ended.
     package func abort() async {
         await passes.abort()
     }
@@ -77,10 +77,11 @@ package final class AcknowledgeService: Service {
             let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
             for (poll, stream) in zip(polls, configured) {
                 try await acknowledge(poll, stream, &pass)
-                // Rows that died or were discarded let it move too.
+                // Dead and discarded rows let the watermark move too.
                 note(try await store.advanceWatermark(stream, now: clock.now), poll, &pass)
             }
-            // Nothing asks a server about a poll that is not configured any more; what it left is done when delivered.
+            // The agent sends no requests for a poll that is no longer configured. Its rows are done once they are
+            // delivered.
             for stream in try await store.streams(of: did, with: .delivered, except: configured) {
                 let completion = try await store.acknowledgeLocally(stream, now: clock.now)
                 environment.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
@@ -118,7 +119,7 @@ package final class AcknowledgeService: Service {
                 if let next = try await store.nextAckAt(stream) { pass.next = min(pass.next ?? next, next) }
                 return
             }
-            // Made under a larger limit than today's.
+            // The batch was created under a larger limit than the current one.
             guard batch.ids.count <= limit else {
                 try await store.halveAck(batch, until: clock.now, newKey: RandomID.uuid())
                 continue
@@ -139,7 +140,8 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Whether acknowledgements go to the server (C-046). Its endpoint knows changes of plans only, no offers.
+    /// Returns `true` if acknowledgements go to the server (C-046). Its endpoint accepts changes of plans only, not
+    /// offers.
     private func asksServer(dialect: Dialect?) async -> Bool {
         switch options.mode {
         case .server: true
@@ -275,7 +277,8 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// The body of R-EP-21, the same for every try: a key with another body is a conflict. Identifiers and versions need no escaping.
+    /// Returns the body of R-EP-21, identical for every try: reusing a key with another body is a conflict. Identifiers
+    /// and versions need no escaping.
     private static func body(of batch: AckBatch) -> [UInt8] {
         let ids = batch.ids.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
         return Array(
@@ -284,16 +287,16 @@ package final class AcknowledgeService: Service {
         )
     }
 
-    /// The answer of R-EP-22, as far as it matters.
+    /// The relevant part of the R-EP-22 response.
     private struct Answer: Decodable {
         var acknowledged: Int?
         var failed: Int
         var alreadyAcknowledged: Int?
 
-        /// Whether every one of `count` identifiers is acknowledged now.
+        /// Returns `true` if all `count` identifiers are now acknowledged.
         func isSuccess(of count: Int) -> Bool {
             guard failed == 0 else { return false }
-            // A server that does not count says only that nothing failed.
+            // A response without counts reports only that nothing failed.
             guard acknowledged != nil || alreadyAcknowledged != nil else { return true }
             let (sum, overflow) = (acknowledged ?? 0).addingReportingOverflow(alreadyAcknowledged ?? 0)
             return !overflow && sum == count

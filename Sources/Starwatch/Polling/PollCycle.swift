@@ -4,40 +4,40 @@ package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// One cycle of one poll: gate, bootstrap, fetch, check, commit.
+/// One poll cycle: gate, bootstrap, fetch, validate, commit.
 package final class PollCycle: Sendable {
-    /// How a cycle ended.
+    /// Result of a cycle.
     package struct Result: Sendable, Hashable {
-        /// `nil` when it was skipped.
+        /// Outcome; `nil` if the cycle was skipped.
         package var outcome: PollOutcome?
         package var skip: SkipReason?
-        /// The class of the failure; `nil` when it did not fail at a request.
+        /// Failure class; `nil` unless a request failed.
         package var failure: FailureClass?
-        /// One fixed sentence on why it failed; `nil` otherwise.
+        /// Reason for the failure as one fixed sentence; `nil` otherwise.
         package var reason: String?
-        /// Whether it failed because the database did.
+        /// `true` if the cycle failed because of the database.
         package var isStoreFailure = false
-        /// Whether changes were left at the server, because the outbox has no room for them.
+        /// `true` if changes were left at the server because the outbox has no room.
         package var isOutOfRoom = false
-        /// When a deferred cycle may go on.
+        /// Time at which a deferred cycle can resume.
         package var resumeAt: Timestamp?
         package var fetched = 0
         package var new = 0
-        /// What was evicted and has come again.
+        /// Number of evicted changes that were fetched again.
         package var refetched = 0
-        /// Whether there is something to deliver.
+        /// `true` if there is something to deliver.
         package var hasStored: Bool { new + refetched > 0 }
-        /// Whether the fetch cursor rose, which may let the watermark follow.
+        /// `true` if the fetch cursor moved, so the watermark can possibly follow.
         package var cursorMoved = false
     }
 
-    /// The surroundings of all cycles of an account.
+    /// Dependencies shared by all cycles of an account.
     package struct Shared: Sendable {
         package let environment: Environment
         package let store: Store
         package let account: Account
         package let outbox: OutboxOptions
-        /// The longest time in which a cycle still asks for pages.
+        /// Time limit for requesting further pages in one cycle.
         package let longestCycle: Duration
 
         package init(
@@ -86,7 +86,7 @@ package final class PollCycle: Sendable {
     var time: any TimeSource { shared.environment.time }
     var logger: Logger { shared.environment.logger }
 
-    /// Why a walk could not go on.
+    /// Reason for a walk to stop.
     enum Stop: Error {
         case request(RequestEnd)
         case page(PageRejection)
@@ -95,7 +95,7 @@ package final class PollCycle: Sendable {
         case store(StoreError)
     }
 
-    /// Runs the cycle. Never throws: a failure is a result, and nothing it fetched before is lost.
+    /// Runs the cycle. It never throws: a failure is a result, and pages fetched before it are kept.
     package func run() async -> Result {
         await Trace.span(.cycle) { span in
             let result = await runOnce()
@@ -153,14 +153,15 @@ package final class PollCycle: Sendable {
         )
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
-        // Last, because it may read a file or run a command.
+        // The token check comes last, because it can read a file or run a command.
         if let account = snapshot.identity.did, !(await api.hasToken(for: account)) { return .noToken }
         return nil
     }
 
-    /// What the cycle has to know. An outbox over its limit, which a smaller limit can make, is brought below it first.
+    /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
+    /// rows are evicted first.
     func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
-        // Nothing was written since the last cycle of most polls: then there is nothing to read.
+        // Most polls have written nothing since their last cycle, so the remembered state is current.
         if let state = store.rememberedPollState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
         let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
         guard state.openRows > outbox.maxUndelivered else { return state }
@@ -219,7 +220,7 @@ package final class PollCycle: Sendable {
                 await api.followClock()
                 await gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
             }
-            // A cursor of another dialect is no cursor to the server.
+            // The server rejects a cursor of another dialect.
             if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
@@ -263,7 +264,7 @@ package final class PollCycle: Sendable {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }
         await api.followClock()
-        // A failure of ours says nothing of the server.
+        // A local failure says nothing about the server.
         let failure = result.failure ?? (result.isStoreFailure ? .cancelled : .refused)
         await gate.end(hasSucceeded ? nil : failure, now: time.now)
         var record = CycleRecord(
