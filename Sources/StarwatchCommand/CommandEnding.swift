@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How the program ends: its exit code, and what is still to be printed.
+/// End of the program: its exit code and its remaining output.
 struct CommandEnding: Sendable, Hashable {
     var exitCode: CommandExitCode
     var output = ""
@@ -14,9 +14,9 @@ struct CommandEnding: Sendable, Hashable {
         self.errorLines = errorLines
     }
 
-    /// The ending for what a command threw. ArgumentParser's own usage errors would exit 64; here that is 2.
+    /// The ending for a command's error. ArgumentParser's usage errors would exit with 64; here they exit with 2.
     ///
-    /// - Parameter arguments: Without the program's name; they tell which help to point at.
+    /// - Parameter arguments: Without the program's name; they select the help to suggest.
     init(_ error: any Error, arguments: [String]) {
         if let error = error as? CommandError {
             self.init(exitCode: error.exitCode, errorLines: error.lines)
@@ -48,7 +48,7 @@ struct CommandEnding: Sendable, Hashable {
         return path
     }
 
-    /// What to say when a word stands where a command's name should; `nil` when that is not the mistake.
+    /// The message for an unknown command name; `nil` if that is not the mistake.
     private static func unknownCommand(_ arguments: [String]) -> String? {
         let path = commandPath(arguments)
         let names = subcommands(of: path)

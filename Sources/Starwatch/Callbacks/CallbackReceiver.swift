@@ -3,9 +3,9 @@ import StarwatchStore
 package import StarwatchTransport
 import Synchronization
 
-/// Who is told of events, with a circuit of its own.
+/// A receiver of events, with its own circuit breaker.
 package final class CallbackReceiver: Sendable {
-    /// Of a whole request (R-EVT-05), unless its options say less.
+    /// Timeout of the whole request (R-EVT-05), unless its options set a shorter one.
     package static let timeout = Duration.seconds(8)
 
     let kinds: Set<CallbackKind>
@@ -21,7 +21,7 @@ package final class CallbackReceiver: Sendable {
         self.http = http
     }
 
-    /// Until when it is to be left alone; `nil`: it may be told.
+    /// The time before which nothing is sent to it; `nil` if it can receive now.
     func waitUntil(at now: Timestamp) -> Timestamp? {
         circuit.withLock { circuit in
             switch circuit.admit(at: now) {
@@ -32,10 +32,10 @@ package final class CallbackReceiver: Sendable {
         }
     }
 
-    /// When it may be told again after a failure; `nil`: at any time.
+    /// The time of the next attempt after a failure; `nil` if it can receive at any time.
     var nextTry: Timestamp? { circuit.withLock(\.nextTry) }
 
-    /// Tells it one event, once.
+    /// Sends one event, once.
     func tell(_ event: QueuedEvent, time: any TimeSource) async -> SinkResult {
         let result = await post(event, time: time)
         let now = time.now

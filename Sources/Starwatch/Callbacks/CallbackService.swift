@@ -4,18 +4,18 @@ package import StarwatchCore
 package import StarwatchStore
 import StarwatchTelemetry
 
-/// Tells callbacks what waits in the queue of events: at start, after cycles, and on a timer. Nothing waits for it.
+/// Sends the queued events to callbacks: at start, after cycles, and on a timer. No other work waits for it.
 package final class CallbackService: Service {
-    /// What one pass did.
+    /// The results of one pass.
     package struct Pass: Sendable, Hashable {
         package var sent = 0
-        /// When there is something to do again, at the latest.
+        /// The latest time of the next pass.
         package var next: Timestamp
     }
 
-    /// How often the queue is looked at when nothing else asks for it.
+    /// The interval between checks of the queue when nothing else wakes the service.
     static let interval = Duration.seconds(60)
-    /// The wait after an event was refused: 1 min doubling to 1 h.
+    /// Backoff after a rejected event: 1 min, doubling up to 1 h.
     static let refused = Backoff(base: .seconds(60), cap: .seconds(3600))
 
     private let receivers: [CallbackReceiver]
@@ -54,7 +54,7 @@ package final class CallbackService: Service {
         }
     }
 
-    /// Tells each receiver each event that is due, once.
+    /// Sends each due event once to each of its receivers.
     package func pass() async -> Pass {
         let now = time.now
         var pass = Pass(next: now + Self.interval)
@@ -101,7 +101,7 @@ package final class CallbackService: Service {
                 )
             case .unavailable, .timeout:
                 guard !Task.isCancelled else { return }
-                // It may be this event that the receiver fails at: next time the others come first.
+                // This event may be the cause of the failure, so the next pass sends the others first.
                 try await store.postponeEvent(event.id, until: time.now)
                 metrics.digests.callbacks[event.kind, .unavailable].increment()
                 logger.log(.callbackUnavailable, [.kind: "\(event.kind.rawValue)", .error: "\(result.sentence)"])
@@ -123,7 +123,7 @@ extension SinkResult {
 }
 
 extension DigestMetrics {
-    /// Counts events that were stored, and those that made room for them.
+    /// Counts stored events, and the events dropped to make room.
     func noteQueued(_ events: [EventDraft], dropped: Int, _ logger: Logger) {
         for event in events { callbacks[event.kind, .queued].increment() }
         guard dropped > 0 else { return }

@@ -2,7 +2,7 @@ package import StarwatchCore
 package import StarwatchStore
 package import StarwatchTransport
 
-/// Writes the events that callbacks are told; none of a kind that nobody is told of.
+/// Writes the events for callbacks. Kinds without a receiver are skipped.
 package struct CallbackWriter: Sendable {
     private let options: CallbackOptions
     private let pseudonym: IdentityHash
@@ -14,7 +14,7 @@ package struct CallbackWriter: Sendable {
         self.zone = zone
     }
 
-    /// An event, or `nil`. It names the account by its pseudonym.
+    /// Returns an event, or `nil` if there is no receiver. It names the account by its pseudonym.
     package func draft(
         _ kind: CallbackKind,
         account: DID?,

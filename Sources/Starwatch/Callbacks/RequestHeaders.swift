@@ -1,7 +1,7 @@
 import StarwatchPolling
 import StarwatchTransport
 
-/// The headers of requests whose URL the configuration names.
+/// Headers of requests to configured URLs.
 enum RequestHeaders {
     static func of(_ fetch: FetchOptions, token: AccessToken?) -> [(name: String, value: String)] {
         var headers: [(name: String, value: String)] = [("User-Agent", AgentVersion.userAgent)]

@@ -1,9 +1,8 @@
 public import StarwatchCore
 
-/// What the agent says of itself: `starwatch status --json` and `GET /api/v1/status`. Holds no personal data.
+/// Status of the agent: `starwatch status --json` and `GET /api/v1/status`. It has no personal data.
 ///
-/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. What is `nil` is left out of the
-/// JSON.
+/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. The JSON omits `nil` values.
 public struct AgentStatus: Sendable, Codable, Hashable {
     /// `healthy` or `degraded`.
     public enum Health: String, Sendable, Codable, CaseIterable {
@@ -13,27 +12,26 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// One poll.
     public struct Poll: Sendable, Codable, Hashable {
-        /// What it asks for.
+        /// The changes that the poll requests.
         public var kind: PollKind
-        /// Whether the last success, or else the agent's start, is longer ago than ``staleAfterSeconds``, and so is the
-        /// time at which this was last switched on. `false` when signed out or opted out, and without stars where these
-        /// are asked for.
+        /// `true` if the last success, or else the agent's start, is older than ``staleAfterSeconds``, and the poll was
+        /// switched on longer ago than that. `false` if signed out or opted out, and for polls of stars without stars.
         public var stale: Bool
-        /// When a cycle last reached the server; `nil` if none did, or when signed out.
+        /// The time at which a cycle last reached the server; `nil` if none did, or when signed out.
         public var lastAttempt: String?
-        /// When a cycle last fetched all there was; `nil` as above.
+        /// The time at which a cycle last fetched all changes; `nil` as above.
         public var lastSuccess: String?
         /// `changed`, `unchanged`, `bootstrapped`, `deferred` or `failed`; `nil` as above.
         public var lastOutcome: String?
-        /// When the schedule fires next; `nil` before the schedule was first looked at.
+        /// The next scheduled time; `nil` before the first check of the schedule.
         public var nextRun: String?
-        /// How old the last success may be.
+        /// The maximum age of the last success.
         public var staleAfterSeconds: Double
         /// The server's time up to which every change is finished; `nil` if there is no watermark yet.
         public var watermarkTime: String?
         /// The server's time up to which every change was fetched; `nil` if none was.
         public var fetchCursorTime: String?
-        /// Why the latest cycle was skipped; `nil` if it was not, or if there was none since the start.
+        /// The reason why the latest cycle was skipped; `nil` if it was not, or if none ran since the start.
         public var skipReason: SkipReason?
 
         enum CodingKeys: String, CodingKey {
@@ -57,15 +55,15 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// One digest.
     public struct Digest: Sendable, Codable, Hashable {
-        /// When it comes next; `nil` when signed out.
+        /// The next scheduled time; `nil` when signed out.
         public var nextRun: String?
-        /// An IANA name: the zone of its times.
+        /// The IANA zone of its times.
         public var timezone: String
-        /// When it last came or should have, in the last two days; `nil` if it did not, or when signed out.
+        /// The latest scheduled time in the last two days; `nil` if there was none, or when signed out.
         public var lastRun: String?
-        /// What became of it then; `nil` as above.
+        /// The status of that occurrence; `nil` as above.
         public var lastStatus: SlotStatus?
-        /// Why it was not shown then; `nil` when it was.
+        /// The reason why it was not shown; `nil` if it was.
         public var lastErrorCode: SlotCode?
 
         enum CodingKeys: String, CodingKey {
@@ -81,23 +79,23 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// The outbox.
     public struct Outbox: Sendable, Codable, Hashable {
-        /// Rows that wait to be delivered.
+        /// Rows that wait for delivery.
         public var pending = 0
-        /// Rows that are being delivered.
+        /// Rows in delivery.
         public var claimed = 0
         /// Delivered rows that are not yet acknowledged.
         public var delivered = 0
-        /// Rows that were given up.
+        /// Dead letters.
         public var dead = 0
-        /// The most rows that may be pending or claimed.
+        /// The maximum number of rows that are pending or claimed.
         public var capacity = 0
         /// Whether polling pauses because the outbox is nearly full.
         public var backpressure = false
-        /// When the oldest pending or claimed row was stored; `nil` if there is none.
+        /// The time at which the oldest pending or claimed row was stored; `nil` if there is none.
         public var oldestPending: String?
-        /// Since when the oldest row has been due that could be delivered now; `nil` if there is none.
+        /// The time at which the oldest deliverable row became due; `nil` if there is none.
         public var oldestDue: String?
-        /// Rows the books cannot account for; must be 0.
+        /// The imbalance of the outbox counters; must be 0.
         public var ledgerImbalance = 0
         /// Sink name to `closed`, `half_open`, `open` or `disabled`.
         public var sinks: [String: String] = [:]
@@ -115,11 +113,11 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// The clock, measured against the server's.
     public struct Clock: Sendable, Codable, Hashable {
-        /// Positive: the server is ahead. `nil` before the first sample.
+        /// The clock skew, positive if the server is ahead. `nil` before the first sample.
         public var skewSeconds: Double?
-        /// How far the skew may be off, either way; `nil` before the first sample.
+        /// The uncertainty of the skew, in either direction; `nil` before the first sample.
         public var uncertaintySeconds: Double?
-        /// When the server's clock was last read; `nil` before the first sample.
+        /// The time at which the server's clock was last read; `nil` before the first sample.
         public var lastSync: String?
 
         enum CodingKeys: String, CodingKey {
@@ -131,13 +129,13 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init() {}
     }
 
-    /// The way to the server.
+    /// The connection to the server.
     public struct Server: Sendable, Codable, Hashable {
-        /// `nil` until the first answer, when it is to be found out.
+        /// The server's dialect; `nil` until the first response if it is detected.
         public var dialect: Dialect?
         /// `closed` (working), `half_open` or `open`.
         public var circuit = "closed"
-        /// No request before this time; `nil` when nothing holds requests back.
+        /// The time before which no request is sent; `nil` if requests are allowed.
         public var throttledUntil: String?
 
         enum CodingKeys: String, CodingKey {
@@ -148,21 +146,21 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init() {}
     }
 
-    /// `degraded` when there are ``reasons``.
+    /// `degraded` if there are ``reasons``.
     public var status = Health.healthy
-    /// Why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
+    /// Reasons for the degradation, from a fixed set of words, followed by a colon and the poll's or sink's name.
     public var reasons: [String] = []
     /// The agent's ``AgentVersion/current``.
     public var version: String
-    /// When the agent was made.
+    /// The time at which the agent was created.
     public var startedAt: String
-    /// When this was written.
+    /// The time of this status.
     public var now: String
     /// The active identity's pseudonym, `did:hash:…`; `nil` when signed out.
     public var identity: String?
-    /// By the poll's name. Empty while the database cannot be read.
+    /// Polls by name. Empty while the database cannot be read.
     public var polls: [String: Poll] = [:]
-    /// By the digest's name; those of the configuration. Empty while the database cannot be read.
+    /// Configured digests by name. Empty while the database cannot be read.
     public var digests: [String: Digest] = [:]
     /// Zeros while the database cannot be read.
     public var outbox = Outbox()

@@ -1,8 +1,8 @@
-/// How a digest's content was fetched, by hand.
+/// Result of a manual fetch of a digest's content.
 package struct DigestFetchReport: Sendable, Codable, Hashable {
     package var digest: String
     package var outcome: DigestPrefetchOutcome
-    /// Since when the content that there is now is known to hold; `nil`: there is none.
+    /// The time at which the present content was last confirmed; `nil` if there is none.
     package var contentAt: String?
 
     enum CodingKeys: String, CodingKey {
@@ -10,20 +10,20 @@ package struct DigestFetchReport: Sendable, Codable, Hashable {
         case contentAt = "content_at"
     }
 
-    /// Whether there is content that the source gave or confirmed just now.
+    /// `true` if the source has just delivered or confirmed the content.
     package var isFresh: Bool { outcome == .fetched || outcome == .notModified }
 }
 
-/// What was shown of a digest, by hand.
+/// Result of showing a digest manually.
 package struct DigestShowReport: Sendable, Codable, Hashable {
     package var digest: String
-    /// `ntf_…`: as `starwatch notifications show` takes it.
+    /// The id, `ntf_…`, that `starwatch notifications show` takes.
     package var notificationID: String
     /// `cached` or `fallback`.
     package var text: String
-    /// Since when the content that is shown is known to hold; `nil` for the fixed text.
+    /// The time at which the shown content was last confirmed; `nil` for the fixed text.
     package var contentAt: String?
-    /// As of notifications; `open` while a sink does not have it yet.
+    /// The state, as for notifications; `open` while a sink does not have it yet.
     package var state: String
 
     enum CodingKeys: String, CodingKey {

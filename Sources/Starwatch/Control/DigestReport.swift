@@ -1,15 +1,15 @@
 import StarwatchCore
 import StarwatchStore
 
-/// A digest for its operator: what it will do next, and how it fared.
+/// A digest for its operator: its next and past occurrences.
 package struct DigestReport: Sendable, Codable, Hashable {
-    /// One time that it comes.
+    /// One scheduled time.
     package struct Occurrence: Sendable, Codable, Hashable {
         package var slot: String
         package var fireAt: String
-        /// `planned` until it is stored, then as the label of `starwatch_digest_deliveries_total`.
+        /// `planned` until it is stored, then a label value of `starwatch_digest_deliveries_total`.
         package var status: String
-        /// `fresh`, `cached` or `fallback`; `nil`: nothing is armed.
+        /// `fresh`, `cached` or `fallback`; `nil` if nothing is armed.
         package var text: String?
         /// `none`, `started`, `succeeded` or `failed`.
         package var fetch: String
@@ -26,9 +26,9 @@ package struct DigestReport: Sendable, Codable, Hashable {
     package var name: String
     package var timezone: String
     package var mode: String
-    /// Since when its content is known to hold; `nil`: there is none.
+    /// The time at which its content was last confirmed; `nil` if there is none.
     package var contentAt: String?
-    /// What has ended since the day before, and what comes in the next one, in order.
+    /// The occurrences that ended in the last day and those of the next one, in order.
     package var occurrences: [Occurrence]
 
     enum CodingKeys: String, CodingKey {

@@ -1,37 +1,37 @@
 public import StarwatchCore
 
-/// What fetches the content of digests in the host program, in place of a URL (``ContentSource/fetcher(_:)``).
+/// A fetcher of digest content in the host program, instead of a URL (``ContentSource/fetcher(_:)``).
 ///
-/// It is asked as a URL is: once before each time, a lead ahead, for at most 12 s; never at the time itself. What it
-/// answers is stored before anything is shown.
+/// The agent calls it as it would fetch a URL: once before each scheduled time, by the lead, for at most 12 s. It never
+/// calls it at the scheduled time. It stores the answer before it shows anything.
 public protocol ContentFetcher: Sendable {
-    /// By which ``DigestOptions/content`` names it; unlike that of every other fetcher.
+    /// The unique name for ``DigestOptions/content``.
     var name: String { get }
 
-    /// Fetches the content of one digest. Not tried again when it fails: then ``DigestOptions/onMissing`` says what is
-    /// shown. One that takes longer than 12 s has failed; its task is cancelled, but not waited for.
+    /// Fetches the content of one digest. The agent does not retry a failed fetch; ``DigestOptions/onMissing`` then
+    /// selects the text. After 12 s the fetch has failed: the agent cancels its task, but does not wait for it.
     ///
-    /// - Throws: Anything; what it says is neither logged nor shown.
+    /// - Throws: Any error; the agent neither logs nor shows its message.
     func content(for request: ContentRequest) async throws -> ContentAnswer
 }
 
-/// What a ``ContentFetcher`` is asked for.
+/// A request to a ``ContentFetcher``.
 public struct ContentRequest: Sendable, Hashable {
     /// The digest's name.
     public let digest: DigestName
-    /// When it is to be shown; `nil` when it is fetched for no time: at the start without content, or by hand.
+    /// The time at which the content will be shown; `nil` for a fetch at startup without content, or a manual one.
     public let fireAt: Timestamp?
-    /// Whose content it is. When another identity is active by the time of the answer, it is thrown away.
+    /// The account of the content. If another identity is active when the answer arrives, the answer is dropped.
     public let account: DID
-    /// What the last answer called its version; `nil`: nothing is stored, and ``ContentAnswer/notModified`` is no answer.
+    /// The version that the last answer named. `nil`: nothing is stored, and ``ContentAnswer/notModified`` is invalid.
     public let etag: String?
 }
 
-/// What a ``ContentFetcher`` answers.
+/// Answer of a ``ContentFetcher``.
 public enum ContentAnswer: Sendable, Hashable {
-    /// A JSON object of at most 256 KiB, and a name for this version of it: up to 256 printable ASCII characters without
-    /// spaces; any other is left out.
+    /// A JSON object of at most 256 KiB, and a name of its version: up to 256 printable ASCII characters without
+    /// spaces. Any other name is ignored.
     case content(String, etag: String? = nil)
-    /// What is stored still holds: it is as young as new.
+    /// The stored content is still valid, and counts as fresh.
     case notModified
 }

@@ -2,19 +2,19 @@ package import StarwatchCore
 import StarwatchStore
 package import StarwatchTransport
 
-/// A digest as it is run: its options, and what follows from them.
+/// A running digest: its options, and the values derived from them.
 package struct Digest: Sendable {
     package let options: DigestOptions
     package let wording: DigestWording
-    /// Stands for the request: digests with the same one share what was fetched (C-169). A fetcher of the host's may
-    /// answer each digest differently.
+    /// A key of the request. Digests with the same key share the fetched content (C-169). A host's fetcher can answer
+    /// each digest differently.
     package let source: String
-    /// The token of its requests; `nil` for none.
+    /// The token of its requests; `nil` if there is none.
     let token: SecretFile?
-    /// What fetches its content in place of a request; `nil`: nothing.
+    /// The fetcher that replaces the request; `nil` if there is none.
     let fetcher: (any ContentFetcher)?
     private let zone: @Sendable () -> any TimeZoneRules
-    /// How long after its times it comes.
+    /// Delay of the digest after its scheduled times.
     private var delay = Duration.zero
 
     package init(
@@ -37,7 +37,7 @@ package struct Digest: Sendable {
             switch options.content {
             case .request(let fetch): [fetch.method.rawValue, fetch.url, fetch.body ?? ""]
             case .fetcher(let name): ["fetcher", name, options.name.rawValue]
-            // What is of the time before depends on the digest's own times.
+            // The changes since the previous time depend on the digest's own times.
             case .poll(let name): ["poll", name.rawValue, options.name.rawValue]
             }
         source = ContentHash.text(parts.joined(separator: "\n"))
@@ -45,20 +45,20 @@ package struct Digest: Sendable {
 
     package var name: DigestName { options.name }
 
-    /// The same digest at its moment within ``DigestOptions/window``.
+    /// The digest with its delay within ``DigestOptions/window``.
     func placed(for instance: String) -> Digest {
         var copy = self
         copy.delay = Splay.delay(instance: instance, poll: PollName(name), within: options.window)
         return copy
     }
 
-    /// From when on changes belong to the occurrence at `fireAt` when none before it has listed any.
+    /// The start of the changes for the occurrence at `fireAt`, if no earlier occurrence has listed any.
     func beginning(of fireAt: Timestamp) -> Timestamp {
         let before = plan.occurrences(after: fireAt - .days(2), through: fireAt - .milliseconds(1)).map(\.fireAt).max()
         return (before ?? fireAt - .days(1)) - options.lead
     }
 
-    /// What decides, in the zone as it is now.
+    /// The digest's plan, in the present time zone.
     package var plan: DigestPlan {
         var plan = DigestPlan(
             name: options.name,

@@ -2,10 +2,10 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// Turns a decision into what is stored: renders the texts, and ends what the sinks are done with.
+/// Turns a decision into stored changes: renders the texts, and ends occurrences that the sinks have finished.
 struct DigestChangeMaker {
     private(set) var changes = DigestChanges()
-    /// The names in templates that the content does not have, with their digest.
+    /// Names in templates that the content does not have, each with its digest.
     private(set) var unknown: [(DigestName, String)] = []
     var locale = "en"
 
@@ -36,15 +36,15 @@ struct DigestChangeMaker {
         self.now = now
     }
 
-    /// Whether a fired digest would be stale when a sink took it now. Its time to live counts at its time; a sink that
-    /// is down for a while may still have it, but not for ever.
+    /// Returns whether a fired digest is too old for a sink. Its time to live counts from its scheduled time. A sink
+    /// that was down for a while can still get it, within that limit.
     static func isTooOld(_ row: DigestState.Row, ttl: Duration, now: Timestamp) -> Bool {
         let fireAt = row.row.occurrence.fireAt
         let since = row.row.arming?.text.contentAt ?? fireAt
         return now > max(fireAt + DigestDecision.grace, since + ttl)
     }
 
-    /// Ends what the sinks are done with.
+    /// Ends occurrences that the sinks have finished.
     mutating func endFired() {
         for row in state.rows where row.row.isFired && row.row.status == .scheduled {
             let occurrence = row.row.occurrence
@@ -82,7 +82,7 @@ struct DigestChangeMaker {
         changes.fetching += decision.prefetches
     }
 
-    /// Remembers up to when all is armed, if that has moved by `step` or anything else changes.
+    /// Stores the time up to which everything is armed, if it moved by `step` or anything else changes.
     mutating func extend(by step: Duration) {
         let end = now + DigestDecision.horizon
         for name in digests.keys {
@@ -91,7 +91,7 @@ struct DigestChangeMaker {
         }
     }
 
-    /// Adds the event that a callback is told of an ending. That there was nothing to show is no error.
+    /// Adds the event that tells callbacks of an ending. Empty content is not an error.
     mutating func tell(_ ending: DigestChanges.Ending, _ account: DID, _ writer: CallbackWriter) {
         guard ending.status != .skipped else { return }
         let event = writer.draft(
@@ -146,7 +146,7 @@ struct DigestChangeMaker {
         changes.armed.append(DigestChanges.Arming(occurrence: occurrence, token: token, text: armed))
     }
 
-    /// It is known before the pass that fires it, because sinks get it within the text that is armed.
+    /// The id is known before the pass that fires it, because sinks get it with the armed text.
     private static func runID(of token: String) -> String { "run_" + token.dropFirst(4).prefix(16) }
 
     private mutating func content(of digest: Digest) -> DigestContent? {

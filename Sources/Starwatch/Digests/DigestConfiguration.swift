@@ -1,7 +1,7 @@
 import Foundation
 import StarwatchCore
 
-/// The configuration of the digests as it is stored, and told to callbacks.
+/// The digest configuration in the form that the database stores and callbacks receive.
 enum DigestConfiguration {
     private struct Entry: Encodable {
         let name: String
@@ -20,7 +20,7 @@ enum DigestConfiguration {
         let sinks: [String]?
     }
 
-    /// JSON without texts, headers, bodies, files, or what follows the host of a URL (C-236).
+    /// JSON without texts, headers, bodies and files, and without the part of a URL after the host (C-236).
     static func json(_ digests: [DigestOptions]) -> String {
         let entries = digests.map { digest in
             Entry(

@@ -2,11 +2,11 @@ import StarwatchCore
 package import StarwatchStore
 import StarwatchTransport
 
-/// Makes the one request of an occurrence. Never tries again.
+/// Makes the single request of an occurrence. It never retries.
 package struct DigestFetcher: Sendable {
-    /// Of the whole request (R-SCH-13), unless its options say less.
+    /// Timeout of the whole request (R-SCH-13), unless its options set a shorter one.
     package static let timeout = FetchOptions.longestFetch
-    /// Far more than a notification can show.
+    /// Maximum size of a response, far more than a notification can show.
     static let largestBytes = 262_144
 
     package typealias End = (outcome: DigestPrefetchOutcome, result: PrefetchResult)
@@ -16,8 +16,8 @@ package struct DigestFetcher: Sendable {
     private let polls: PollContent?
 
     /// - Parameters:
-    ///   - requester: The road to the servers: their waits and limits hold for digests too.
-    ///   - polls: What digests of polls are made of; `nil`: there are none.
+    /// - requester: Sends the requests; the servers' waits and limits apply to digests too.
+    /// - polls: Content for digests of polls; `nil` if there are none.
     init(http: any HTTPTransport, requester: Requester, polls: PollContent? = nil) {
         self.http = http
         self.requester = requester
@@ -26,7 +26,7 @@ package struct DigestFetcher: Sendable {
 
     private var time: any TimeSource { requester.time }
 
-    /// - Parameter stored: What there is; its ETag is sent along.
+    /// - Parameter stored: The stored content, whose ETag is sent.
     package func fetch(
         _ digest: Digest,
         for fetch: DigestService.Pass.Fetch,
@@ -36,13 +36,13 @@ package struct DigestFetcher: Sendable {
         case (.request(let request), _): return await send(request, of: digest, for: fetch, stored: stored)
         case (.fetcher, let fetcher?): return await ask(fetcher, of: digest, for: fetch, stored: stored)
         case (.poll(let poll), _): return await find(poll, of: digest, for: fetch, stored: stored)
-        // Made without the host's fetchers, as for a look at the database only.
+        // Made without the host's fetchers, for reading the database only.
         case (.fetcher, nil): return (.unreachable, .failed)
         }
     }
 
-    /// In place of an ETag, the content of a poll has the last row that an occurrence had listed: the next one begins
-    /// after it, so no change is in two of them, or in none because a fetch failed. A fetch by hand does not move it.
+    /// For a poll, the last listed row takes the place of an ETag. The next occurrence starts after it, so each change
+    /// is in exactly one occurrence, even if a fetch failed. A manual fetch does not move the row.
     private func find(
         _ poll: PollName,
         of digest: Digest,
@@ -97,7 +97,7 @@ package struct DigestFetcher: Sendable {
         stored: StoredContent?
     ) async -> End {
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
-        // Nothing is fetched at the digest's time; a fetch for content only ends after the longest request.
+        // An occurrence's fetch must end by the digest's time. A content-only fetch ends after the longest request.
         let deadline = occasion.occurrence?.fireAt ?? time.now + Self.timeout
         var job = RequestJob(
             account: occasion.account,
@@ -128,7 +128,7 @@ package struct DigestFetcher: Sendable {
         }
     }
 
-    /// Whether a 204 counts as content that is empty.
+    /// Returns whether a 204 counts as empty content.
     private func isEmptyAnswer(_ response: HTTPResponse, of digest: Digest) -> Bool {
         response.status == 204 && digest.options.onEmpty == .skip
     }
@@ -157,12 +157,12 @@ package struct DigestFetcher: Sendable {
         if DigestContent(json: body) != nil {
             return (.fetched, .fetched(payload: String(decoding: body, as: UTF8.self), etag: etag))
         }
-        // Only where somebody wants to know of it is nothing an answer.
+        // An empty answer counts as content only if `onEmpty` is `.skip`.
         guard digest.options.onEmpty == .skip, DigestContent.isNothing(body) else { return (.malformed, .failed) }
         return (.fetched, .fetched(payload: "{}", etag: etag))
     }
 
-    /// An ETag, when it can be sent back as it is.
+    /// Returns the ETag if it can be sent back unchanged.
     private static func usable(_ etag: String?) -> String? {
         etag.flatMap { text in
             !text.isEmpty && text.utf8.count <= 256 && text.utf8.allSatisfy { (33...126).contains($0) } ? text : nil

@@ -5,9 +5,9 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension DigestService {
-    /// Makes one fetch that a pass has announced, and stores what came of it. Its failure is final.
+    /// Makes one fetch that a pass announced, and stores the result. A failure is final.
     ///
-    /// - Returns: How it ended; `nil` when the database failed.
+    /// - Returns: The outcome; `nil` if the database failed.
     @discardableResult
     package func fetch(_ fetch: Pass.Fetch) async -> DigestPrefetchOutcome? {
         guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return nil }
@@ -70,7 +70,7 @@ extension DigestService {
 }
 
 extension DigestPrefetchOutcome {
-    /// What went wrong, in one sentence; `nil` when nothing did, or when it was given up.
+    /// The failure as one sentence; `nil` if the fetch succeeded or was cancelled.
     func failure(of content: ContentSource) -> String? {
         let isFetcher = content.fetcherName != nil
         let isPoll = content.pollName != nil

@@ -1,23 +1,23 @@
 import StarwatchCore
 import StarwatchStore
 
-/// What somebody asks for, whatever the times of a digest.
+/// Manual actions, independent of a digest's times.
 extension DigestService {
-    /// What came of showing a digest now.
+    /// The result of showing a digest now.
     enum Showing: Sendable {
-        /// The sinks are being given it.
+        /// The digest was handed to the sinks.
         case fired(id: String, DigestText)
-        /// Its content is empty, and ``EmptyContent/skip`` says that nothing comes then.
+        /// The content is empty, and ``EmptyContent/skip`` skips it.
         case empty
-        /// Every sink that it is for is off.
+        /// All of the digest's sinks are disabled.
         case noSink
-        /// Nobody is signed in, or somebody else by now.
+        /// Nobody is signed in, or the identity has changed.
         case otherIdentity
     }
 
-    /// Fetches a digest's content for no occurrence in particular; what is armed is then armed anew.
+    /// Fetches a digest's content outside its occurrences, then renders the armed texts again.
     ///
-    /// - Returns: How it ended; `nil` when nobody is signed in.
+    /// - Returns: The outcome; `nil` if nobody is signed in.
     func fetchNow(_ digest: Digest) async throws(StoreError) -> DigestPrefetchOutcome? {
         let active = try await identity.current().identity
         guard let did = active.did else { return nil }
@@ -26,12 +26,12 @@ extension DigestService {
         )
     }
 
-    /// Hands what there is of a digest to its sinks, under an id of its own. What is armed stays as it is.
+    /// Hands a digest's stored content to its sinks, under a new id. Armed texts stay as they are.
     func showNow(_ digest: Digest) async throws(StoreError) -> Showing {
         let showing = await passes.run { () -> Result<Showing, StoreError> in
             do throws(StoreError) { return .success(try await self.show(digest)) } catch { return .failure(error) }
         }
-        // Given up, because the identity changed.
+        // Cancelled because the identity changed.
         return try showing?.get() ?? .otherIdentity
     }
 
@@ -43,7 +43,7 @@ extension DigestService {
         let now = time.now
         let state = try await store.digestState(of: did, since: now - .seconds(1))
         let content = try await store.digestContent(source: digest.source, account: did)
-        // Each has a time of its own, by which it is known.
+        // Each manual showing needs a unique time, which identifies it.
         var moment = now
         let taken = Set(state.rows.map(\.row.occurrence))
         while taken.contains(DigestOccurrence(askedFor: digest.name, at: moment)) { moment = moment + .milliseconds(1) }

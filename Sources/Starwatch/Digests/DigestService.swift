@@ -6,12 +6,13 @@ import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 
-/// Arms digests a day ahead, has their content fetched a little before their time, and hands them to the dispatcher at
-/// their time. At that time nothing is fetched.
+/// Arms digests a day ahead, has their content fetched shortly before their time, and hands them to the dispatcher at
+/// their time. It fetches nothing at that time.
 package final class DigestService: Service {
-    /// What one pass did.
+    /// The results of one pass.
     package struct Pass: Sendable, Hashable {
-        /// The one fetch of an occurrence, or one for content only. It is marked as begun, and nobody else makes it.
+        /// The single fetch of an occurrence, or a content-only fetch. It is already marked as started, so no other
+        /// pass makes it.
         package struct Fetch: Sendable, Hashable {
             package let digest: DigestName
             package let occurrence: DigestOccurrence?
@@ -20,14 +21,14 @@ package final class DigestService: Service {
         }
 
         package var scheduled = 0
-        /// Texts that were replaced.
+        /// The number of replaced texts.
         package var armed = 0
         package var fired = 0
         package var shown = 0
-        /// Not shown, for whatever reason.
+        /// Occurrences not shown, for any reason.
         package var missing = 0
         package var fetches: [Fetch] = []
-        /// When there is something to do again; `nil`: nothing is planned.
+        /// The time of the next work; `nil` if nothing is planned.
         package var next: Timestamp?
     }
 
@@ -44,9 +45,9 @@ package final class DigestService: Service {
         }
     }
 
-    /// At least so often the clock, the zone and what is stored are looked at again.
+    /// Upper bound between two looks at the clock, the zone and the database.
     static let longestSleep = Duration.seconds(30)
-    /// How far ``DigestState/armedThrough`` may lag behind.
+    /// The maximum lag of ``DigestState/armedThrough``.
     static let topUp = Duration.seconds(3600)
 
     let digests: [Digest]
@@ -84,7 +85,7 @@ package final class DigestService: Service {
     var metrics: AgentMetrics { environment.metrics }
     var logger: Logger { environment.logger }
 
-    /// Passes whenever something is due, and fetches beside them.
+    /// Makes passes when work is due, and fetches concurrently.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
@@ -99,12 +100,12 @@ package final class DigestService: Service {
         }
     }
 
-    /// Arms, fires and ends what is to be, and says what is to be fetched. Passes never overlap.
+    /// Arms, fires and ends occurrences, and returns the fetches to make. Passes never overlap.
     package func pass() async -> Pass {
         await passes.run { await self.passOnce() } ?? Pass()
     }
 
-    /// Gives up what is under way, because the identity changed, and returns when it has ended.
+    /// Cancels the work in flight because the identity changed, and returns when it has ended.
     package func abort() async {
         await passes.abort()
         wakes.digests.raise()
@@ -158,7 +159,7 @@ package final class DigestService: Service {
         return pass
     }
 
-    /// Takes back from the sinks what has become too old there.
+    /// Withdraws from the sinks the digests that are too old.
     private func giveUp(_ state: DigestState, _ now: Timestamp) async throws(StoreError) -> Bool {
         var isAny = false
         for row in state.rows where row.row.isFired && row.notification == .open {
@@ -171,7 +172,7 @@ package final class DigestService: Service {
         return isAny
     }
 
-    /// Content for digests that have none yet: once after every start and change of identity (C-167).
+    /// Fetches content for digests that have none, once after every start and every change of identity (C-167).
     private func warmUp(
         _ contents: [DigestName: StoredContent],
         _ decision: DigestDecision,
@@ -239,7 +240,7 @@ package final class DigestService: Service {
         if !changes.events.isEmpty { wakes.callbacks.raise() }
     }
 
-    /// Stores changes; how many events were dropped, or `nil` when the identity is another one by now.
+    /// Stores changes. Returns the number of dropped events, or `nil` if the identity has changed.
     func apply(_ changes: DigestChanges, of account: DID, generation: Int) async throws(StoreError) -> Int? {
         let dropped = try await store.apply(
             changes,
@@ -248,12 +249,12 @@ package final class DigestService: Service {
             server: self.account.server,
             now: clock.now
         )
-        // What is known of the identity is read again.
+        // Cached identity data is read again.
         if dropped == nil { identity.invalidate() }
         return dropped
     }
 
-    /// Says, once, which names of a template the content does not have.
+    /// Logs once the template names that the content does not have.
     func noteUnknown(_ maker: DigestChangeMaker) {
         for (digest, variable) in maker.unknown
         where said.withLock({ $0.insert("\(digest) \(variable)").inserted }) {

@@ -2,25 +2,25 @@ import FoundationEssentials
 import StarwatchCore
 package import StarwatchStore
 
-/// What digests of polls are made of: one more cycle of the poll, and what is stored of its changes (R-DUAL-06).
+/// Content of digests of polls: one more cycle of the poll, and its stored changes (R-DUAL-06).
 package struct PollContent: Sendable {
-    /// What came of asking.
+    /// The result of a request for content.
     enum Found: Sendable {
-        /// And the last row that there was.
+        /// The changes, and the last row so far.
         case changes(Changes, through: Int64)
         case failure(DigestPrefetchOutcome)
     }
 
     /// The content of a digest.
     struct Changes: Sendable, Encodable {
-        /// The most projects that ``names`` has.
+        /// The maximum number of projects in ``names``.
         static let namedProjects = 5
 
-        /// How many changes there are.
+        /// The number of changes.
         let count: Int
-        /// How many projects they are of.
+        /// The number of projects with changes.
         let projects: Int
-        /// The projects that changed last, with an ellipsis when there are more, or some without a name.
+        /// The projects that changed last, with an ellipsis if there are more or some have no name.
         let names: String
 
         var isEmpty: Bool { count == 0 }
@@ -49,7 +49,7 @@ package struct PollContent: Sendable {
     private let environment: Environment
     private let names: [String: String]
 
-    /// - Parameter names: What the host calls its projects, by handle.
+    /// - Parameter names: The host program's project names by handle.
     package init(
         polls: [Poll],
         service: PollService,
@@ -66,22 +66,22 @@ package struct PollContent: Sendable {
         self.names = names
     }
 
-    /// Runs the poll once, or waits for the cycle that is under way, and lists what was found since.
+    /// Runs the poll once, or waits for the cycle in flight, and lists the changes found since then.
     ///
     /// - Parameters:
-    ///   - row: The last one that is not to be listed; `nil`: those go by `since`.
-    ///   - since: By this machine's clock.
+    /// - row: The last row not to list; `nil` selects by `since`.
+    /// - since: A time by the local clock.
     func find(_ name: PollName, of account: DID, after row: Int64?, since: Timestamp) async -> Found {
         guard let poll = polls.first(where: { $0.name == name }) else { return .failure(.unreachable) }
         switch await service.refresh(poll).outcome {
         case .changed, .unchanged, .bootstrapped: break
         case .failed, .deferred: return .failure(Task.isCancelled ? .cancelled : .unreachable)
-        // Skipped: no plans, no token, no room, or nobody to ask for.
+        // Skipped: no plans, no token, no room, or nobody signed in.
         case nil: return .failure(Task.isCancelled ? .cancelled : .refused)
         }
         let stream = StreamKey(account: account, server: server, poll: name)
         do throws(StoreError) {
-            // Rows have the time of the server's clock.
+            // Rows carry the time of the server's clock.
             let since = since + (environment.clock.now - environment.time.now)
             let (changes, last) = try await store.changesFound(in: stream, after: row, since: since)
             return .changes(Changes(changes, hostNames: names), through: last)

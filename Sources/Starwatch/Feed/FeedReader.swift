@@ -1,20 +1,20 @@
 import StarwatchStore
 import Synchronization
 
-/// Follows the feed from one place on. One task reads; anybody may wake or end it.
+/// Follows the feed from one position. One task reads; any task can wake or end it.
 package final class FeedReader: Sendable {
-    /// What there is to tell.
+    /// The next thing to send.
     package enum Step: Sendable, Hashable {
         case notifications([FeedEvent])
-        /// Rows after `after` and before `before` are not kept any more.
+        /// Rows between `after` and `before` are no longer kept.
         case gap(after: Int64, before: Int64)
-        /// Nothing came for a while.
+        /// No news for a while.
         case heartbeat
-        /// The agent stops, or the database cannot be read: come again later.
+        /// The agent stops, or the database cannot be read. The client must reconnect later.
         case over
     }
 
-    /// The most rows of one step: all that is in memory for a reader, however slow.
+    /// The maximum number of rows in one step. A reader has no more in memory, however slow it is.
     package static let batch = 20
 
     private let heartbeat: Duration
@@ -40,7 +40,7 @@ package final class FeedReader: Sendable {
         self.onEnd = onEnd
     }
 
-    /// The sequence of the last row told.
+    /// The sequence of the last row that was sent.
     package var position: Int64 { last.withLock { $0 } }
 
     /// Waits for news.
@@ -50,10 +50,10 @@ package final class FeedReader: Sendable {
         return await look() ?? .heartbeat
     }
 
-    /// Says that there may be something new.
+    /// Signals possible news.
     func wake() { signal.raise() }
 
-    /// Makes ``next()`` return ``Step/over``, now and for ever.
+    /// Makes ``next()`` return ``Step/over`` from now on.
     package func end() {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         onEnd(self)

@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// Keeps the last notifications for the control API, each once however often it is given.
+/// Stores the last notifications for the control API. A repeated delivery is stored once.
 package struct FeedSink: NotificationSink {
     package let name: String
     private let keep: Int

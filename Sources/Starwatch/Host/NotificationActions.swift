@@ -1,11 +1,11 @@
-/// What a host application does when a person acts on a notification (R-NOT-10). Each has a default that does nothing.
+/// Handlers of a host application for user actions on a notification (R-NOT-10). The defaults do nothing.
 ///
-/// Called once for each action that was not done before, after it was stored. A process that ends in between does not
-/// make up for the call: what was done is in ``Agent``'s database.
+/// The agent calls a handler once for each new action, after storing it. If the process ends in between, the call is
+/// not repeated. ``Agent``'s database records the action.
 public protocol NotificationActions: Sendable {
-    /// The person wants to see these updates.
+    /// The user wants to see these updates.
     func onViewUpdates(jwtIds: [String]) async
-    /// The person wants to see a project, at one of its claims.
+    /// The user wants to see a project, at one of its claims.
     func onViewProject(projectId: String, jwtId: String) async
     func onDismiss(notificationId: String) async
     /// The agent delivers the notification again after `duration`.

@@ -1,18 +1,18 @@
 public import StarwatchCore
 
-/// Everything an agent can be told, with its defaults. A value: parsed once, validated whole, passed down in pieces.
+/// Options of an agent, with their defaults. They are parsed once, validated as a whole, and passed down in parts.
 ///
-/// `AgentOptions()` has no polls and no sinks, so an agent made of it does nothing: give it at least one of each. All
-/// else has the default of the configuration file. Paths are absolute, or relative to the working directory; the
-/// configuration file's loader has resolved them.
+/// `AgentOptions()` has no polls and no sinks, so its agent does nothing: add at least one of each. Every other option
+/// has the default of the configuration file. Paths are absolute, or relative to the working directory. The
+/// configuration file's loader has already resolved them.
 public struct AgentOptions: Sendable, Hashable {
     public var server = ServerOptions()
-    /// The active identity of a database that never had one; afterwards the database holds it, and this does nothing.
-    /// `nil`, the default: signed out, and every poll is skipped.
+    /// The active identity of a new database. It only seeds the database; later edits are ignored. `nil`, the default:
+    /// signed out, and every poll is skipped.
     public var initialIdentity: DID?
     public var auth = AuthOptions()
     public var storage = StorageOptions()
-    /// At most 16, each with a name of its own. Empty by default.
+    /// At most 16, each with a unique name. Empty by default.
     public var polls: [PollOptions] = []
     public var outbox = OutboxOptions()
     public var delivery = DeliveryOptions()
@@ -22,50 +22,50 @@ public struct AgentOptions: Sendable, Hashable {
     public var http = HTTPOptions()
     public var control = ControlOptions()
     public var log = LogOptions()
-    /// At most 16, each with a name of its own. Empty by default.
+    /// At most 16, each with a unique name. Empty by default.
     public var digests: [DigestOptions] = []
     public var callbacks = CallbackOptions()
-    /// How ``Agent/pollManager`` tries requests again that have no policy of their own, in place of the policy of each
-    /// class of failures. `nil` by default. A host's only: the configuration file does not have it.
+    /// Retry policy of ``Agent/pollManager`` for requests without one of their own. It replaces the policy of each
+    /// failure class. `nil` by default. Only a host program can set it: the configuration file has no such setting.
     public var hostPollRetry: RetryPolicy?
 
     public init() {}
 }
 
-/// The Endorser server, and how it is reached.
+/// The Endorser server and the connection to it.
 public struct ServerOptions: Sendable, Hashable {
-    /// Scheme, host and port; a path is kept as a prefix of every endpoint. By default `https://api.endorser.ch`.
+    /// Scheme, host and port. A path becomes a prefix of every endpoint. By default `https://api.endorser.ch`.
     public var url = "https://api.endorser.ch"
-    /// Which dialect the server speaks. By default `auto`.
+    /// The server's dialect. By default `auto`.
     public var dialect = DialectChoice.auto
-    /// The limit of a whole request, its answer's body included. By default 30 s (R-EP-14).
+    /// The timeout of a whole request, including the response body. By default 30 s (R-EP-14).
     public var timeout: Duration = .seconds(30)
-    /// The largest answer, after decompression. By default 10 MiB (R-EP-14).
+    /// The maximum size of a response after decompression. By default 10 MiB (R-EP-14).
     public var maxResponseBytes = 10 * 1_048_576
-    /// A PEM file of further trust anchors. `nil`, the default: the distribution's bundle alone.
+    /// A PEM file of additional trust anchors. `nil`, the default: only the distribution's bundle.
     public var caFile: String?
-    /// `sha256//…` as libcurl takes it, several joined with `;`. `nil`, the default: no pinning.
+    /// Pinned public keys, `sha256//…` in libcurl's format, joined with `;`. `nil`, the default: no pinning.
     public var pinnedPublicKey: String?
 
     public init() {}
 }
 
-/// The server's dialect, or how it is found out.
+/// The server's dialect, or its detection.
 public enum DialectChoice: String, Sendable, CaseIterable {
-    /// Decided from the server's first answer, and remembered.
+    /// Detected from the server's first response, and stored.
     case auto
     /// ``Dialect/endorser``.
     case endorser
     /// ``Dialect/canonical``.
     case canonical
 
-    /// `nil` for `auto`.
+    /// The configured dialect; `nil` for `auto`.
     public var fixed: Dialect? { Dialect(rawValue: rawValue) }
 }
 
-/// Where the tokens of requests come from.
+/// Source of the tokens for requests.
 public struct AuthOptions: Sendable, Hashable {
-    /// The sources of tokens.
+    /// The kinds of token sources.
     public enum Kind: String, Sendable, CaseIterable {
         /// Requests carry no token.
         case none
@@ -73,25 +73,25 @@ public struct AuthOptions: Sendable, Hashable {
         case sharedSecret = "shared_secret"
         /// ES256K under ``AuthOptions/keyFile``, for `did:ethr`.
         case didKey = "did_key"
-        /// Tokens made elsewhere, from ``AuthOptions/tokensFile``.
+        /// Tokens created elsewhere, from ``AuthOptions/tokensFile``.
         case tokenPool = "token_pool"
         /// The output of ``AuthOptions/argv``.
         case command
     }
 
-    /// By default `none`. Each other kind needs the option it names; the rest may be `nil`.
+    /// By default `none`. Every other kind needs the option that it names; the rest can be `nil`.
     public var kind = Kind.none
-    /// A file of mode 0600 that holds the secret's bytes.
+    /// A file of mode 0600 with the secret's bytes.
     public var secretFile: String?
-    /// A file of mode 0600 that holds the private key: 64 hexadecimal digits or PEM.
+    /// A file of mode 0600 with the private key: 64 hexadecimal digits or PEM.
     public var keyFile: String?
-    /// A file of mode 0600 that holds one token a line, or a JSON array of them.
+    /// A file of mode 0600 with one token per line, or a JSON array of tokens.
     public var tokensFile: String?
-    /// The program that prints a token, and its arguments; no shell takes part.
+    /// The program that prints a token, and its arguments. No shell is used.
     public var argv: [String]?
-    /// How long a minted token lives. `nil`, the default: 60 s for `did_key` and 60 min otherwise.
+    /// Lifetime of a minted token. `nil`, the default: 60 s for `did_key` and 60 min otherwise.
     public var lifetime: Duration?
-    /// A new token is had so long before the old one ends, at most half its lifetime. By default 10 min.
+    /// Time before expiry at which a token is refreshed, at most half its lifetime. By default 10 min.
     public var refreshBefore: Duration = .seconds(600)
 
     public init() {}
@@ -99,15 +99,15 @@ public struct AuthOptions: Sendable, Hashable {
 
 /// The database.
 public struct StorageOptions: Sendable, Hashable {
-    /// Who creates and migrates the database.
+    /// The program that creates and migrates the database.
     public enum Owner: String, Sendable, CaseIterable {
         /// The agent creates and migrates the database.
         case agent
-        /// The host application does; the agent only asserts the version.
+        /// The host application creates and migrates it; the agent only checks the version.
         case host
     }
 
-    /// The SQLite file. By default `./starwatch.db`. Only one agent at a time can open it.
+    /// The SQLite file. By default `./starwatch.db`. Only one agent can open it at a time.
     public var path = "./starwatch.db"
     /// By default `agent`.
     public var owner = Owner.agent
@@ -117,7 +117,7 @@ public struct StorageOptions: Sendable, Hashable {
 
 /// One poll.
 public struct PollOptions: Sendable, Hashable {
-    /// What the first run of a poll announces.
+    /// The changes that the first run of a poll announces.
     public enum Bootstrap: String, Sendable, CaseIterable {
         /// The first run announces nothing and starts at the newest change.
         case latest
@@ -127,34 +127,34 @@ public struct PollOptions: Sendable, Hashable {
 
     public typealias Timing = PollTiming
 
-    /// Unique. It becomes a label value.
+    /// A unique name. It becomes a label value.
     public var name: PollName
-    /// What is asked for.
+    /// The changes that the poll requests.
     public var kind: PollKind
     /// By default every 15 minutes, in UTC.
     public var timing: Timing = .cron("*/15 * * * *", timezone: "UTC")
-    /// What becomes of runs that were missed. By default one run makes up for all of them.
+    /// Handling of missed runs. By default one run replaces all of them.
     public var catchUp = CatchUp.latest
     /// The range of this instance's fixed delay after the scheduled time. By default zero.
     public var splay: Duration = .zero
-    /// Without a success for so long, the poll is stale and the agent degraded. By default 4 h.
+    /// Maximum time without a success. After it, the poll is stale and the agent degraded. By default 4 h.
     public var staleAfter: Duration = .seconds(4 * 3600)
-    /// The starred plans of an identity whose stars were never set; afterwards the database holds them, and this does
-    /// nothing. Empty by default; only polls of the kind `starred_projects` use it.
+    /// The starred plans of an identity whose stars were never set. They only seed the database; later edits are
+    /// ignored. Empty by default. Only polls of the kind `starred_projects` use it.
     public var planIDs: [String] = []
     /// By default `latest`.
     public var bootstrap = Bootstrap.latest
-    /// How strictly answers are checked. By default `lenient`.
+    /// Strictness of response validation. By default `lenient`.
     public var validation = Validation.lenient
-    /// Refuse invalid items one by one, not the page. By default `false`.
+    /// Rejects invalid items one by one instead of the whole page. By default `false`.
     public var quarantineInvalid = false
-    /// As ``DeliveryOptions/groupInterval``, of this poll. `nil`, the default: that of all.
+    /// This poll's ``DeliveryOptions/groupInterval``. `nil`, the default: the value for all polls.
     public var groupInterval: Duration?
-    /// As ``DeliveryOptions/maxGroupSize``, of this poll. `nil`, the default: that of all.
+    /// This poll's ``DeliveryOptions/maxGroupSize``. `nil`, the default: the value for all polls.
     public var maxGroupSize: Int?
-    /// How its changes rank among those of other polls (C-053): of what is due, the higher is delivered first. Where
-    /// ``OutboxOptions/eviction`` is `priority`, the higher leaves a full outbox last, by what it was when a change was
-    /// stored. By default 0.
+    /// Priority of the poll's changes over those of other polls (C-053). Among due rows, a higher priority is delivered
+    /// first. If ``OutboxOptions/eviction`` is `priority`, rows with a higher priority leave a full outbox last.
+    /// Eviction uses the priority from when the change was stored. By default 0.
     public var priority = 0
 
     public init(name: PollName, kind: PollKind) {
@@ -163,75 +163,76 @@ public struct PollOptions: Sendable, Hashable {
     }
 }
 
-/// How much the outbox holds, and for how long.
+/// Limits and retention of the outbox.
 public struct OutboxOptions: Sendable, Hashable {
-    /// The most rows that are pending or claimed. By default 1,000.
+    /// Maximum number of rows that are pending or claimed. By default 1,000.
     public var maxUndelivered = 1000
-    /// The fraction of ``maxUndelivered`` from which polling pauses, above 0 and at most 1. By default 0.8.
+    /// Fraction of ``maxUndelivered`` at which polling pauses, above 0 and at most 1. By default 0.8.
     public var backpressureThreshold = 0.8
-    /// Which rows leave an outbox that is over its limit. By default `fifo`; `priority` goes by
+    /// Order in which rows leave an outbox that is over its limit. By default `fifo`; `priority` uses
     /// ``PollOptions/priority``.
     public var eviction = EvictionPolicy.fifo
-    /// How often each sink may reject a notification before it is not offered to it again; at least 1. By default 3.
-    /// Tries while a sink is down do not count. A row that one sink gave up is dead, whichever others took it.
+    /// Maximum rejections of a notification by each sink, at least 1. After them, the sink is not tried again. By
+    /// default 3. Attempts while a sink is down do not count. A row becomes a dead letter if one sink gives up, even if
+    /// others took it.
     public var maxRetries = 3
-    /// How often rows, logs and history that are too old are removed. By default 1 h.
+    /// Interval between removals of expired rows, logs and history. By default 1 h.
     public var cleanupInterval: Duration = .seconds(3600)
-    /// How long rows are kept after their end, dead ones excepted. By default 7 days.
+    /// Retention of finished rows, except dead ones. By default 7 days.
     public var keepDelivered: Duration = .seconds(7 * 86_400)
 
     public init() {}
 }
 
-/// How changes become notifications, and where these go.
+/// Grouping of changes into notifications, and the sinks.
 public struct DeliveryOptions: Sendable, Hashable {
-    /// How long the first change of a group waits for others. By default zero.
+    /// Time that the first change of a group waits for others. By default zero.
     public var groupWait: Duration = .zero
-    /// At most one notification of a poll in this time. By default 5 min.
+    /// Minimum time between two notifications of a poll. By default 5 min.
     public var groupInterval: Duration = .seconds(300)
-    /// The largest group that is "several"; above it "many". By default 5.
+    /// The largest group that is called "several"; a larger one is "many". By default 5.
     public var maxGroupSize = 5
-    /// The language of the texts, by a BCP 47 tag: `pl-PL` is Polish, and what there is no catalogue for is English.
+    /// Language of the texts, as a BCP 47 tag: `pl-PL` is Polish. A language without a catalogue falls back to English.
     /// By default `en`.
     public var locale = "en"
-    /// The texts. By default those of the program, in English, Polish and Japanese.
+    /// Catalogues of the texts. By default the built-in ones, in English, Polish and Japanese.
     public var catalogues = MessageCatalogues.builtIn
-    /// The folder that the configuration file takes further catalogues from, for show. `nil`, the default: none.
+    /// The folder of additional catalogues in the configuration file, for display. `nil`, the default: none.
     public var catalogueFolder: String?
-    /// What the host calls its projects, by handle; before the server's names. Empty by default.
+    /// The host program's project names by handle. They take precedence over the server's names. Empty by default.
     public var projectNames: [String: String] = [:]
-    /// Whether the person is told, once and quietly, while a poll is stale. By default `false`.
+    /// Sends the user one quiet notice while a poll is stale. By default `false`.
     public var stalenessNotice = false
-    /// At most 16, each with a name of its own. Empty by default.
+    /// At most 16, each with a unique name. Empty by default.
     public var sinks: [SinkOptions] = []
 
     public init() {}
 }
 
-/// One receiver of notifications.
+/// A receiver of notifications.
 public struct SinkOptions: Sendable, Hashable {
-    /// What a sink is, with what it needs.
+    /// The kind of a sink, with its settings.
     public enum Kind: Sendable, Hashable {
         /// Title and body on standard output, for a person.
         case stdout
-        /// A structured log entry without the personal parts.
+        /// A structured log entry without personal data.
         case log
-        /// The last `keep` notifications in the database, for the control API and its feed page. One at most.
+        /// The last `keep` notifications in the database, for the control API and its feed page. At most one such sink.
         case feed(keep: Int)
         /// JSON lines appended to a file of mode 0600.
         case file(path: String)
-        /// Standard Webhooks, each request within `timeout`; unsigned when `secretFile` is `nil`.
+        /// Standard Webhooks, with a `timeout` for each request; unsigned if `secretFile` is `nil`.
         case webhook(url: String, secretFile: String?, timeout: Duration)
-        /// A topic of an ntfy server; without a token when `tokenFile` is `nil`.
+        /// A topic of an ntfy server; without a token if `tokenFile` is `nil`.
         case ntfy(url: String, topic: String, tokenFile: String?)
-        /// The notification as JSON on the standard input of a program, which is ended after `timeout`; never through
-        /// a shell.
+        /// A program that reads the notification as JSON on standard input. It is ended after `timeout`, and no shell
+        /// is used.
         case command(argv: [String], timeout: Duration)
     }
 
-    /// `[a-z][a-z0-9_]{0,62}`, unique, and not `server`: it becomes a label value.
+    /// A unique name, `[a-z][a-z0-9_]{0,62}`, but not `server`. It becomes a label value.
     public var name: String
-    /// What it is.
+    /// The sink's kind.
     public var kind: Kind
 
     public init(name: String, kind: Kind) {
@@ -240,13 +241,13 @@ public struct SinkOptions: Sendable, Hashable {
     }
 }
 
-/// How delivered changes are acknowledged.
+/// Acknowledgement of delivered changes.
 public struct AcknowledgeOptions: Sendable, Hashable {
-    /// Where changes are acknowledged.
+    /// Destination of acknowledgements.
     public enum Mode: String, Sendable, CaseIterable {
-        /// To the server where it can, else locally.
+        /// To the server if it supports them, else locally.
         case auto
-        /// Changes of plans to the server, whatever its dialect; offers in the database, as always.
+        /// Changes of plans to the server, whatever its dialect; offers always in the database.
         case server
         /// In the database only.
         case local
@@ -254,55 +255,55 @@ public struct AcknowledgeOptions: Sendable, Hashable {
 
     /// By default `auto`.
     public var mode = Mode.auto
-    /// The most changes in one request, 1 to 100. By default 100.
+    /// Maximum number of changes in one request, 1 to 100. By default 100.
     public var batchSize = 100
 
     public init() {}
 }
 
-/// What the agent asks of the server at most, and how long it takes to stop.
+/// Limits of requests, cycles and shutdown.
 public struct LimitOptions: Sendable, Hashable {
-    /// Requests in any 60 s, retries included. By default 100.
+    /// Requests in any 60 s, including retries. By default 100.
     public var requestsPerMinute = 100
     /// Acknowledged identifiers in any 60 s. By default 1,000.
     public var acknowledgementsPerMinute = 1000
-    /// Cycles under way at once. By default 3.
+    /// Maximum number of concurrent cycles. By default 3.
     public var maxConcurrentPolls = 3
-    /// How long a cycle may go on asking for pages; what is left then is the next one's. By default 10 min (R-SCH-08).
+    /// Time after which a cycle stops requesting pages; the next cycle continues. By default 10 min (R-SCH-08).
     ///
-    /// Looked at after each page. A cycle that the next one could not go on from comes to its end: the first of a poll,
-    /// one over plans of several requests, and one that fetches again what was dropped for room.
+    /// The agent checks the time after each page. A cycle that the next one could not resume runs to its end: a poll's
+    /// first cycle, one whose plans need several requests, and one that refetches changes dropped for lack of room.
     public var cycle = Duration.seconds(600)
-    /// How long stopping may take: what is under way after that is given up, which loses nothing. By default 30 s.
+    /// Maximum duration of a shutdown. Work still in flight is then abandoned, without loss. By default 30 s.
     public var shutdown = Duration.seconds(30)
 
     public init() {}
 }
 
-/// How the clock is measured against the server's.
+/// Measurement of the clock against the server's.
 public struct ClockOptions: Sendable, Hashable {
-    /// Where the server's time is read.
+    /// Source of the server's time.
     public enum Source: String, Sendable, CaseIterable {
-        /// The time endpoint where the dialect has one, else the `Date` of answers.
+        /// The time endpoint if the dialect has one, else the `Date` header of responses.
         case auto
-        /// As `auto`, and the endpoint is tried before the dialect is known too.
+        /// As `auto`, but tries the endpoint also before the dialect is known.
         case timeEndpoint = "time_endpoint"
-        /// The `Date` of answers.
+        /// The `Date` header of responses.
         case dateHeader = "date_header"
-        /// ``ClockOptions/ntpServer``, and no answer of the Endorser server.
+        /// ``ClockOptions/ntpServer``; the Endorser server's responses are ignored.
         case ntp
-        /// The local clock is believed.
+        /// The local clock, unchecked.
         case system
     }
 
     /// By default `auto`.
     public var source = Source.auto
-    /// `host` or `host:port` of the time server that ``Source/ntp`` asks; by default, port 123. An IPv6 address stands in
-    /// brackets. `nil`, the default: none, so that `ntp` cannot be used.
+    /// `host` or `host:port` of the time server for ``Source/ntp``; the default port is 123. An IPv6 address needs
+    /// brackets. `nil`, the default: no server, so `ntp` is not possible.
     public var ntpServer: String?
-    /// How often the clocks are compared. By default 5 min. An NTP server is asked every 15 s at most.
+    /// Interval between clock checks. By default 5 min. An NTP server is queried at most every 15 s.
     public var checkInterval: Duration = .seconds(300)
-    /// The skew from which on the agent is degraded, either way. By default 30 s.
+    /// Clock skew, in either direction, at which the agent is degraded. By default 30 s.
     public var maxSkew: Duration = .seconds(30)
 
     public init() {}
@@ -312,21 +313,22 @@ public struct ClockOptions: Sendable, Hashable {
 public struct HTTPOptions: Sendable, Hashable {
     /// `host:port`; port 0 takes a free one. By default `127.0.0.1:9464`.
     public var listen = "127.0.0.1:9464"
-    /// Does nothing in this version; the configuration file's loader refuses it.
+    /// Not used in this version; the configuration file's loader rejects it.
     public var webConfigFile: String?
-    /// Where the dashboards are, for a link on the status page. `nil`, the default: no link.
+    /// URL of the dashboards, linked from the status page. `nil`, the default: no link.
     public var dashboardsURL: String?
 
     public init() {}
 }
 
-/// The control API, which the command line uses.
+/// The control API, used by the command line.
 public struct ControlOptions: Sendable, Hashable {
-    /// The Unix socket, created with mode 0600. By default `./starwatch.sock`. At most 107 bytes, its directory 95.
+    /// The Unix socket, created with mode 0600. By default `./starwatch.sock`. Its path has at most 107 bytes, its
+    /// directory 95.
     public var socket = "./starwatch.sock"
-    /// `host:port` of the control API on TCP. `nil`, the default, or without ``tokenFile``: it is not on TCP.
+    /// `host:port` of the control API on TCP. `nil`, the default, or no ``tokenFile``: no TCP.
     public var listen: String?
-    /// A file of mode 0600 that holds the bearer token of requests over TCP.
+    /// A file of mode 0600 with the bearer token of TCP requests.
     public var tokenFile: String?
 
     public init() {}
@@ -334,17 +336,17 @@ public struct ControlOptions: Sendable, Hashable {
 
 /// The log on standard error.
 public struct LogOptions: Sendable, Hashable {
-    /// The levels, from the most to the least.
+    /// The levels, from the most to the least verbose.
     public enum Level: String, Sendable, CaseIterable {
         case trace, debug, info, notice, warning, error, critical
     }
 
-    /// The form of a line: a JSON object, or text for a person.
+    /// Format of a line: a JSON object, or text for a person.
     public enum Format: String, Sendable, CaseIterable {
         case json, text
     }
 
-    /// The least level that is written. By default `info`.
+    /// The lowest level that is written. By default `info`.
     public var level = Level.info
     /// By default `json`.
     public var format = Format.json

@@ -1,26 +1,26 @@
 public import StarwatchCore
 
-/// A digest: a notification at fixed times of the day, of content that is fetched a little before.
+/// A digest: a notification at fixed times of the day, whose content is fetched shortly before.
 public struct DigestOptions: Sendable, Hashable {
-    /// Unique, also among the polls.
+    /// A unique name, also among the polls.
     public var name: DigestName
-    /// At least one, at most 24, each once.
+    /// 1 to 24 times, each once.
     public var times: [DayTime] = []
-    /// An IANA zone. `nil`, the default: the machine's, also when it changes.
+    /// An IANA zone. `nil`, the default: the machine's zone, and the digest follows changes of it.
     public var timezone: String?
-    /// Where its content comes from.
+    /// Source of the content.
     public var content: ContentSource
-    /// It comes within this time after each of ``times``, at most 1 h: at a moment that differs from one installation to
-    /// the next, and is the same every day. Zero, the default: at the time (R-SCH-20).
+    /// Range of the delay after each of ``times``, at most 1 h. The delay differs between installations and is the same
+    /// every day. Zero, the default: no delay (R-SCH-20).
     public var window: Duration = .zero
-    /// How long before its time it is fetched, 15 s to 1 h. By default 5 min.
+    /// Time of the fetch before the scheduled time, 15 s to 1 h. By default 5 min.
     public var lead: Duration = .seconds(300)
-    /// How old content may be at the time it is shown, at most 14 days. `nil`, the default: as old as what was fetched
-    /// for the occurrence before can be, of 24 h at least.
+    /// Maximum age of the content when it is shown, at most 14 days. `nil`, the default: the maximum age of content
+    /// fetched for the previous occurrence, but at least 24 h.
     public var ttl: Duration?
-    /// A template: `{{name}}` is the field of the content. By default `TimeSafari`.
+    /// A template: `{{name}}` stands for the content's field. By default `TimeSafari`.
     public var title = "TimeSafari"
-    /// As ``title``. By default `Your daily update is ready`.
+    /// A template, as ``title``. By default `Your daily update is ready`.
     public var body = "Your daily update is ready"
     /// The fixed text of ``DigestFallback/fallback``. By default `TimeSafari`.
     public var fallbackTitle = "TimeSafari"
@@ -32,7 +32,7 @@ public struct DigestOptions: Sendable, Hashable {
     public var onMissing = DigestFallback.cached
     /// By default `show`.
     public var onEmpty = EmptyContent.show
-    /// The names of the sinks it goes to. `nil`, the default: all.
+    /// The names of the digest's sinks. `nil`, the default: all.
     public var sinks: [String]?
 
     /// - Parameter fetch: The request for its content.
@@ -47,16 +47,16 @@ public struct DigestOptions: Sendable, Hashable {
         content = .fetcher(fetcher)
     }
 
-    /// - Parameter poll: The poll whose changes since the time before are the content (R-DUAL-06).
+    /// - Parameter poll: The poll whose changes since the previous time are the content (R-DUAL-06).
     public init(name: DigestName, poll: PollName) {
         self.name = name
         content = .poll(poll)
     }
 
-    /// ``ttl``, or what stands for it: the longest time between two occurrences, and how long before one it is fetched.
+    /// ``ttl``, or its default: the longest time between two occurrences, plus the lead of the fetch.
     var longestAge: Duration { ttl ?? max(.seconds(86_400), longestGap) + lead + FetchOptions.longestFetch }
 
-    /// With the hour by which clocks are set back.
+    /// Includes the hour by which clocks are set back.
     private var longestGap: Duration {
         let minutes = times.map { $0.hour * 60 + $0.minute }.sorted()
         guard let first = minutes.first else { return .zero }
@@ -65,27 +65,27 @@ public struct DigestOptions: Sendable, Hashable {
     }
 }
 
-/// Where a digest's content comes from.
+/// Source of a digest's content.
 public enum ContentSource: Sendable, Hashable {
     /// A request to a server.
     case request(FetchOptions)
-    /// The ``ContentFetcher`` of that name, of the host program.
+    /// The host program's ``ContentFetcher`` of that name.
     case fetcher(String)
-    /// A cycle of the agent's poll of that name, and what it and those before have found since the time before: the
-    /// fields `count`, `projects` and `names`.
+    /// A cycle of the agent's poll of that name, and all changes since the previous time: the fields `count`,
+    /// `projects` and `names`.
     case poll(PollName)
 
-    /// `nil` unless it is a request.
+    /// The request; `nil` for other sources.
     public var fetch: FetchOptions? {
         if case .request(let fetch) = self { fetch } else { nil }
     }
 
-    /// `nil` unless it is a fetcher.
+    /// The fetcher's name; `nil` for other sources.
     public var fetcherName: String? {
         if case .fetcher(let name) = self { name } else { nil }
     }
 
-    /// `nil` unless it is a poll.
+    /// The poll's name; `nil` for other sources.
     public var pollName: PollName? {
         if case .poll(let name) = self { name } else { nil }
     }
@@ -93,11 +93,11 @@ public enum ContentSource: Sendable, Hashable {
 
 /// A request of a digest or a callback.
 public struct FetchOptions: Sendable, Hashable {
-    /// The longest fetch of a digest's content (R-SCH-13): 12 s.
+    /// Maximum duration of a content fetch (R-SCH-13): 12 s.
     package static let longestFetch = Duration.seconds(12)
 
 
-    /// How it is asked.
+    /// HTTP method of the request.
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"
         case post = "POST"
@@ -105,34 +105,35 @@ public struct FetchOptions: Sendable, Hashable {
 
     /// By default `GET`; callbacks always post.
     public var method = Method.get
-    /// http or https, without credentials.
+    /// An http or https URL without credentials.
     public var url: String
-    /// Sent as they are; empty by default. Credentials do not belong here.
+    /// Headers, sent unchanged; empty by default. They must not contain credentials.
     public var headers: [String: String] = [:]
-    /// JSON to post. `nil`, the default: none.
+    /// The JSON body of a POST. `nil`, the default: none.
     public var body: String?
-    /// A file of mode 0600 that holds a bearer token. `nil`, the default: none.
+    /// A file of mode 0600 with a bearer token. `nil`, the default: none.
     public var tokenFile: String?
-    /// Of the whole request. `nil`, the default, and at most: 12 s for content, 8 s for a callback (C-080).
+    /// Timeout of the whole request. `nil`, the default, means the maximum: 12 s for content, 8 s for a callback
+    /// (C-080).
     public var timeout: Duration?
 
     public init(url: String) { self.url = url }
 }
 
-/// Who is told how the digests fare. All off by default.
+/// Callbacks that receive the results of digests. All are off by default.
 public struct CallbackOptions: Sendable, Hashable {
-    /// Told of every digest that was shown.
+    /// Receives an event for every digest that was shown.
     public var ackDelivery: FetchOptions?
-    /// Told of every digest that was not shown, but for empty ones, and of every fetch that failed.
+    /// Receives an event for every digest that was not shown, except empty ones, and for every failed fetch.
     public var reportError: FetchOptions?
-    /// Told that the agent runs, and of a changed configuration of the digests.
+    /// Receives heartbeats of the agent, and changes of the digest configuration.
     public var heartbeat: FetchOptions?
-    /// How often. By default 1 h (C-231).
+    /// Interval of the heartbeats. By default 1 h (C-231).
     public var heartbeatInterval: Duration = .seconds(3600)
 
     public init() {}
 
-    /// Who is told of events of a kind; `nil`: nobody, and they are not kept.
+    /// The receiver of events of a kind; `nil` if there is none, and such events are not stored.
     func receiver(of kind: CallbackKind) -> FetchOptions? {
         switch kind {
         case .delivery: ackDelivery
@@ -141,6 +142,6 @@ public struct CallbackOptions: Sendable, Hashable {
         }
     }
 
-    /// Whether anybody is told of anything.
+    /// `true` if no callback is configured.
     var isEmpty: Bool { ackDelivery == nil && reportError == nil && heartbeat == nil }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whom the host told the agent to tell of actions.
+/// The host's action handlers.
 final class ActionHooks: Sendable {
     private let receiver = Mutex<(any NotificationActions)?>(nil)
 
@@ -10,6 +10,6 @@ final class ActionHooks: Sendable {
 }
 
 extension Agent {
-    /// Tells `actions` of what a person does with notifications from now on; `nil`: nobody.
+    /// Sets the handler of user actions; `nil` removes it.
     public func tell(_ actions: (any NotificationActions)?) { actionHooks.set(actions) }
 }

@@ -1,12 +1,12 @@
 public import StarwatchCore
 import StarwatchStore
 
-/// What a person or a host program asks of a digest, whatever its times.
+/// Manual actions of a user or host program on a digest, independent of its times.
 extension Agent {
-    /// Fetches a digest's content now, once, for at most 12 s; what is armed of it is armed anew.
+    /// Fetches a digest's content now, with one request of at most 12 s, then renders the armed texts again.
     ///
-    /// - Returns: Whether there is other content than before; `false`: its source says that nothing changed.
-    /// - Throws: ``AgentError`` of kind `failed` when it cannot be fetched, or there is no such digest.
+    /// - Returns: `true` if the content is new; `false` if its source reports no change.
+    /// - Throws: ``AgentError`` of kind `failed` if the fetch fails or the digest does not exist.
     @discardableResult
     public func fetchNow(_ digest: DigestName) async throws(AgentError) -> Bool {
         let report: DigestFetchReport
@@ -21,11 +21,11 @@ extension Agent {
         return report.outcome == .fetched
     }
 
-    /// Shows a digest now: the stored content while it is young enough, which says of when it is, else the fixed text.
-    /// Its times are not affected.
+    /// Shows a digest now: the stored content with its time if it is recent enough, else the fixed text. The scheduled
+    /// times do not change.
     ///
-    /// - Returns: The notification's id, its own.
-    /// - Throws: ``AgentError`` of kind `failed` when nothing can be shown, or there is no such digest.
+    /// - Returns: The id of the new notification.
+    /// - Throws: ``AgentError`` of kind `failed` if nothing can be shown or the digest does not exist.
     @discardableResult
     public func showNow(_ digest: DigestName) async throws(AgentError) -> String {
         do throws(ControlError) { return try await showDigest(digest.rawValue).notificationID } catch {

@@ -30,7 +30,7 @@ extension Agent {
         throw ControlError(.conflict, "Nothing keeps notifications; add a sink of kind feed to the configuration.")
     }
 
-    /// How many notifications the configuration wants kept; `nil` without a sink of kind `feed`.
+    /// The configured number of notifications to keep; `nil` without a sink of kind `feed`.
     var feedKeep: Int? { options.delivery.feedKeep }
 }
 

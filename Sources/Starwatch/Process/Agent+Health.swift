@@ -2,20 +2,20 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// Whether the agent lives, and whether it can do its work.
+/// Liveness and readiness of the agent.
 extension Agent {
-    /// How long the store may be at one thing before questions about how the agent is do without it.
+    /// The time after which a status request no longer waits for a busy store.
     static let patience = Duration.seconds(1)
-    /// How long the first such question waits.
+    /// The wait of the first such request.
     static let longestPatience = Duration.seconds(5)
-    /// How long the store may be silent: longer than it may wait for another program's lock, more than once.
+    /// The maximum silence of the store. It exceeds repeated waits for another program's lock.
     static let longestStoreSilence = Duration.seconds(60)
 
     package func isHealthy() async -> Bool {
         guard lifecycle.phase != .starting else { return false }
-        // The scheduler looks at the clock every 30 s at the latest, unless a cycle sits out a wait or a slow answer.
+        // The scheduler checks the clock at least every 30 s, unless a cycle is in a wait or a slow request.
         let longestCycleSilence = RetryDecision.longestInlineWait * 2 + options.server.timeout * 2
-        // Nothing is asked here: what is stuck would not answer.
+        // This check asks nothing of the parts, because a stuck part would not answer.
         let stuck = process.progress.stuck(at: time.monotonic) { line in
             switch line {
             case .poll: longestCycleSilence
@@ -41,14 +41,14 @@ extension Agent {
         return reasons
     }
 
-    /// Whether the store does what it is asked in a time that scrapers and people wait.
+    /// Returns whether the store responds within the time that scrapers and people wait.
     func storeAnswers() async -> Bool {
         guard !store.health.isBusy(longerThan: Self.patience) else { return false }
         let answer = Promise<Bool>()
         store.whenIdle { answer.fulfil(true) }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await answer.value() ?? false }
-            // By the real clock: nobody moves another one on for it.
+            // Uses the real clock, because nothing advances a simulated one here.
             group.addTask {
                 try? await SystemClock().sleep(for: Self.longestPatience)
                 return false
@@ -58,9 +58,9 @@ extension Agent {
         }
     }
 
-    /// Finds out how the store is, notes that it answers, and tells the supervisor.
+    /// Probes the store, records that it responds, and reports to the supervisor.
     func beat(_ supervisor: Supervisor) async {
-        // An error is an answer too. Starting the agent anew would not mend the disk.
+        // An error is also a response. A restart of the agent would not fix the disk.
         try? await store.probe()
         process.progress.mark(.store, at: time.monotonic)
         if await isHealthy() { supervisor.progress() }

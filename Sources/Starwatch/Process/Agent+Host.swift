@@ -2,7 +2,7 @@ public import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// What a host program asks of its agent. <doc:HostApps> says what the requirements call it.
+/// API for host programs. <doc:HostApps> maps it to the names in the requirements.
 extension Agent {
     // MARK: - Identity and stars
 
@@ -15,40 +15,40 @@ extension Agent {
         }
     }
 
-    /// Makes another identity the active one; `nil` signs out.
+    /// Changes the active identity; `nil` signs out.
     ///
-    /// When it returns, nothing of the former identity is under way any more: its cycles, deliveries and requests are
-    /// given up, its tokens forgotten and its open rows cancelled. The new one's stars are empty until they are set.
+    /// On return, no work of the previous identity is in flight. Its cycles, deliveries and requests are cancelled, its
+    /// tokens deleted, and its open rows cancelled. The new identity has no stars until they are set.
     ///
-    /// - Throws: ``AgentError`` of kind `failed`, also for an identity that there can be no token for.
+    /// - Throws: ``AgentError`` of kind `failed`, also if there can be no token for the identity.
     public func setActiveIdentity(_ did: DID?) async throws(AgentError) {
         do throws(ControlError) { _ = try await setIdentity(did) } catch { throw AgentError(.failed, error.message) }
     }
 
-    /// Deletes what is stored of an identity that is not active, 30 days from now; making it active before keeps it.
+    /// Schedules the deletion of an inactive identity's data in 30 days. Activating it before then keeps the data.
     ///
-    /// - Throws: ``AgentError`` of kind `failed`, also for the active identity and one of which nothing is stored.
+    /// - Throws: ``AgentError`` of kind `failed`, also for the active identity and for an identity without data.
     public func removeAccount(_ did: DID) async throws(AgentError) {
         do throws(ControlError) { _ = try await removeIdentity(did) } catch { throw AgentError(.failed, error.message) }
     }
 
-    /// Stars these plans of the active identity, and no others. The next page of a cycle under way asks for them.
+    /// Replaces the active identity's stars with these plans. A cycle in flight uses them from its next page.
     ///
     /// - Returns: The starred plans now.
-    /// - Throws: ``AgentError`` of kind `failed`, also when no identity is active.
+    /// - Throws: ``AgentError`` of kind `failed`, also if no identity is active.
     @discardableResult
     public func updateStars(_ planIDs: [String]) async throws(AgentError) -> [String] {
         try await change(.set, planIDs)
     }
 
-    /// Switches the polls of starred plans off for the active identity, or on again. The stars stay.
+    /// Switches the polls of starred plans off or on for the active identity. The stars stay.
     ///
     /// - Throws: As ``updateStars(_:)``.
     public func setStarsOptedOut(_ isOptedOut: Bool) async throws(AgentError) {
         _ = try await change(isOptedOut ? .optOut : .optIn, [])
     }
 
-    /// Forgets the tokens that were made or fetched: the next request has another.
+    /// Discards the cached tokens. The next request gets a new one.
     public func refreshAuthentication() async { await runtime.account.api.tokens.forget() }
 
     private func change(_ operation: StarsChange.Operation, _ planIDs: [String]) async throws(AgentError) -> [String] {
@@ -61,10 +61,10 @@ extension Agent {
 
     // MARK: - Polling
 
-    /// Runs one cycle of a configured poll now, and delivers and acknowledges what there is.
+    /// Runs one cycle of a configured poll now, and delivers and acknowledges its changes.
     ///
-    /// - Returns: How the cycle ended; `nil` when it was skipped.
-    /// - Throws: ``AgentError`` of kind `failed` when there is no poll of that name.
+    /// - Returns: The cycle's outcome; `nil` if it was skipped.
+    /// - Throws: ``AgentError`` of kind `failed` if the poll does not exist.
     @discardableResult
     public func runNow(_ poll: PollName) async throws(AgentError) -> PollOutcome? {
         do throws(ControlError) {
@@ -74,7 +74,7 @@ extension Agent {
         }
     }
 
-    /// The agent's identity, server, database and tokens, for requests of the host's own.
+    /// The agent's identity, server, database and tokens, for the host's requests.
     ///
     /// - Throws: As ``activeIdentity()``.
     public func pollingContext() async throws(AgentError) -> PollingContext {
@@ -86,14 +86,14 @@ extension Agent {
         )
     }
 
-    /// Makes a request of the host's own to the agent's server, on behalf of the active identity.
+    /// Sends a request of the host to the agent's server on behalf of the active identity.
     public func execute<Request, Response>(
         _ request: PollRequest<Request, Response>
     ) async throws(AgentError) -> PollResult<Response> {
         await pollManager.execute(request, context: try await pollingContext())
     }
 
-    /// Watermarks of the host's own, in the agent's database.
+    /// The host's watermarks in the agent's database.
     public var storage: any StorageAdapter { SQLiteStorage(store: store, time: time) }
 
     private var tokens: PollTokens {
@@ -102,11 +102,11 @@ extension Agent {
         return PollTokens(api.tokens) { await api.gate.dialect ?? api.assumedDialect }
     }
 
-    // MARK: - Looking
+    // MARK: - Observing
 
-    /// What the agent does from now on. Every call has a sequence of its own, which ends with the agent.
+    /// A stream of the agent's events from now on. Every call returns a new stream, which ends with the agent.
     public func news() -> AsyncStream<AgentNews> { process.news.listen() }
 
-    /// How everything stands: what `starwatch status` shows.
+    /// The agent's status, as `starwatch status` shows it.
     public func state() async -> AgentStatus { await status() }
 }

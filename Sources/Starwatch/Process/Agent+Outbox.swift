@@ -75,7 +75,7 @@ extension Agent {
             let count = try await store.retry(ids, sinks: sinks.map(\.name), now: clock.now)
             if count > 0 {
                 runtime.wakes.dispatch.raise()
-                // Where the sinks that refused it are gone, it is delivered.
+                // A row counts as delivered if every sink that rejected it has been removed.
                 runtime.wakes.acknowledge.raise()
             }
             return count
@@ -85,13 +85,14 @@ extension Agent {
     private func discard(_ ids: [Int64]) async throws(ControlError) -> Int {
         do throws(StoreError) {
             let count = try await store.discard(ids, now: clock.now)
-            // They hold the watermark no longer.
+            // Discarded rows no longer hold back the watermark.
             if count > 0 { runtime.wakes.acknowledge.raise() }
             return count
         } catch { throw ControlError(error) }
     }
 
-    /// Refuses the whole when one row is not there or not dead: half of what was asked is a surprise.
+    /// Rejects the whole request if one row does not exist or is not dead, because a partial change would be a
+    /// surprise.
     private func checkDead(
         _ ids: [Int64],
         to be: String,
@@ -124,7 +125,7 @@ extension Agent {
         } catch { throw ControlError(error) }
     }
 
-    /// A poll that is configured; of others there may be rows, but a name that was mistyped must not pass for them.
+    /// Returns the name of a configured poll. Removed polls can have rows too, but a mistyped name must be an error.
     private func name(_ poll: String) throws(ControlError) -> PollName {
         guard let known = polls.first(where: { $0.name.rawValue == poll })?.name else {
             throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")

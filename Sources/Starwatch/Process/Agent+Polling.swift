@@ -2,11 +2,11 @@ public import StarwatchCore
 import StarwatchTransport
 
 extension Agent {
-    /// Runs one cycle of a poll now, whatever its schedule says. Delivery and acknowledgement are left to ``run(supervisor:)``.
+    /// Runs one cycle of a poll now, whatever its schedule says. ``run(supervisor:)`` delivers and acknowledges.
     ///
-    /// Cancelling the task gives the cycle up; what it has stored stays.
+    /// Cancelling the task cancels the cycle. Stored changes stay.
     ///
-    /// - Returns: How the cycle ended; `nil` when it was skipped, or when there is no poll of that name.
+    /// - Returns: The cycle's outcome; `nil` if it was skipped or the poll does not exist.
     public func poll(_ name: PollName) async -> PollOutcome? {
         guard let poll = polls.first(where: { $0.name == name }) else { return nil }
         return await runtime.pollService.pass(poll, runID: RandomID.runID()).outcome

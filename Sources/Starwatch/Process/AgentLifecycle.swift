@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where in its life the agent is, for `/-/ready`.
+/// Phase of the agent's life, for `/-/ready`.
 package final class AgentLifecycle: Sendable {
     package enum Phase: UInt8, AtomicRepresentable, Sendable {
         case starting, running, draining

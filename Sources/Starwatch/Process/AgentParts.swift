@@ -3,10 +3,9 @@ import Logging
 import StarwatchCore
 import StarwatchTransport
 
-/// What an agent is made of, as far as it does not depend on what is stored.
+/// Parts of an agent that do not depend on stored data.
 ///
-/// Made to run an agent, and to find out whether one could be run: a reload that could not must not end the one that
-/// runs.
+/// They are made to run an agent, and to check whether one could run. A failed reload must not end the running agent.
 struct AgentParts {
     let url: ServerURL
     let http: any HTTPTransport
@@ -16,7 +15,7 @@ struct AgentParts {
     let schedules: [Schedule]
     /// In the order of the sinks.
     let sinks: [any NotificationSink]
-    /// Where a sink of kind `feed` puts its notifications.
+    /// The store of a sink of kind `feed`.
     let feed: Feed
     /// In the order of the digests.
     let digests: [Digest]
@@ -24,9 +23,9 @@ struct AgentParts {
     /// `nil` unless `clock.source` is `ntp`.
     let ntp: NTPClient?
 
-    /// - Throws: ``AgentError`` of kind `configuration` with the first option or secret that cannot be used.
+    /// - Throws: ``AgentError`` of kind `configuration` for the first unusable option or secret.
     ///
-    /// - Parameter surroundings: The way out and what the host program brings.
+    /// - Parameter surroundings: The network and the host program's parts.
     init(
         _ options: AgentOptions,
         time: any TimeSource,
@@ -82,7 +81,7 @@ struct AgentParts {
         }
     }
 
-    /// Whether there are tokens for `account`, as far as that can be known without asking for one.
+    /// Checks that tokens for `account` are possible, as far as this is known without requesting one.
     func validate(account: DID?) async throws(AgentError) {
         guard let account else { return }
         do throws(TokenError) {
@@ -92,7 +91,7 @@ struct AgentParts {
         }
     }
 
-    /// Whether an agent could be run with `options`, for `account`.
+    /// Checks that an agent could run with `options` for `account`.
     static func check(
         _ options: AgentOptions,
         account: DID?,
@@ -107,15 +106,15 @@ struct AgentParts {
 }
 
 extension Agent {
-    /// Finds out whether an agent could be run with `options`: reads the secrets and makes every part, and opens,
-    /// sends and writes nothing.
+    /// Checks that an agent could run with `options`. It reads the secrets and makes every part, but opens, sends and
+    /// writes nothing.
     ///
-    /// What only the database knows, such as an identity that was set later, is not looked at.
+    /// It does not read the database, so it does not know, for example, an identity that was set later.
     ///
     /// - Parameters:
-    ///   - sinks: The host program's sinks, which digests may name.
-    ///   - fetchers: What fetches the content of digests in the host program.
-    /// - Throws: ``AgentError`` of kind `configuration` with the first thing that cannot be used.
+    /// - sinks: The host program's sinks, which digests can name.
+    /// - fetchers: The host program's fetchers of digest content.
+    /// - Throws: ``AgentError`` of kind `configuration` for the first unusable option or secret.
     public static func check(
         _ options: AgentOptions,
         sinks: [any HostSink] = [],

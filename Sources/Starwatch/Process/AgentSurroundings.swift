@@ -1,16 +1,16 @@
 package import StarwatchStore
 package import StarwatchTransport
 
-/// What an agent gets from outside beside its clock. A simulation gives one its own network and disk.
+/// The agent's environment, besides the clock. A simulation provides its own network and disk.
 package struct AgentSurroundings: Sendable {
-    /// The way out; `nil`: libcurl.
+    /// The network transport; `nil` for libcurl.
     package var http: (any HTTPTransport)?
-    /// Has the last word on how the database is opened.
+    /// Changes the options with which the database is opened.
     package var store: @Sendable (inout StoreOptions) -> Void = { _ in }
 
-    /// Sinks of the host program's own, beside the configured ones.
+    /// The host program's sinks, besides the configured ones.
     package var sinks: [any HostSink] = []
-    /// What fetches the content of digests in the host program.
+    /// The host program's fetchers of digest content.
     package var fetchers: [any ContentFetcher] = []
     /// The agent's servers.
     package var servers = AgentServers.none

@@ -61,7 +61,7 @@ extension Factories {
         return digests
     }
 
-    /// Who is told of events, those with the same request together.
+    /// Receivers of events. Those with the same request share one receiver.
     func callbacks() throws(AgentError) -> [CallbackReceiver] {
         let callbacks = options.callbacks
         let all: [(Set<CallbackKind>, FetchOptions?, String)] = [

@@ -47,7 +47,7 @@ struct Factories {
         }
     }
 
-    /// The dialect to assume of a server that has not answered yet: only the canonical one takes shared secrets.
+    /// The dialect to assume before the server's first response: only the canonical one accepts shared secrets.
     var assumedDialect: Dialect {
         options.server.dialect.fixed ?? (options.auth.kind == .sharedSecret ? .canonical : .endorser)
     }
@@ -111,7 +111,7 @@ struct Factories {
         }
     }
 
-    /// The time server's client, where the clock is measured against one.
+    /// The time server's client, if the clock is measured against one.
     static func ntpClient(_ clock: ClockOptions, time: any TimeSource) throws(AgentError) -> NTPClient? {
         guard clock.source == .ntp else { return nil }
         guard let address = clock.ntpServer.flatMap(TimeServerAddress.init) else {
@@ -124,7 +124,7 @@ struct Factories {
         )
     }
 
-    /// A secret's file, after a first look at whether it can be used.
+    /// A secret's file, after a check that it is usable.
     func secret(
         _ path: String?,
         _ setting: String,
@@ -139,7 +139,7 @@ struct Factories {
         return file
     }
 
-    /// What the program prints. One that takes longer than `timeout` is ended: a poll is waiting for it.
+    /// The program's output. The program is ended after `timeout`, because a poll waits for it.
     private static func output(
         of argv: [String],
         within timeout: Duration,

@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// The service manager that started this process, told as `sd_notify(3)` describes: that the agent is ready, reloads,
-/// stops, how it is, and, where the manager wants to hear it, that it makes progress.
+/// The service manager that started this process, notified as `sd_notify(3)` describes. It learns that the agent is
+/// ready, reloads or stops, its status, and, on request, that it makes progress.
 ///
-/// Without a manager it does nothing.
+/// Without a manager, it does nothing.
 public final class Supervisor: Sendable {
-    /// How often to say that there is progress: half of what the manager waits. `nil`: it does not wait for that.
+    /// The interval of progress messages: half of the manager's timeout. `nil` if the manager has no timeout.
     let progressInterval: Duration?
     private let socket: NotifySocket?
     private let lastStatus = Mutex("")
 
-    /// - Parameter environment: Where `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are.
+    /// - Parameter environment: The variables `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`.
     public init(environment: [String: String]) {
         socket = environment["NOTIFY_SOCKET"].flatMap(NotifySocket.init(name:))
         let isMeant = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
@@ -22,27 +22,27 @@ public final class Supervisor: Sendable {
     /// No manager.
     public static let none = Supervisor(environment: [:])
 
-    /// The agent does its work; after a reload, again.
+    /// Reports that the agent is ready, also after a reload.
     func ready(_ status: String) { send("READY=1", status: status) }
 
-    /// The configuration is being read again.
+    /// Reports the start of a reload.
     ///
-    /// - Parameter now: `CLOCK_MONOTONIC`.
+    /// - Parameter now: The time of `CLOCK_MONOTONIC`.
     func reloading(at now: Duration) {
         let (seconds, attoseconds) = now.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)", status: "Reloading.")
     }
 
-    /// The agent delivers what is under way, then ends.
+    /// Reports that the agent delivers the work in flight and then ends.
     func stopping() { send("STOPPING=1", status: "Draining.") }
 
-    /// Local work progresses.
+    /// Reports progress of local work.
     func progress() {
         if progressInterval != nil { socket?.send("WATCHDOG=1") }
     }
 
-    /// How the agent is, in a sentence without personal data. Sent when it changes.
+    /// Reports the status as a sentence without personal data, if it changed.
     func say(_ status: String) {
         let isNew = lastStatus.withLock { last in
             defer { last = status }

@@ -47,7 +47,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
     }
 }
 
-/// Where a link leads, for a person and for programs.
+/// Target of a link, for a person and for programs.
 struct DeepLinkTarget: Encodable, Hashable {
     /// `updates`, `project`, `notifications` or `feature`.
     var route: String
@@ -83,7 +83,7 @@ struct DeepLinkTarget: Encodable, Hashable {
         plans = report.changes.map(\.plan)
     }
 
-    /// A line for each thing.
+    /// One line per value.
     var text: String {
         var pairs = [("Route", route)]
         if let link { pairs.append(("Link", link)) }

@@ -135,7 +135,7 @@ struct OutboxCommand: AsyncParsableCommand {
     }
 }
 
-/// Which dead rows are meant: some by their ids, or all.
+/// Selection of dead rows: some by their ids, or all.
 struct RowArguments: ParsableArguments {
     @Argument(help: "The rows' ids.")
     var ids: [Int64] = []

@@ -16,9 +16,9 @@ enum OutboxText {
         ).text
     }
 
-    /// What to say when the list is as long as one can be; `nil` when it is whole.
     static func rows(_ count: Int) -> String { "\(count) \(count == 1 ? "row" : "rows")" }
 
+    /// The note for a list of the maximum length; `nil` for a complete list.
     static func limitNote(_ rows: [OutboxEntry], limit: Int) -> String? {
         guard rows.count >= limit, let last = rows.last else { return nil }
         return "starwatch: There may be older rows than these \(rows.count); list them with --before \(last.id)."

@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// What the words of the status page and the fields of its JSON mean, and what to do about each.
+/// Meaning of the status page's words and of its JSON fields, with advice for each.
 struct HelpPage: Sendable {
     /// Whether the same server has the control API.
     var canControl = false

@@ -1,10 +1,10 @@
 import StarwatchCore
 
-/// Times as a page shows them, relative to when the page was made.
+/// Times on a page, relative to the page's creation.
 struct PageTimes: Sendable {
     let now: Timestamp
 
-    /// - Parameter text: When the page was made, in ISO 8601.
+    /// - Parameter text: The page's creation time, in ISO 8601.
     init(now text: String) { now = Timestamp(iso8601: text) ?? Timestamp(milliseconds: 0) }
 
     /// The age of `text`, negative for a future time; `nil` if `text` is not a time.

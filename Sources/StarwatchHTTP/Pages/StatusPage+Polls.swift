@@ -42,7 +42,7 @@ extension StatusPage {
         return "<span class=\"pill good\">Fresh</span>"
     }
 
-    /// How much of the time a poll may go without success has passed.
+    /// The elapsed share of the time that a poll can go without success.
     private func freshness(_ poll: AgentStatus.Poll) -> HTML {
         let limit = AgeText.duration(poll.staleAfterSeconds)
         var gauge = bar([("none", 0)])
@@ -65,7 +65,7 @@ extension StatusPage {
         return late >= 1 ? "due since \(AgeText.duration(late))" : times.ageAndTime(next)
     }
 
-    /// From the newest change that was fetched back to the last one that is finished.
+    /// The time from the newest fetched change back to the last finished one.
     private func watermarkLag(_ poll: AgentStatus.Poll) -> HTML {
         guard let mark = poll.watermarkTime, let markAge = times.secondsSince(mark) else {
             return times.ageAndTime(nil)
@@ -81,7 +81,7 @@ extension StatusPage {
         var start = 0
         let pieces = parts.map { part -> HTML in
             let share = part.share.isFinite ? min(max(part.share, 0), 1) : 0
-            // What there is, is seen, however little.
+            // Even the smallest share stays visible.
             let width = share == 0 ? 0 : min(max(Int(share * 1000), 6), 1000 - start)
             defer { start += width }
             return "<rect class=\"\(part.kind)\" x=\"\(start)\" width=\"\(width)\" height=\"8\"/>"

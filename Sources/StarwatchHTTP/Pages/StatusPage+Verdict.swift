@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 extension StatusPage {
-    /// The answer to the first question: is it well, and if not, why.
+    /// The verdict: whether the agent is healthy, and if not, why.
     struct Verdict {
         var title: String
         var tone: PageFrame.Tone
@@ -29,7 +29,7 @@ extension StatusPage {
     var verdict: Verdict {
         if status.status == .degraded || !status.reasons.isEmpty {
             let count = status.reasons.count
-            // The gravest first; a word this page does not know comes last.
+            // The most serious first; an unknown word comes last.
             let order = StatusReason.allCases
             let problems = status.reasons.enumerated().map { index, text in
                 let reason = StatusReason.parse(text)?.reason
@@ -54,7 +54,7 @@ extension StatusPage {
         return Verdict(title: "All is well", tone: .good, body: "<p>\(summary)</p>")
     }
 
-    /// What there is to say of an agent that is well.
+    /// The summary of a healthy agent.
     private var summary: HTML {
         let new = status.polls.values.count { $0.lastSuccess == nil }
         let fresh = status.polls.count - new
@@ -81,13 +81,13 @@ extension StatusPage {
         return "\(sentences.joined(separator: " "))"
     }
 
-    /// How much longer no request is sent; `nil` when nothing holds requests back.
+    /// The remaining time without requests; `nil` if requests are allowed.
     var throttleSecondsLeft: Double? {
         guard let past = times.secondsSince(status.server.throttledUntil), past < 0 else { return nil }
         return -past
     }
 
-    /// A reason as a sentence, and what to do about it.
+    /// A reason as a sentence, with advice.
     private func problem(_ text: String) -> HTML {
         guard let (reason, name) = StatusReason.parse(text) else { return "<b>\(Self.words(text)).</b>" }
         let outbox = status.outbox

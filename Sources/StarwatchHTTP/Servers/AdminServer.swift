@@ -6,15 +6,16 @@ import ServiceLifecycle
 package import Starwatch
 import StarwatchCore
 
-/// The read-only server: metrics, health, readiness and the status page. It changes nothing and names nobody.
+/// The read-only server: metrics, health, readiness and the status page. It changes nothing and serves no personal
+/// data.
 package struct AdminServer: Service {
     private let listen: ListenAddress
     private let listener: Listener
 
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
-    ///   - dashboards: Where the dashboards are, for the page's link.
-    ///   - shutdownGrace: How long requests under way may take once shutdown has begun.
+    /// - dashboards: The URL of the dashboards, for the page's link.
+    /// - shutdownGrace: The time that requests in flight have once shutdown has begun.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,
@@ -29,9 +30,9 @@ package struct AdminServer: Service {
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
-    /// Serves until graceful shutdown, which waits for requests under way up to the grace; or until cancelled.
+    /// Serves until cancellation or graceful shutdown, which waits for requests in flight for up to the grace.
     ///
-    /// - Throws: ``HTTPServerError`` if the address cannot be listened on.
+    /// - Throws: ``HTTPServerError`` if it cannot listen on the address.
     package func run() async throws {
         let executor = EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
         try await withTaskExecutorPreference(executor) {
@@ -46,12 +47,12 @@ package struct AdminServer: Service {
 
     /// `host:port` with the port in use, as soon as the server listens.
     ///
-    /// `nil` if it could not, if it has stopped before that, or if the waiting task is cancelled.
+    /// `nil` if it cannot listen, if it stops before that, or if the waiting task is cancelled.
     package func boundAddress() async -> String? { await listener.address.value() }
 }
 
 extension ListenAddress {
-    /// What `asked` has become.
+    /// The address in use for `asked`.
     init(bound socket: SocketAddress?, asked: ListenAddress) {
         self.init(host: socket?.ipAddress ?? asked.host, port: socket?.port ?? asked.port)
     }

@@ -14,7 +14,7 @@ import Synchronization
 /// from each taking the other's socket for a dead one.
 package final class ControlSocket: Sendable {
     let path: String
-    /// Where to bind.
+    /// The path to bind.
     let stagingPath: String
     private let stagingDirectory: String
     private let directory: Int32
@@ -29,9 +29,9 @@ package final class ControlSocket: Sendable {
 
     deinit { close(directory) }
 
-    /// What is wrong with a path for a control socket; `nil` when it fits.
+    /// The problem of a control socket's path; `nil` if it is valid.
     ///
-    /// The system takes 107 bytes, also of the place where the socket is first bound, 12 bytes below its directory.
+    /// The system allows 107 bytes, also for the staging path, which is 12 bytes longer than its directory.
     package static func problem(ofPath path: String) -> String? {
         let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         let staging = template(in: parent(of: path)).utf8.count + 2

@@ -8,21 +8,21 @@ import ServiceLifecycle
 import Starwatch
 import StarwatchCore
 
-/// Runs Hummingbird on one address until graceful shutdown, and says where it listens.
+/// Runs Hummingbird on one address until graceful shutdown, and publishes the address.
 struct Listener: Sendable {
     var responder: RouteResponder
-    /// How long requests under way may take once shutdown has begun; then their connections are closed.
+    /// The time that requests in flight have once shutdown has begun. Their connections are then closed.
     var shutdownGrace: Duration
     var limits: ConnectionLimits
     var logger: Logger
-    /// The address listened on, once there is one.
+    /// The bound address, as soon as there is one.
     let address = Promise<String>()
 
     /// Returns after graceful shutdown, or when the task is cancelled.
     ///
     /// - Parameters:
     ///   - named: The address, as messages name it.
-    ///   - group: Where connections are served.
+    /// - group: The event loops of the connections.
     ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
     /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
     func run(

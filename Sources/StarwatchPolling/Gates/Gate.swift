@@ -42,7 +42,7 @@ package actor Gate {
 
     /// - Parameters:
     ///   - store: Keeps waits, windows and the dialect over a restart; `nil`: they end with the process.
-    ///   - jumps: How far the local clock was set since the process began.
+    /// - jumps: The sum of all clock jumps since the process began.
     package init(
         server: String,
         limits: GateLimits,

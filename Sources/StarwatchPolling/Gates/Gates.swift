@@ -3,9 +3,9 @@ package import StarwatchStore
 import StarwatchTransport
 import Synchronization
 
-/// The gates of a process, one for each server, and the local clock that they all follow.
+/// The gates of a process, one per server, and their common local clock.
 package final class Gates: Sendable {
-    /// For servers whose gate nobody ``add(_:)``ed.
+    /// The store for servers without an ``add(_:)``ed gate.
     private let store: Store?
     private let requestsPerMinute: Int
     private let time: any TimeSource
@@ -15,7 +15,7 @@ package final class Gates: Sendable {
 
     private struct State {
         var gates: [String: Gate] = [:]
-        /// How far the clock was set in all.
+        /// The sum of all clock jumps.
         var jumps = Duration.zero
     }
 
@@ -43,7 +43,7 @@ package final class Gates: Sendable {
         state.withLock { $0.gates[ServerURL.withoutDefaultPort(gate.server)] = gate }
     }
 
-    /// The gate to a server; made at its first use.
+    /// The gate to a server, created at its first use.
     package func gate(to origin: String) -> Gate {
         state.withLock { state in
             let key = ServerURL.withoutDefaultPort(origin)
@@ -60,9 +60,9 @@ package final class Gates: Sendable {
         }
     }
 
-    /// Moves every wait along with a local clock that was set since the last call.
+    /// Moves every wait by the jumps of the local clock since the last call.
     ///
-    /// Call it before each use of a gate, so that no wait counts from a clock that was set before it began.
+    /// Call it before each use of a gate, so no wait counts from a clock that was set before the wait began.
     package func followClock() async {
         let events = watch.look()
         for event in events where event.jump != .suspend {
@@ -72,7 +72,7 @@ package final class Gates: Sendable {
                 return Array(state.gates.values)
             }
             let now = time.now
-            // Concurrent: no gate waits for what the store does for another.
+            // Concurrent, so no gate waits for another gate's write.
             await withTaskGroup { group in
                 for gate in gates {
                     gate.clock?.noteStep()
@@ -80,7 +80,8 @@ package final class Gates: Sendable {
                 }
             }
         }
-        // Last: a log whose reader is slow blocks its writer, and another request would use a gate that has not moved.
+        // Last, because a log with a slow reader blocks its writer, and another request would use a gate that has not
+        // moved.
         for event in events { onJump(event) }
     }
 

@@ -1,4 +1,4 @@
-/// How a poll of a host application ended.
+/// Outcome of a host application's poll.
 package enum HostPollOutcome: String, Sendable, CaseIterable {
     case ok, empty
     case notModified = "not_modified"

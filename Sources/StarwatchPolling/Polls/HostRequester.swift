@@ -1,9 +1,9 @@
 import StarwatchCore
 import StarwatchTransport
 
-/// Sends a host application's request until it is answered or given up.
+/// Sends a host application's request until it succeeds or finally fails.
 struct HostRequester: Sendable {
-    /// How a request ended, as it is shared by all who asked the same.
+    /// Outcome of a request, shared by all tasks that made the same one.
     struct Answer: Sendable {
         var result: Result<HTTPResponse, PollError>
         var requestID = ""
@@ -88,7 +88,7 @@ struct HostRequester: Sendable {
         }
     }
 
-    /// The failure that an answer is; `nil` when it is none.
+    /// The failure that an answer means; `nil` if it is a success.
     private static func refusal(of response: HTTPResponse, isConditional: Bool, now: Timestamp) -> APIFailure? {
         if response.status == 304, !isConditional {
             return APIFailure(
@@ -108,12 +108,12 @@ struct HostRequester: Sendable {
 }
 
 extension RequestEnd {
-    /// The failure that the circuit must know; `nil`: the request succeeded.
+    /// The failure to report to the circuit; `nil` for a success.
     fileprivate var circuitFailure: FailureClass? {
         switch self {
         case .answer: nil
         case .failed(let failure), .deferred(_, let failure?): failure.failureClass
-        // Nothing was sent, so nothing is known of the server.
+        // Nothing was sent, so the server's state is unknown.
         case .deferred(_, nil), .noToken, .unstored: .cancelled
         }
     }

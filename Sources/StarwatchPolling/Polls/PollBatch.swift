@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Puts what is asked for one by one into requests of several.
+/// Combines single items into requests of several.
 ///
-/// The first item waits for others for a moment; what comes meanwhile goes with it (R-POLL-33, C-240).
+/// The first item waits briefly for others, and all go in one batch (R-POLL-33, C-240).
 public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Entry {
         let item: Item
@@ -10,7 +10,7 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     }
 
     private struct State {
-        /// Rises with every batch that is closed, so that the timer of one does not close the next.
+        /// A number that rises with every closed batch, so the timer of one does not close the next.
         var batch: UInt64 = 0
         var open: [Entry] = []
     }
@@ -22,9 +22,9 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
         case send([Entry])
     }
 
-    /// The longest wait: less than 100 ms.
+    /// The maximum wait: less than 100 ms.
     public static var longestWait: Duration { .milliseconds(99) }
-    /// The most items of one request.
+    /// The maximum number of items in one batch.
     public static var largest: Int { 10 }
 
     private let wait: Duration
@@ -35,9 +35,9 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - wait: How long the first item waits for others, at most ``longestWait``. By default 50 ms.
-    ///   - limit: How many items go at once, at most ``largest``, which is the default.
-    ///   - perform: Answers the items in their order. What it throws, each of them gets.
+    /// - wait: The time that the first item waits for others, at most ``longestWait``. By default 50 ms.
+    /// - limit: The number of items in one batch, at most ``largest``, which is the default.
+    /// - perform: Returns the answers in the order of the items. If it throws, every item gets the error.
     public convenience init(
         wait: Duration = .milliseconds(50),
         limit: Int = 10,
@@ -46,7 +46,7 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
         self.init(wait: wait, limit: limit, time: SystemClock(), perform: perform)
     }
 
-    /// - Parameter onAdd: Called when an item waits to go, with how many do.
+    /// - Parameter onAdd: Called when an item starts to wait, with the number that wait.
     init(
         wait: Duration,
         limit: Int,
@@ -61,12 +61,12 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
         self.perform = perform
     }
 
-    /// The answer to `item`, in whatever batch it goes.
+    /// Returns the answer to `item`, from whichever batch it joins.
     ///
-    /// Cancelling the task takes an item out of a batch that has not gone yet, and gives up its answer otherwise; the
-    /// other items are not disturbed.
+    /// Cancelling the task removes an item from a waiting batch, or abandons its answer. The other items are not
+    /// affected.
     ///
-    /// - Throws: What the batch failed with, or `CancellationError`.
+    /// - Throws: The batch's error, or `CancellationError`.
     public func submit(_ item: Item) async throws -> Output {
         try Task.checkCancellation()
         let entry = Entry(item: item)
@@ -86,7 +86,7 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
             return (count == 1 ? .begin(batch: state.batch) : .join, count)
         }
         onAdd(count)
-        // Unstructured: a batch belongs to all who have an item in it.
+        // Unstructured: a batch belongs to all tasks with an item in it.
         switch next {
         case .join: break
         case .begin(let batch):

@@ -1,55 +1,55 @@
 public import StarwatchCore
 import StarwatchStore
 
-/// Why a poll failed. The message is a fixed sentence without personal data.
+/// Failure of a poll. The message is a fixed sentence without personal data.
 public struct PollError: Error, Sendable, CustomStringConvertible {
-    /// What happened, in a word. Hosts may add codes of their own in ``ResponseSchema/transformError``.
+    /// The error code. Hosts can add their own in ``ResponseSchema/transformError``.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable {
         public let rawValue: String
 
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The request cannot be sent as it is.
+        /// The request is invalid.
         public static let invalidRequest = Code(rawValue: "INVALID_REQUEST")
-        /// Something failed that has no code of its own, such as the making of a body.
+        /// A failure without a code of its own, such as the creation of a body.
         public static let execution = Code(rawValue: "EXECUTION_ERROR")
-        /// The server, or our own limit, asks for a wait that is too long to sit out.
+        /// The wait for the server's or the manager's rate limit is too long.
         public static let rateLimitExceeded = Code(rawValue: "RATE_LIMIT_EXCEEDED")
-        /// The answer is not what the schema says.
+        /// The answer does not match the schema.
         public static let validation = Code(rawValue: "VALIDATION_ERROR")
-        /// No connection, or it broke.
+        /// The connection failed or broke.
         public static let network = Code(rawValue: "NETWORK_ERROR")
-        /// No complete answer in time.
+        /// No complete answer before the timeout.
         public static let timeout = Code(rawValue: "TIMEOUT")
         /// The server failed (5xx).
         public static let server = Code(rawValue: "SERVER_ERROR")
-        /// The server does not accept the token, nor a new one.
+        /// The server rejects the token, and a new one too.
         public static let unauthorized = Code(rawValue: "UNAUTHORIZED")
         /// There is no token to send.
         public static let noToken = Code(rawValue: "NO_TOKEN")
-        /// The server refuses the request, and would refuse it again.
+        /// The server rejects the request; a retry would not help.
         public static let refused = Code(rawValue: "REQUEST_REFUSED")
-        /// The server failed so often that it is left alone for a while.
+        /// The circuit is open after repeated failures of the server.
         public static let circuitOpen = Code(rawValue: "CIRCUIT_OPEN")
-        /// The task was cancelled, or the schedule.
+        /// The task or the schedule was cancelled.
         public static let cancelled = Code(rawValue: "CANCELLED")
-        /// The database, or another setting of a manager, cannot be used.
+        /// The database, or another setting of a manager, is unusable.
         public static let configuration = Code(rawValue: "INVALID_CONFIGURATION")
-        /// A schedule cannot be made.
+        /// The schedule is invalid.
         public static let schedule = Code(rawValue: "SCHEDULE_ERROR")
     }
 
     public var code: Code
     public var message: String
-    /// Whether the same request may succeed later.
+    /// `true` if the same request can succeed later.
     public var isRetryable: Bool
-    /// How long to wait before that; `nil`: nobody said.
+    /// The wait before a retry; `nil` if it is unknown.
     public var retryAfter: Duration?
-    /// The answer's status; `nil` when there was no answer.
+    /// The response's status; `nil` without a response.
     public var status: Int?
-    /// What is wrong with an answer that was refused, each with its path.
+    /// Problems of a rejected answer, each with its path.
     public var issues: [ValidationIssue] = []
-    /// What a closure of the host's threw, or the database; `nil` when none did.
+    /// The error that a closure of the host or the database threw; `nil` if none did.
     public var underlying: (any Error)?
 
     public init(_ code: Code, _ message: String, isRetryable: Bool, retryAfter: Duration? = nil) {
@@ -79,7 +79,7 @@ extension PollError: Encodable {
 }
 
 extension PollError {
-    /// The database failed, without which nothing goes: it holds what was spent of the limits, and for how long to wait.
+    /// The database failed. No request goes without it, because it stores the rate limits and waits.
     init(_ error: StoreError) {
         self.init(
             .execution,
@@ -116,7 +116,7 @@ extension PollError {
 
     static func invalid(_ message: String) -> PollError { PollError(.invalidRequest, message, isRetryable: false) }
 
-    /// A closure of the host's that threw.
+    /// An error that a closure of the host threw.
     static func host(_ what: String, _ error: any Error) -> PollError {
         if let error = error as? PollError { return error }
         var failure = PollError(.execution, "\(what) failed.", isRetryable: true)

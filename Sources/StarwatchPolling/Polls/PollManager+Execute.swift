@@ -4,13 +4,13 @@ import StarwatchStore
 import StarwatchTransport
 
 extension PollManager {
-    /// The most pages of one request.
+    /// The maximum number of pages of one request.
     public static let pageCap = 50
 
-    /// Makes a request once, with all its tries.
+    /// Makes a request once, with all its retries.
     ///
-    /// Never throws: what goes wrong is in the result. Cancelling the task gives the request up, unless somebody else
-    /// waits for the same one; the result then has the code `CANCELLED`.
+    /// It never throws: an error is part of the result. Cancelling the task cancels the request, unless another task
+    /// waits for the same one. The result then has the code `CANCELLED`.
     public nonisolated func execute<Request, Response>(
         _ request: PollRequest<Request, Response>,
         context: PollingContext
@@ -21,11 +21,11 @@ extension PollManager {
         return result
     }
 
-    /// Makes a request page by page: as long as `page` returns `true` it is made again, with a query and a body that
-    /// are asked for anew.
+    /// Makes a request page by page while `page` returns `true`. Every page gets a new query and body.
     ///
-    /// - Parameter page: Takes a page; whether there are more. What it throws ends the request as `EXECUTION_ERROR`.
-    /// - Returns: How many pages there were. More than ``pageCap`` are a failure.
+    /// - Parameter page: Takes a page and returns whether there are more. An error that it throws ends the request as
+    ///   `EXECUTION_ERROR`.
+    /// - Returns: The number of pages. More than ``pageCap`` are a failure.
     public nonisolated func execute<Request, Response>(
         _ request: PollRequest<Request, Response>,
         context: PollingContext,
@@ -59,7 +59,7 @@ extension PollManager {
         return end(.failure(PollError(.execution, message, isRetryable: false)))
     }
 
-    /// - Returns: The result, and what to ask with the next time; `nil`: as before.
+    /// - Returns: The result, and the validator of the next request; `nil` if it stays the same.
     nonisolated func exchange<Request, Response>(
         _ request: PollRequest<Request, Response>,
         context: PollingContext,
@@ -103,7 +103,7 @@ extension PollManager {
         return (PollResult(outcome, metadata: metadata), next)
     }
 
-    /// What is wrong with a request, whatever its context; `nil` when nothing is (R-POLL-12).
+    /// The problem of a request, whatever its context; `nil` if there is none (R-POLL-12).
     static func problem<Request, Response>(with request: PollRequest<Request, Response>) -> PollError? {
         if !request.endpoint.hasPrefix("/") { return .invalid("The endpoint is a path and begins with /.") }
         if request.method != .get {
@@ -118,7 +118,7 @@ extension PollManager {
         return nil
     }
 
-    /// Resolves everything, as late as can be.
+    /// Resolves everything, as late as possible.
     private nonisolated func prepare<Request, Response>(
         _ request: PollRequest<Request, Response>,
         context: PollingContext,
@@ -167,12 +167,12 @@ extension PollManager {
     private static func encode(_ value: some Encodable) throws -> [UInt8] {
         if let data = value as? Data { return Array(data) }
         let encoder = JSONEncoder()
-        // The same value is the same bytes, or identical requests would not be one.
+        // Equal values must encode to equal bytes, so that identical requests are recognised.
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(value))
     }
 
-    /// Reads an answer: parses, checks, transforms.
+    /// Reads an answer: parses, validates and transforms it.
     private static func read<Request, Response>(
         _ response: HTTPResponse,
         of request: PollRequest<Request, Response>
@@ -202,7 +202,7 @@ extension PollManager {
 }
 
 extension ValidationIssue {
-    /// Where and how an answer did not decode.
+    /// Location and cause of a decoding failure.
     init(_ error: any Error) {
         guard let error = error as? DecodingError else {
             self.init(path: "$", problem: .invalid)

@@ -4,18 +4,18 @@ public import StarwatchCore
 package import StarwatchStore
 package import StarwatchTransport
 
-/// Polls whatever a host application describes: once, or on a schedule.
+/// Runs the polls that a host application describes, once or on a schedule.
 ///
-/// An agent has one, ``Agent/pollManager``, which shares its database, its metrics and its promises to its server, and
-/// runs with it. A program without an agent makes its own and runs it in its `ServiceGroup`.
+/// An agent has one, ``Agent/pollManager``, which shares its database, its metrics and its rate limits, and runs with
+/// it. A program without an agent creates its own and runs it in its `ServiceGroup`.
 ///
-/// Every request goes the same way: it is validated, its query and body are made, it waits for its turn, gets a token,
-/// is tried as often as its failures permit, and its answer is checked and transformed. The same request made twice at
-/// the same time goes once.
+/// Every request takes the same steps: the manager validates it, makes its query and body, waits for the rate limit,
+/// gets a token, sends it with the retries that its failures allow, and validates and transforms the answer. Concurrent
+/// identical requests are sent once.
 public actor PollManager: Service {
     /// The numbers of a manager.
     public struct Limits: Sendable, Hashable {
-        /// Runs of schedules under way at once; two of the same schedule never overlap. By default 3.
+        /// Maximum number of concurrent runs; two runs of one schedule never overlap. By default 3.
         public var concurrentPolls = 3
         /// Requests to one server in any 60 s. By default 100.
         public var requestsPerMinute = 100
@@ -51,8 +51,8 @@ public actor PollManager: Service {
     /// Makes a manager without an agent.
     ///
     /// - Parameters:
-    ///   - database: The SQLite file in which schedules, watermarks and waits outlive a restart; created with mode 0600
-    ///     if it does not exist. `nil`, the default: they end with the process.
+    /// - database: The SQLite file in which schedules, watermarks and waits survive a restart; created with mode 0600
+    ///   if it does not exist. `nil`, the default: they end with the process.
     ///   - limits: The numbers of the manager.
     /// - Throws: ``PollError`` with the code `INVALID_CONFIGURATION` when the database cannot be used.
     public init(database: String? = nil, limits: Limits = Limits()) throws(PollError) {
@@ -68,7 +68,7 @@ public actor PollManager: Service {
         }
     }
 
-    /// - Parameter gates: Shared with an agent; `nil`: the manager has its own.
+    /// - Parameter gates: The agent's gates; `nil`: the manager creates its own.
     package init(
         http: any HTTPTransport,
         store: Store?,
@@ -93,32 +93,31 @@ public actor PollManager: Service {
 
     private nonisolated var store: Store? { shared.store }
 
-    /// The watermarks of the database; of this process only, where there is none.
+    /// The watermarks of the database, or of this process if there is none.
     public nonisolated var storage: any StorageAdapter {
         store.map { SQLiteStorage(store: $0, time: time) } ?? memory
     }
 
     private nonisolated let memory = InMemoryStorage()
 
-    /// Lets go of all schedules, and closes the database of a manager of one's own; an agent's is closed with it.
+    /// Releases all schedules, and closes the manager's own database; an agent closes its database itself.
     public func close() async {
         endSchedules()
         await store?.close()
     }
 
-    /// Lets go of all schedules, which stay in the database: what the host gave them to do may hold the agent.
+    /// Releases all schedules, because the host's closures can hold the agent. The database keeps them.
     package func endSchedules() { entries.removeAll() }
 
     // MARK: - Schedules
 
-    /// Begins to make a request again and again, as soon as ``run()`` runs.
+    /// Adds a repeated request, which starts as soon as ``run()`` runs.
     ///
-    /// A name that a former run of the program used goes on where it was: its next run, and the validator of its last
-    /// answer.
+    /// A name from an earlier run of the program resumes with its next run and the validator of its last answer.
     ///
-    /// - Returns: The name, or the one that was made.
-    /// - Throws: ``PollError`` with the code `SCHEDULE_ERROR` when the name, the timing or the database cannot be used,
-    ///   or the name is taken.
+    /// - Returns: The name, or the generated one.
+    /// - Throws: ``PollError`` with the code `SCHEDULE_ERROR` if the name, the timing or the database is unusable, or
+    ///   the name is taken.
     @discardableResult
     public func schedule<Request, Response>(
         _ poll: PollSchedule<Request, Response>
@@ -159,10 +158,10 @@ public actor PollManager: Service {
         return id
     }
 
-    /// Ends a schedule and forgets it; a run under way is given up. One that is not there is passed over.
+    /// Ends a schedule and deletes it; a run in flight is cancelled. A missing schedule is ignored.
     ///
-    /// - Throws: ``PollError`` with the code `SCHEDULE_ERROR` when the database fails: it has ended all the same, and is
-    ///   not forgotten.
+    /// - Throws: ``PollError`` with the code `SCHEDULE_ERROR` if the database fails: the schedule has ended but is not
+    ///   deleted.
     public func cancel(_ id: ScheduleID) async throws(PollError) {
         entries.removeValue(forKey: id)?.isCancelled.raise()
         do throws(StoreError) { try await store?.removeHostSchedule(id.rawValue) } catch {
@@ -170,11 +169,11 @@ public actor PollManager: Service {
         }
     }
 
-    /// How a schedule stands; `nil` when there is none of that name.
+    /// The status of a schedule; `nil` if it does not exist.
     public func status(of id: ScheduleID) -> PollStatus? { entries[id]?.status(now: time.now) }
 
-    /// Follows all schedules, also those that are added later, until the service is told to stop or its task is
-    /// cancelled. A run under way is then given up; its answer counts as not seen.
+    /// Runs all schedules, including those added later, until graceful shutdown or cancellation. A run in flight is
+    /// then cancelled, and its answer counts as unseen.
     public func run() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEntry.self)
         added = continuation
@@ -187,7 +186,7 @@ public actor PollManager: Service {
         added = nil
     }
 
-    /// Gives up what is under way for an identity: it is not the active one any more.
+    /// Cancels the work in flight for an identity that is no longer active.
     package nonisolated func abort() { flights.abort { $0.account != nil } }
 
     private static func notScheduled(_ reason: String) -> PollError {
@@ -206,7 +205,7 @@ public actor PollManager: Service {
         }
     }
 
-    /// One run of a schedule's own.
+    /// One run of a schedule.
     private nonisolated func run<Request, Response>(
         _ poll: PollSchedule<Request, Response>,
         validator: StoredValidator?
@@ -215,7 +214,7 @@ public actor PollManager: Service {
             let context = try await poll.context()
             let (result, next) = await exchange(poll.request, context: context, validator: validator)
             if result.error?.code == .cancelled { return ScheduleEntry.Report(error: .cancelled) }
-            // An answer for a former identity is nobody's.
+            // An answer for a previous identity is discarded.
             guard try await poll.context().account == context.account else {
                 return ScheduleEntry.Report(error: .cancelled)
             }

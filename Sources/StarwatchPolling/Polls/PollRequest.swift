@@ -1,9 +1,9 @@
 public import StarwatchCore
 
-/// A request of a host application's own: what to ask, how to understand the answer, and how often to try.
+/// A host application's request: its content, the checks of its answer, and its retries.
 ///
-/// The manager knows nothing of what is polled for; everything that is particular is in here. `Never` as the
-/// `Request` is a request without a body:
+/// The manager knows nothing about the subject of a poll; the request describes all of it. `Never` as the `Request`
+/// means a request without a body:
 ///
 /// ```swift
 /// let request = PollRequest<Never, Feed>(endpoint: "/releases.json", schema: ResponseSchema())
@@ -13,30 +13,31 @@ public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & S
     public var endpoint: String
     /// By default `get`.
     public var method: PollMethod
-    /// Sent before those the manager adds, which win over the same names. Empty by default.
+    /// Headers sent before those of the manager, which take precedence. Empty by default.
     public var headers: [String: String] = [:]
-    /// Names and values of the query, before percent-encoding; asked for whenever the request is sent, so that nothing
-    /// in it is older than the request (C-111). Without one by default.
+    /// Names and values of the query, before percent-encoding. The manager calls it for every send, so its values are
+    /// never older than the request (C-111). Without a query by default.
     public var query: @Sendable (PollingContext) async throws -> [(name: String, value: String)] = { _ in [] }
-    /// The body of a POST or PUT, asked for whenever the request, or a page of it, is sent. `Data` goes as it is,
-    /// everything else as JSON. Without one by default; `get` and `delete` never have one.
+    /// The body of a POST or PUT. The manager calls it for every send and every page. `Data` is sent unchanged,
+    /// everything else as JSON. Without a body by default; `get` and `delete` never have one.
     public var body: (@Sendable (PollingContext) async throws -> Request)?
-    /// `X-Idempotency-Key`, the same for every try. `nil`, the default: one is made for each POST.
+    /// `X-Idempotency-Key`, the same for every attempt. `nil`, the default: the manager generates one for each POST.
     public var idempotencyKey: String?
-    /// What the answer has to be.
+    /// The expected answer.
     public var schema: ResponseSchema<Response>
-    /// What becomes of an answer that is valid. By default it stays as it is.
+    /// Transformation of a valid answer. By default it stays unchanged.
     public var transform: @Sendable (Response) throws -> Response = { $0 }
-    /// In place of the policy of each class of failures (see `RetryPolicy.standard(for:)`). What cannot help is not
-    /// tried again whatever it says, and no try is made before the server wants one. `nil`, the default: the manager's.
+    /// A retry policy that replaces the policy of each failure class (see `RetryPolicy.standard(for:)`). The manager
+    /// never retries a failure that a retry cannot fix, and never sends before the server allows. `nil`, the default:
+    /// the manager's policy.
     public var retry: RetryPolicy?
-    /// The limit of one try, its answer's body included. By default 30 s.
+    /// The timeout of one attempt, including the response body. By default 30 s.
     public var timeout: Duration = .seconds(30)
-    /// The largest answer, after decompression. By default 10 MiB.
+    /// The maximum size of a response after decompression. By default 10 MiB.
     public var maxResponseBytes = 10 * 1_048_576
-    /// Whose token it carries. By default the context's.
+    /// Source of the request's token. By default the context.
     public var authorization = PollAuthorization.context
-    /// Whether to send the `ETag` or `Last-Modified` of the answer before, so that the server may say 304. For `get`
+    /// Whether to send the `ETag` or `Last-Modified` of the previous answer, so the server can answer 304. For `get`
     /// only. By default `false`.
     public var isConditional = false
 
@@ -47,7 +48,7 @@ public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & S
     }
 }
 
-/// How a request is sent.
+/// HTTP method of a request.
 public enum PollMethod: String, Sendable, CaseIterable {
     case get = "GET"
     case post = "POST"
@@ -55,14 +56,14 @@ public enum PollMethod: String, Sendable, CaseIterable {
     case delete = "DELETE"
 }
 
-/// Whose token a request carries.
+/// Source of a request's token.
 public enum PollAuthorization: Sendable {
-    /// The context's. Where there is none to be had, nothing is sent.
+    /// The context's tokens. Without a token, nothing is sent.
     case context
-    /// The context's, and none where there is none to be had (C-124). For `get` only.
+    /// The context's tokens. Without a token, the request is sent without one (C-124). For `get` only.
     case contextOrAnonymous
-    /// None.
+    /// No token.
     case anonymous
-    /// These in place of the context's.
+    /// These tokens instead of the context's.
     case tokens(PollTokens)
 }

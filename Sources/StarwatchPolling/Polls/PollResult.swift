@@ -1,14 +1,14 @@
 public import StarwatchCore
 
-/// How a poll ended, and what it took.
+/// Outcome of a poll, with its cost.
 public struct PollResult<Response: Sendable>: Sendable {
-    /// How a poll ended.
+    /// Outcome of a poll.
     public enum Outcome: Sendable {
         /// A valid answer, transformed.
         case value(Response)
-        /// 204: the server has nothing to say.
+        /// 204: the server has no content.
         case empty
-        /// 304: nothing changed since the answer whose validator was sent.
+        /// 304: nothing changed since the answer with this validator.
         case notModified
         case failure(PollError)
     }
@@ -21,22 +21,22 @@ public struct PollResult<Response: Sendable>: Sendable {
         self.metadata = metadata
     }
 
-    /// Whether it did not fail.
+    /// `true` unless it failed.
     public var isSuccess: Bool { error == nil }
 
-    /// The answer; `nil` where there is none, or nothing new in it.
+    /// The answer; `nil` if there is none, or if it is not new.
     public var value: Response? {
         guard case .value(let value) = outcome else { return nil }
         return value
     }
 
-    /// Why it failed; `nil` when it did not.
+    /// The failure; `nil` after a success.
     public var error: PollError? {
         guard case .failure(let error) = outcome else { return nil }
         return error
     }
 
-    /// As ``value``.
+    /// The answer, as in ``value``.
     ///
     /// - Throws: The ``PollError`` of a poll that failed.
     public func get() throws(PollError) -> Response? {
@@ -45,15 +45,15 @@ public struct PollResult<Response: Sendable>: Sendable {
     }
 }
 
-/// What a poll took.
+/// Cost of a poll.
 public struct PollMetadata: Sendable, Hashable, Encodable {
-    /// `X-Request-ID` of its last try; every try has another.
+    /// `X-Request-ID` of its last attempt; every attempt has a new one.
     public let requestID: String
-    /// When it began, by the local clock.
+    /// The start time, by the local clock.
     public let startedAt: Timestamp
-    /// From its beginning to its end, waits included.
+    /// The time from start to end, including waits.
     public let duration: Duration
-    /// Tries after the first, of all pages.
+    /// Retries of all pages.
     public let retryCount: Int
 
     public init(requestID: String, startedAt: Timestamp, duration: Duration, retryCount: Int) {

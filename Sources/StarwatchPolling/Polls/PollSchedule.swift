@@ -1,34 +1,34 @@
 import Foundation
 public import StarwatchCore
 
-/// A request that is made again and again, and what becomes of its answers.
+/// A repeated request, and the handler of its results.
 ///
-/// What is stored of it is data: its timing, its next run, the validator of its last answer. Its code comes back when
-/// the host schedules it under the same ``name`` again, and the schedule goes on where it was (C-112).
+/// The database stores only data: the timing, the next run, and the validator of the last answer. The schedule resumes
+/// when the host adds its code again under the same ``name`` (C-112).
 public struct PollSchedule<Request: Encodable & Sendable, Response: Decodable & Sendable>: Sendable {
-    /// `[a-z][a-z0-9_]{0,62}`. `nil`: the manager makes one, under which nobody goes on after a restart who did not
-    /// keep it.
+    /// `[a-z][a-z0-9_]{0,62}`. `nil`: the manager generates one. The host must keep it to resume the schedule after a
+    /// restart.
     public var name: String?
     public var request: PollRequest<Request, Response>
-    /// When it runs. An interval's first run is at once.
+    /// The timing. An interval's first run is immediate.
     public var timing: PollTiming
-    /// What becomes of runs that were missed. By default one run makes up for all of them.
+    /// Handling of missed runs. By default one run replaces all of them.
     public var catchUp = CatchUp.latest
-    /// Asks less often where nothing happens (C-241). `nil`, the default: never.
+    /// Reduces the frequency while nothing changes (C-241). `nil`, the default: never.
     public var slowDown: SlowDown?
-    /// For whom and of which server; asked for at every run.
+    /// The account and server; called for every run.
     public var context: @Sendable () async throws -> PollingContext
-    /// Takes the result of every run, failures too.
+    /// Takes the result of every run, including failures.
     ///
-    /// Until it returns, the answer counts as not seen: what it throws makes the run a failure, and the same answer
-    /// comes again.
+    /// Until it returns, the answer counts as unseen. If it throws, the run has failed, and the same answer comes
+    /// again.
     public var handle: @Sendable (PollResult<Response>, PollingContext) async throws -> Void
 
-    /// Fewer runs after many that brought nothing.
+    /// Fewer runs after many empty ones.
     public struct SlowDown: Sendable, Hashable {
-        /// So many runs in a row were answered 204 or 304.
+        /// The number of consecutive runs with a 204 or 304 before the slowdown.
         public var afterEmptyRuns: Int
-        /// Then one of so many runs is made, until one brings something. 1 makes every run.
+        /// The interval of runs during the slowdown: one of `factor` is made, until one brings news. 1 makes every run.
         public var factor: Int
 
         public init(afterEmptyRuns: Int, factor: Int) {
@@ -73,33 +73,33 @@ public struct ScheduleID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// How a schedule stands.
+/// Status of a schedule.
 public struct PollStatus: Sendable, Hashable {
     public enum State: String, Sendable, CaseIterable {
         /// It waits for its next run.
         case idle
         /// A run is under way, or waits for its turn.
         case running
-        /// The server, or our own limit, asks for a wait.
+        /// A run waits for the server's rate limit, or the manager's own.
         case deferred
     }
 
     public var id: ScheduleID
     public var state: State
-    /// `nil`: never.
+    /// The last attempt; `nil`: never.
     public var lastAttempt: Timestamp?
-    /// `nil`: never.
+    /// The last success; `nil`: never.
     public var lastSuccess: Timestamp?
-    /// `nil` until ``PollManager/run()`` has planned it, or when its expression never fires again.
+    /// The next run; `nil` until ``PollManager/run()`` has planned it, or if its expression never fires again.
     public var nextRun: Timestamp?
-    /// Failures in a row.
+    /// The number of consecutive failures.
     public var consecutiveFailures: Int
-    /// Of the last failure; `nil` after a success.
+    /// The code of the last failure; `nil` after a success.
     public var lastError: PollError.Code?
 }
 
 extension PollTiming {
-    /// As JSON, for people who look into the database.
+    /// The status as JSON, for people who inspect the database.
     var json: String {
         let fields: [String: String] =
             switch self {

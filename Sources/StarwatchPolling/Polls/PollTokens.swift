@@ -1,11 +1,11 @@
 public import StarwatchCore
 package import StarwatchTransport
 
-/// Where the tokens of a host application's requests come from.
+/// Source of tokens for a host application's requests.
 public struct PollTokens: Sendable {
-    /// What a token is asked of. A reference: two requests have the same tokens when they have the same source.
+    /// The token source. It is a reference: two requests have the same tokens if they have the same source.
     final class Source: Sendable {
-        /// - Parameter refused: The token that the server did not accept, when another is wanted.
+        /// - Parameter refused: The token that the server rejected, if a new one is needed.
         let token: @Sendable (_ account: DID?, _ refused: AccessToken?, _ now: Timestamp) async throws -> AccessToken?
 
         init(
@@ -21,11 +21,10 @@ public struct PollTokens: Sendable {
     /// Requests carry no token.
     public static let none = PollTokens(source: nil)
 
-    /// The tokens that `make` makes, without "Bearer".
+    /// Tokens that `make` returns, without "Bearer".
     ///
-    /// It is asked before every try, and once more where the server did not accept what it gave; it keeps tokens
-    /// itself, if that is worth while. `nil` from it means that there is none: then nothing is sent, unless the request
-    /// allows to go without.
+    /// The manager calls it before every attempt, and once more after a rejected token. It can cache tokens itself. If
+    /// it returns `nil`, there is no token, and nothing is sent unless the request allows to go without one.
     public static func bearer(
         _ make: @escaping @Sendable (_ account: DID?, _ wasRefused: Bool) async throws -> String?
     ) -> PollTokens {

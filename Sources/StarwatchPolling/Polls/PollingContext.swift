@@ -1,12 +1,12 @@
 public import StarwatchCore
 
-/// For whom, and of which server, a request is made. Taken anew for every run of a schedule.
+/// The account and server of a request. Every run of a schedule gets a new one.
 public struct PollingContext: Sendable {
-    /// The identity on whose behalf is asked; `nil`: nobody's.
+    /// The identity on whose behalf the request is made; `nil` for none.
     public var account: DID?
-    /// Scheme, host, port and perhaps a path, which endpoints are added to.
+    /// Scheme, host, port and an optional path, to which endpoints are appended.
     public var server: String
-    /// Where watermarks are kept.
+    /// The store of watermarks.
     public var storage: any StorageAdapter
     /// The tokens of requests. By default none.
     public var tokens: PollTokens

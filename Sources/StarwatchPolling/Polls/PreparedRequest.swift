@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// A request with everything resolved: what goes over the wire, whatever token and try it takes.
+/// A fully resolved request: its content on the wire, apart from the token and the attempt.
 struct PreparedRequest: Sendable {
     var method: PollMethod
     var url: String
@@ -12,7 +12,7 @@ struct PreparedRequest: Sendable {
     var headers: [(name: String, value: String)]
     var body: [UInt8]?
     var account: DID?
-    /// Where tokens come from; `nil`: it carries none.
+    /// Source of tokens; `nil` if the request carries none.
     var tokens: PollTokens.Source?
     var mayGoWithoutToken: Bool
     var idempotencyKey: String?
@@ -21,10 +21,9 @@ struct PreparedRequest: Sendable {
     var timeout: Duration
     var maxResponseBytes: Int
 
-    /// What two requests have in common that are one.
+    /// The parts that identical requests share.
     ///
-    /// A key that was made for this request is not a part of it: whoever asks the same at the same time may have the
-    /// same answer.
+    /// A generated idempotency key is not one of them: concurrent identical requests can share an answer.
     struct Identity: Hashable, Sendable {
         let account: DID?
         fileprivate let head: [String]
@@ -51,14 +50,15 @@ struct PreparedRequest: Sendable {
         )
     }
 
-    /// One try.
+    /// One attempt.
     func httpRequest(token: AccessToken?, requestID: String) -> HTTPRequest {
         var added: [(name: String, value: String)] = [
             ("Accept", "application/json"), ("X-Request-ID", requestID), ("X-Client-Version", AgentVersion.userAgent),
             ("User-Agent", AgentVersion.userAgent),
         ]
         if method == .post || method == .put { added.append(("Content-Type", "application/json")) }
-        // The host knows better what it sends and takes; who it is, and for which try, is for us to say.
+        // The host's content headers take precedence. The manager sets the headers that identify the client and the
+        // attempt.
         let preferred: Set = ["accept", "content-type", "user-agent"]
         let names = Set(headers.map { $0.name.lowercased() })
         added.removeAll { preferred.contains($0.name.lowercased()) && names.contains($0.name.lowercased()) }

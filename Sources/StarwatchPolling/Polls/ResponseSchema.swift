@@ -1,15 +1,16 @@
 public import StarwatchCore
 
-/// What an answer has to be, and what its failures are called.
+/// The expected answer, and the naming of its failures.
 ///
-/// Types come first: what does not decode as a `Response` is refused with the path of each field that is missing or of
-/// another type. ``check`` then says what else is wrong.
+/// Types come first: an answer that does not decode as a `Response` is rejected, with the path of each field that is
+/// missing or of another type. ``check`` then reports other problems.
 public struct ResponseSchema<Response: Decodable & Sendable>: Sendable {
-    /// Everything wrong with an answer that decodes; empty when it is good. By default nothing is.
+    /// Every problem of a decoded answer; empty if it is valid. By default there are none.
     ///
     /// An issue's path names fields and indexes only, such as `$.releases[3].version`, and no values.
     public var check: @Sendable (Response) -> [ValidationIssue] = { _ in [] }
-    /// Gives a failed request, or a refused answer, the host's own code, message or delay. By default it stays.
+    /// Gives a failed request or a rejected answer the host's own code, message or delay. By default it stays
+    /// unchanged.
     public var transformError: @Sendable (PollError) -> PollError = { $0 }
 
     public init() {}

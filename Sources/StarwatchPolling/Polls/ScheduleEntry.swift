@@ -2,9 +2,9 @@ import StarwatchCore
 import StarwatchStore
 import Synchronization
 
-/// A host's schedule at work, whatever its types are.
+/// A host's running schedule, whatever its types are.
 final class ScheduleEntry: ScheduledWork {
-    /// How a run ended.
+    /// Outcome of a run.
     struct Report: Sendable {
         var error: PollError?
         /// Whether the server had nothing, or nothing new.
@@ -13,11 +13,11 @@ final class ScheduleEntry: ScheduledWork {
         var validator: StoredValidator?
     }
 
-    /// What all schedules of a manager share.
+    /// State that all schedules of a manager share.
     struct Shared: Sendable {
         let time: any TimeSource
         let store: Store?
-        /// Runs under way at once.
+        /// The limit of concurrent runs.
         let limit: ConcurrencyLimit
     }
 
@@ -26,7 +26,7 @@ final class ScheduleEntry: ScheduledWork {
         var isRunning = false
         var deferredUntil: Timestamp?
         var emptyRuns = 0
-        /// Runs left out since the last one that was made.
+        /// The number of runs skipped since the last one.
         var leftOut = 0
     }
 
@@ -84,7 +84,7 @@ final class ScheduleEntry: ScheduledWork {
 
     func times() -> ScheduleTimes {
         state.withLock {
-            // Nobody else begins a run of this schedule.
+            // Only this loop starts runs of the schedule.
             ScheduleTimes(nextRun: $0.stored.nextRun, lastRun: $0.stored.lastAttempt, isRunning: false)
         }
     }
@@ -111,10 +111,10 @@ final class ScheduleEntry: ScheduledWork {
 
     // MARK: - Running
 
-    /// - Parameter next: Planned only when the run was made: one that a crash cut short is due again.
+    /// - Parameter next: Stored only after the run: one that a crash interrupted is due again.
     private func run(next: Timestamp??) async -> Timestamp? {
         let report = await shared.limit.run { await self.runOnce() }
-        // Cancelled in the middle: the same run is due when the schedule resumes.
+        // If the run was cancelled, it is due again when the schedule resumes.
         guard let report, report.error?.code != .cancelled || !Task.isCancelled else { return nil }
         if let next { _ = setNext(next) }
         await save()
@@ -122,7 +122,7 @@ final class ScheduleEntry: ScheduledWork {
         let now = shared.time.now
         if let wait = error.retryAfter { return now + max(wait, .seconds(1)) }
         switch error.code {
-        // Another request tries the server, and its end is not known.
+        // Another request is the trial of the circuit, and its outcome is not known.
         case .circuitOpen: return now + ExtraRun.afterAnothers
         case .network: return now + ExtraRun.afterNetworkFailure
         case .timeout, .server: return now + ExtraRun.afterServerFailure
@@ -169,7 +169,7 @@ final class ScheduleEntry: ScheduledWork {
 
     private func save() async {
         let stored = state.withLock(\.stored)
-        // A write that fails is made up for by the next run; until then the process remembers it.
+        // If this write fails, the next run stores it; until then it is kept in memory.
         try? await shared.store?.saveHostSchedule(stored, id: id.rawValue, now: shared.time.now)
     }
 }

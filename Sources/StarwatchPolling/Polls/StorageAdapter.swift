@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Where a host application keeps how far it has come.
+/// Store of a host application's watermarks.
 ///
-/// A watermark only rises: text compares byte by byte, so it has to be written such that later is greater, as ISO 8601
-/// dates, ULIDs and numbers of a fixed width are.
+/// A watermark only rises. Text compares byte by byte, so a later value must sort after an earlier one, as ISO 8601
+/// dates, ULIDs and numbers of a fixed width do.
 public protocol StorageAdapter: Sendable {
-    /// The watermark of `key`; `nil` when there is none.
+    /// The watermark of `key`; `nil` if there is none.
     func watermark(of key: String) async throws -> String?
 
-    /// Moves the watermark from `expected` to `new`, if it still is `expected`, and `new` is greater.
+    /// Moves the watermark from `expected` to `new`, if it still is `expected` and `new` is greater.
     ///
-    /// `false` is a normal answer: somebody else moved it first, or it would not rise. Read again and decide again.
+    /// `false` is a normal result: another task moved it first, or it would not rise. Read it again and decide again.
     func advance(_ key: String, from expected: String?, to new: String) async throws -> Bool
 }
 

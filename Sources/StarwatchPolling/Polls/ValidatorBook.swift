@@ -2,9 +2,9 @@ import StarwatchCore
 import StarwatchStore
 import Synchronization
 
-/// What one-time requests were last answered with, for the next one of the same account, server and endpoint.
+/// Validators of the last answers to one-time requests, by account, server and endpoint.
 final class ValidatorBook: Sendable {
-    /// More are not kept: the oldest goes.
+    /// Maximum number of validators. Beyond it, the oldest is dropped.
     private static let limit = 256
 
     private struct Key: Hashable {

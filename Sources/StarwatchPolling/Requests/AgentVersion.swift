@@ -1,11 +1,11 @@
-/// Which agent this is.
+/// Version of the agent.
 public enum AgentVersion {
     /// Semantic version.
     public static let current = "0.1.0"
-    /// The commit the build was made from. `unknown` in a checkout: SwiftPM tells a build none, so whoever makes a
-    /// package writes it here first.
+    /// The commit of the build. `unknown` in a checkout: SwiftPM does not pass it to a build, so packagers write it
+    /// here first.
     public static let commit = "unknown"
-    /// The language version it was compiled with.
+    /// The language version of the compiler.
     public static var swift: String {
         #if compiler(>=6.3)
         "6.3"

@@ -2,7 +2,7 @@ package import StarwatchCore
 package import StarwatchStore
 package import StarwatchTransport
 
-/// One logical request, whatever tokens and tries it takes: its limits, and how it is sent.
+/// One logical request, across its tokens and attempts: its limits and its sending.
 package struct RequestJob: Sendable {
     /// One try.
     package struct Try: Sendable {
@@ -15,16 +15,16 @@ package struct RequestJob: Sendable {
         package let admittedAt: Timestamp
     }
 
-    /// How a failed try is followed by another.
+    /// Retries of a failed attempt.
     package enum Retries: Sendable {
-        /// By the policy of each class of failures; a host's own policy replaces it, except for a refused token.
+        /// By the policy of each failure class; a host's policy replaces it, except for a rejected token.
         case policy(RetryPolicy?)
-        /// Only with a new token, after a refused one: the caller keeps its own schedule of tries.
+        /// Only with a new token, after a rejected one: the caller schedules its own retries.
         case tokenOnly
         case never
     }
 
-    /// The longest wait for a turn.
+    /// The maximum wait for a turn.
     package enum Patience: Sendable {
         /// ``RetryDecision/longestInlineWait``.
         case inline
@@ -56,20 +56,20 @@ package struct RequestJob: Sendable {
     }
 }
 
-/// How a logical request ended.
+/// Outcome of a logical request.
 package enum RequestEnd: Sendable {
-    /// - Parameter askedAt: The server's time when the request was sent, as well as it is known.
+    /// - Parameter askedAt: The server's time at which the request was sent, as far as it is known.
     case answer(HTTPResponse, askedAt: Timestamp)
-    /// The wait is too long to sit out. `failure` is the answer that asked for it; `nil`: nothing was sent.
+    /// The wait is too long. `failure` is the response that asked for it; `nil` if nothing was sent.
     case deferred(until: Timestamp, failure: APIFailure?)
     case failed(APIFailure)
     /// There is no token to send.
     case noToken(any Error)
-    /// Nothing was sent: the database could not say, or store, what the limits allow.
+    /// Nothing was sent: the database could not read or store the rate limits.
     case unstored(StoreError)
 }
 
-/// The end of a logical request, and what it took.
+/// The outcome of a logical request, and its cost.
 package struct RequestReply: Sendable {
     package let end: RequestEnd
     package let tries: Int
@@ -102,7 +102,7 @@ extension RequestObserver {
     package func exhausted(because reason: RetryReason) {}
 }
 
-/// The observer of a request that nobody watches.
+/// The observer of an unobserved request.
 package struct UnobservedRequest: RequestObserver {
     package init() {}
 }

@@ -1,8 +1,9 @@
-/// How soon a run that failed is made once more outside its schedule.
+/// Delay of an extra run, outside the schedule, after a failed one.
 package enum ExtraRun {
     /// Recovery must take less than 30 s after the network returns (R-RTY-15).
     package static let afterNetworkFailure = Duration.seconds(15)
-    /// After a run for which another one stood, or a change of identity: with the 15 s of that one, less than 30 s too.
+    /// Delay after a run that another one replaced, or after a change of identity. With the 15 s of the other run, it
+    /// stays below 30 s.
     package static let afterAnothers = Duration.seconds(5)
     package static let afterServerFailure = Duration.seconds(60)
     /// A store that failed is tried every 2 s, and has recovered by then if its cause is gone.

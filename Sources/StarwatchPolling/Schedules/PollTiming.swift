@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// When a poll runs.
+/// Schedule of a poll.
 public enum PollTiming: Sendable, Hashable {
     /// A cron expression of five fields, in an IANA time zone.
     case cron(String, timezone: String)
@@ -8,7 +8,7 @@ public enum PollTiming: Sendable, Hashable {
     case every(Duration)
 }
 
-/// Why a timing cannot be used.
+/// The reason why a timing is unusable.
 package enum PollTimingError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownZone
     case cron(CronError)
@@ -22,7 +22,7 @@ package enum PollTimingError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension Schedule {
-    /// - Throws: ``PollTimingError`` when the zone or the cron expression is not known.
+    /// - Throws: ``PollTimingError`` if the zone or the cron expression is invalid.
     package init(_ timing: PollTiming) throws(PollTimingError) {
         switch timing {
         case .every(let interval): self = .every(interval)

@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// Work that is done on a schedule.
+/// Work on a schedule.
 package protocol ScheduledWork: Sendable {
     var schedule: Schedule { get }
     var catchUp: CatchUp { get }
@@ -9,20 +9,20 @@ package protocol ScheduledWork: Sendable {
 
     /// The next planned run, the last one, and whether one is under way.
     func times() -> ScheduleTimes
-    /// Remembers the next planned run; `nil`: the schedule does not fire any more.
+    /// Stores the next planned run; `nil`: the schedule does not fire any more.
     func plan(_ next: Timestamp?) async
     /// Runs once. The run counts as made when this returns.
     ///
     /// - Parameters:
     ///   - planned: The scheduled time, without the splay.
     ///   - next: The next planned run.
-    /// - Returns: When to run once more outside the schedule; `nil`: not before the next planned run.
+    /// - Returns: The time of an extra run outside the schedule; `nil`: wait for the next planned run.
     func run(planned: Timestamp, next: Timestamp?) async -> Timestamp?
     /// Runs once outside the schedule.
     func runExtra(next: Timestamp) async -> Timestamp?
-    /// Waits for the run under way, which stands for the scheduled one.
+    /// Waits for the run in flight, which replaces the scheduled one.
     func join() async -> Timestamp?
-    /// Whether the run that is due is left out; if so, `next` is planned.
+    /// Returns whether the due run is skipped; if so, the loop plans `next`.
     func leavesOut(next: Timestamp?) -> Bool
     /// Counts scheduled runs by their outcome.
     func count(_ outcomes: [ScheduleOutcome: Int])
@@ -30,7 +30,7 @@ package protocol ScheduledWork: Sendable {
     func lookedAt()
 }
 
-/// The times that a schedule goes by.
+/// The times that the schedule needs.
 package struct ScheduleTimes: Sendable, Hashable {
     /// Without the splay; `nil` when none was ever planned.
     package var nextRun: Timestamp?
@@ -53,7 +53,7 @@ extension ScheduledWork {
 
     /// Follows the schedule until the task is cancelled.
     package func follow(on time: any TimeSource) async {
-        // A run that could not reach the server, or had to wait, is not left to the next scheduled time.
+        // A run that could not reach the server, or had to wait, is retried before the next scheduled time.
         var extra: Timestamp?
         while !Task.isCancelled {
             lookedAt()
@@ -86,7 +86,7 @@ extension ScheduledWork {
         }
     }
 
-    /// Counts the runs that fell due during the one that has just ended, which stands for them.
+    /// Counts the runs that fell due during the run that has just ended and replaces them.
     private func coalesce(at now: Timestamp) async {
         var times = times()
         times.isRunning = true

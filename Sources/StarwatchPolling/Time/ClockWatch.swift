@@ -1,7 +1,7 @@
 package import StarwatchCore
 import Synchronization
 
-/// Notices jumps of the local clock, whoever looks.
+/// Detects jumps of the local clock.
 package final class ClockWatch: Sendable {
     private struct State {
         var detector = ClockJumpDetector()
@@ -16,10 +16,10 @@ package final class ClockWatch: Sendable {
         _ = look()
     }
 
-    /// How many were noticed.
+    /// The number of detected jumps.
     package var jumps: Int { state.withLock(\.jumps) }
 
-    /// What the clock did since somebody last looked.
+    /// The clock's jumps since the last call.
     package func look() -> [ClockJumpDetector.Event] {
         state.withLock { state in
             let events = state.detector.observe(
