@@ -5,8 +5,8 @@ import StarwatchCore
 import StarwatchTransport
 
 extension AgentServers {
-    /// HTTP servers: the read-only one at `http.listen`, and the control API on `control.socket` and, where the options
-    /// open it, at `control.listen`.
+    /// The HTTP servers: the read-only one at `http.listen`, and the control API on `control.socket` and, if
+    /// configured, at `control.listen`.
     public static let http = AgentServers(
         make: { agent, options, logger throws(AgentError) in
             do throws(HTTPServerError) {
@@ -68,7 +68,7 @@ extension AgentServers {
 
     private static func checkControlAddress(_ next: AgentOptions, _ current: AgentOptions) async throws {
         guard let address = try next.control.listen.map({ try ListenAddress(listen: $0) }) else { return }
-        // Trying the agent's own port at another address of this machine would fail.
+        // A trial of the agent's own port at another address of this machine would fail.
         let former = try current.control.listen.map { try ListenAddress(listen: $0) }
         if address.port != former?.port { try await address.tryOut() }
     }

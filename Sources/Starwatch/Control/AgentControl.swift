@@ -70,7 +70,7 @@ package struct MetricsQuery: Sendable {
     package var accept: String?
     /// Families or samples to keep; empty means all.
     package var names: [String] = []
-    /// From `X-Prometheus-Scrape-Timeout-Seconds`.
+    /// The value of `X-Prometheus-Scrape-Timeout-Seconds`.
     package var scrapeTimeout: Duration?
 
     package init() {}
@@ -122,9 +122,9 @@ package struct PollReport: Sendable, Codable, Hashable {
 package struct OutboxQuery: Sendable, Hashable {
     package var state: String?
     package var poll: String?
-    /// Only rows with smaller ids: the last id of the previous page.
+    /// The last id of the previous page; only rows with smaller ids are listed.
     package var before: Int64?
-    /// From 1 to ``OutboxEntry/listLimit``.
+    /// The size of a page, from 1 to ``OutboxEntry/listLimit``.
     package var limit = OutboxEntry.listLimit
 
     package init() {}

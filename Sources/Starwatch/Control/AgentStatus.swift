@@ -89,7 +89,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var dead = 0
         /// The maximum number of rows that are pending or claimed.
         public var capacity = 0
-        /// Whether polling pauses because the outbox is nearly full.
+        /// `true` while polling pauses because the outbox is nearly full.
         public var backpressure = false
         /// The time at which the oldest pending or claimed row was stored; `nil` if there is none.
         public var oldestPending: String?

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import StarwatchCore
 import StarwatchTransport
 
-/// A running agent behind its control socket. Every call uses a connection of its own.
+/// A running agent behind its control socket. Every call opens a new connection.
 ///
 /// There is no time limit, because a poll cycle takes as long as it takes; cancel the task to stop waiting. The
 /// agent then still finishes the call.

@@ -15,9 +15,9 @@ package struct NotificationQuery: Sendable, Hashable {
     /// The maximum number of notifications in a list.
     package static let listLimit = 1000
 
-    /// Only older notifications: the `row` of the last one on the previous page.
+    /// The `row` of the last notification on the previous page; only older ones are listed.
     package var before: Int64?
-    /// From 1 to ``listLimit``.
+    /// The size of a page, from 1 to ``listLimit``.
     package var limit = 100
 
     package init() {}

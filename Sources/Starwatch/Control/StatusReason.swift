@@ -1,4 +1,4 @@
-/// Why an agent is degraded: the closed set of words in ``AgentStatus/reasons``, the gravest first.
+/// Reasons why an agent is degraded: the closed set of words in ``AgentStatus/reasons``, most serious first.
 package enum StatusReason: String, Sendable, CaseIterable {
     case storeUnavailable = "store_unavailable"
     case circuitOpen = "circuit_open"
@@ -9,7 +9,7 @@ package enum StatusReason: String, Sendable, CaseIterable {
     case clockSkew = "clock_skew"
     case ledgerImbalance = "ledger_imbalance"
 
-    /// The word with what it is about: `stale:starred_projects`.
+    /// The word and its subject: `stale:starred_projects`.
     package func of(_ name: String) -> String { "\(rawValue):\(name)" }
 
     /// The word of `text`, and the poll, the sink or `server` after its colon; `nil` for another word.

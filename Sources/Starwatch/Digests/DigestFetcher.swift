@@ -16,8 +16,8 @@ package struct DigestFetcher: Sendable {
     private let polls: PollContent?
 
     /// - Parameters:
-    /// - requester: Sends the requests; the servers' waits and limits apply to digests too.
-    /// - polls: Content for digests of polls; `nil` if there are none.
+    ///   - requester: Sends the requests; the servers' waits and limits apply to digests too.
+    ///   - polls: Content for digests of polls; `nil` if there are none.
     init(http: any HTTPTransport, requester: Requester, polls: PollContent? = nil) {
         self.http = http
         self.requester = requester

@@ -254,7 +254,7 @@ package final class DigestService: Service {
         return dropped
     }
 
-    /// Logs once the template names that the content does not have.
+    /// Logs, once each, the template names that the content does not have.
     func noteUnknown(_ maker: DigestChangeMaker) {
         for (digest, variable) in maker.unknown
         where said.withLock({ $0.insert("\(digest) \(variable)").inserted }) {
@@ -264,6 +264,6 @@ package final class DigestService: Service {
 }
 
 extension StoredContent {
-    /// Whether nothing is in it (``DigestContent/isEmpty``).
+    /// Returns whether it is empty (``DigestContent/isEmpty``).
     var isEmpty: Bool { DigestContent(json: Array(payload.utf8))?.isEmpty ?? false }
 }

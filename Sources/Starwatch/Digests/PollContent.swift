@@ -69,8 +69,8 @@ package struct PollContent: Sendable {
     /// Runs the poll once, or waits for the cycle in flight, and lists the changes found since then.
     ///
     /// - Parameters:
-    /// - row: The last row not to list; `nil` selects by `since`.
-    /// - since: A time by the local clock.
+    ///   - row: The last row not to list; `nil` selects by `since`.
+    ///   - since: A time by the local clock.
     func find(_ name: PollName, of account: DID, after row: Int64?, since: Timestamp) async -> Found {
         guard let poll = polls.first(where: { $0.name == name }) else { return .failure(.unreachable) }
         switch await service.refresh(poll).outcome {

@@ -26,9 +26,9 @@ package struct FeedQuery: Sendable, Hashable {
     /// The maximum number of notifications in a list.
     package static let listLimit = 1000
 
-    /// Only smaller sequences: the last one of the previous page.
+    /// The sequence limit: only smaller ones are listed. Use the last one of the previous page.
     package var before: Int64?
-    /// From 1 to ``listLimit``.
+    /// The size of a page, from 1 to ``listLimit``.
     package var limit = 100
 
     package init() {}

@@ -12,7 +12,7 @@ public struct AgentOptions: Sendable, Hashable {
     public var initialIdentity: DID?
     public var auth = AuthOptions()
     public var storage = StorageOptions()
-    /// At most 16, each with a unique name. Empty by default.
+    /// The polls: at most 16, each with a unique name. Empty by default.
     public var polls: [PollOptions] = []
     public var outbox = OutboxOptions()
     public var delivery = DeliveryOptions()
@@ -22,7 +22,7 @@ public struct AgentOptions: Sendable, Hashable {
     public var http = HTTPOptions()
     public var control = ControlOptions()
     public var log = LogOptions()
-    /// At most 16, each with a unique name. Empty by default.
+    /// The digests: at most 16, each with a unique name. Empty by default.
     public var digests: [DigestOptions] = []
     public var callbacks = CallbackOptions()
     /// Retry policy of ``Agent/pollManager`` for requests without one of their own. It replaces the policy of each
@@ -79,7 +79,8 @@ public struct AuthOptions: Sendable, Hashable {
         case command
     }
 
-    /// By default `none`. Every other kind needs the option that it names; the rest can be `nil`.
+    /// The kind of the source. By default `none`. Every other kind needs the option that it names; the rest can be
+    /// `nil`.
     public var kind = Kind.none
     /// A file of mode 0600 with the secret's bytes.
     public var secretFile: String?
@@ -109,7 +110,7 @@ public struct StorageOptions: Sendable, Hashable {
 
     /// The SQLite file. By default `./starwatch.db`. Only one agent can open it at a time.
     public var path = "./starwatch.db"
-    /// By default `agent`.
+    /// The owner of the database. By default `agent`.
     public var owner = Owner.agent
 
     public init() {}
@@ -131,7 +132,7 @@ public struct PollOptions: Sendable, Hashable {
     public var name: PollName
     /// The changes that the poll requests.
     public var kind: PollKind
-    /// By default every 15 minutes, in UTC.
+    /// The schedule. By default every 15 minutes, in UTC.
     public var timing: Timing = .cron("*/15 * * * *", timezone: "UTC")
     /// Handling of missed runs. By default one run replaces all of them.
     public var catchUp = CatchUp.latest
@@ -142,7 +143,7 @@ public struct PollOptions: Sendable, Hashable {
     /// The starred plans of an identity whose stars were never set. They only seed the database; later edits are
     /// ignored. Empty by default. Only polls of the kind `starred_projects` use it.
     public var planIDs: [String] = []
-    /// By default `latest`.
+    /// The behaviour of the first run. By default `latest`.
     public var bootstrap = Bootstrap.latest
     /// Strictness of response validation. By default `lenient`.
     public var validation = Validation.lenient
@@ -203,7 +204,7 @@ public struct DeliveryOptions: Sendable, Hashable {
     public var projectNames: [String: String] = [:]
     /// Sends the user one quiet notice while a poll is stale. By default `false`.
     public var stalenessNotice = false
-    /// At most 16, each with a unique name. Empty by default.
+    /// The sinks: at most 16, each with a unique name. Empty by default.
     public var sinks: [SinkOptions] = []
 
     public init() {}
@@ -245,15 +246,15 @@ public struct SinkOptions: Sendable, Hashable {
 public struct AcknowledgeOptions: Sendable, Hashable {
     /// Destination of acknowledgements.
     public enum Mode: String, Sendable, CaseIterable {
-        /// To the server if it supports them, else locally.
+        /// The server if it supports acknowledgements, else the local database.
         case auto
-        /// Changes of plans to the server, whatever its dialect; offers always in the database.
+        /// The server for changes of plans, whatever its dialect; always the database for offers.
         case server
-        /// In the database only.
+        /// The database only.
         case local
     }
 
-    /// By default `auto`.
+    /// The destination. By default `auto`.
     public var mode = Mode.auto
     /// Maximum number of changes in one request, 1 to 100. By default 100.
     public var batchSize = 100
@@ -286,7 +287,7 @@ public struct ClockOptions: Sendable, Hashable {
     public enum Source: String, Sendable, CaseIterable {
         /// The time endpoint if the dialect has one, else the `Date` header of responses.
         case auto
-        /// As `auto`, but tries the endpoint also before the dialect is known.
+        /// The same as `auto`, but the endpoint is tried also before the dialect is known.
         case timeEndpoint = "time_endpoint"
         /// The `Date` header of responses.
         case dateHeader = "date_header"
@@ -296,7 +297,7 @@ public struct ClockOptions: Sendable, Hashable {
         case system
     }
 
-    /// By default `auto`.
+    /// The source. By default `auto`.
     public var source = Source.auto
     /// `host` or `host:port` of the time server for ``Source/ntp``; the default port is 123. An IPv6 address needs
     /// brackets. `nil`, the default: no server, so `ntp` is not possible.
@@ -313,7 +314,7 @@ public struct ClockOptions: Sendable, Hashable {
 public struct HTTPOptions: Sendable, Hashable {
     /// `host:port`; port 0 takes a free one. By default `127.0.0.1:9464`.
     public var listen = "127.0.0.1:9464"
-    /// Not used in this version; the configuration file's loader rejects it.
+    /// Not used in this version. The configuration file's loader rejects it.
     public var webConfigFile: String?
     /// URL of the dashboards, linked from the status page. `nil`, the default: no link.
     public var dashboardsURL: String?
@@ -348,7 +349,7 @@ public struct LogOptions: Sendable, Hashable {
 
     /// The lowest level that is written. By default `info`.
     public var level = Level.info
-    /// By default `json`.
+    /// The form of a line. By default `json`.
     public var format = Format.json
 
     public init() {}

@@ -24,13 +24,13 @@ public struct DigestOptions: Sendable, Hashable {
     public var body = "Your daily update is ready"
     /// The fixed text of ``DigestFallback/fallback``. By default `TimeSafari`.
     public var fallbackTitle = "TimeSafari"
-    /// By default `Open the app for your daily update`.
+    /// The fixed text of ``DigestFallback/fallback``. By default `Open the app for your daily update`.
     public var fallbackBody = "Open the app for your daily update"
-    /// By default `prearmed`.
+    /// The moment when the text is armed. By default `prearmed`.
     public var mode = DigestMode.prearmed
-    /// By default `cached`.
+    /// The content to show after a failed fetch. By default `cached`.
     public var onMissing = DigestFallback.cached
-    /// By default `show`.
+    /// The handling of empty content. By default `show`.
     public var onEmpty = EmptyContent.show
     /// The names of the digest's sinks. `nil`, the default: all.
     public var sinks: [String]?
@@ -103,7 +103,7 @@ public struct FetchOptions: Sendable, Hashable {
         case post = "POST"
     }
 
-    /// By default `GET`; callbacks always post.
+    /// The HTTP method. By default `GET`; callbacks always post.
     public var method = Method.get
     /// An http or https URL without credentials.
     public var url: String

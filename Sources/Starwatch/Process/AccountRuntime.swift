@@ -5,10 +5,10 @@ import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// The parts of an agent that work for one account: its way to the server, its polls, their delivery, acknowledgement
-/// and digests.
+/// The parts of an agent that serve one account: its connection to the server, its polls, their delivery and
+/// acknowledgement, and its digests.
 ///
-/// A process can make and drop many of them; all that is expensive belongs to the ``AgentProcess``.
+/// A process can create and drop many of them. The expensive parts belong to the ``AgentProcess``.
 package final class AccountRuntime: Sendable {
     package let account: Account
     package let polls: [Poll]
@@ -16,14 +16,14 @@ package final class AccountRuntime: Sendable {
     let pollService: PollService
     let dispatcher: DispatchService
     let acknowledger: AcknowledgeService
-    /// `nil` without digests.
+    /// The digests; `nil` if none are configured.
     let digests: DigestService?
-    /// `nil` without callbacks.
+    /// The callbacks; `nil` if none are configured.
     let callbacks: CallbackService?
 
     /// Makes the parts; nothing runs yet.
     ///
-    /// - Throws: ``AgentError`` of kind `failed` when the database fails, of kind `configuration` when there can be no
+    /// - Throws: ``AgentError`` of kind `failed` if the database fails, of kind `configuration` if there can be no
     ///   token for the active identity.
     init(process: AgentProcess, parts: AgentParts, options: AgentOptions) async throws(AgentError) {
         let (environment, store) = (process.environment, process.store)
@@ -116,7 +116,7 @@ package final class AccountRuntime: Sendable {
         )
     }
 
-    /// The active identity, once the gate has restored its waits and there can be a token for the identity.
+    /// Returns the active identity, after the gate has restored its waits and a token for the identity is possible.
     private static func activate(
         _ account: Account,
         _ process: AgentProcess,
@@ -196,15 +196,15 @@ package final class AccountRuntime: Sendable {
         )
     }
 
-    /// The services that work without being asked, in the order in which they start. They are stopped in reverse:
-    /// polling first, then delivery, then acknowledgement.
+    /// The background services in their start order. They stop in reverse: polling first, then delivery, then
+    /// acknowledgement.
     var services: [any Service] {
         let callbacks: [any Service] = callbacks.map { [$0] } ?? []
         let digests: [any Service] = digests.map { [$0] } ?? []
         return callbacks + [acknowledger, dispatcher] + digests + [pollService]
     }
 
-    /// Gives up the work for a former identity, and returns when it has ended.
+    /// Cancels the work for a previous identity, and returns when it has ended.
     func abort() async {
         async let cycles: Void = pollService.abort()
         async let deliveries: Void = dispatcher.abort()

@@ -34,8 +34,8 @@ extension Agent: ServedAgent {
         }
     }
 
-    /// Returns whether the active identity's last success is younger than `time`. A future one, under a clock that was
-    /// ahead, does not count.
+    /// Returns whether the active identity's last success is younger than `time`. A future success, from a clock that
+    /// was ahead, does not count.
     private func hasSucceeded(_ poll: Poll, within time: Duration) async throws(ControlError) -> Bool {
         do throws(StoreError) {
             guard let did = try await store.activeIdentity().did else { return false }
@@ -57,7 +57,7 @@ extension Agent: ServedAgent {
         }
     }
 
-    /// Changes the identity. Cycles under way for the former one are given up and cannot store anything.
+    /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
     package func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport {
         try await counted(.identitySet) { () async throws(ControlError) in
             if let did {
@@ -79,7 +79,7 @@ extension Agent: ServedAgent {
                 }
                 return report(change.identity)
             } catch {
-                // It may be stored all the same: a commit can reach the disk and then fail.
+                // A failed commit can still have reached the disk.
                 identity.invalidate()
                 await giveUpWork()
                 throw ControlError(error)
@@ -102,7 +102,7 @@ extension Agent: ServedAgent {
         }
     }
 
-    /// Gives up what is under way for a former identity, and returns when nothing of it runs any more.
+    /// Cancels the work in flight for a previous identity, and returns when it has ended.
     private func giveUpWork() async {
         pollManager.abort()
         await runtime.abort()
@@ -121,7 +121,7 @@ extension Agent: ServedAgent {
             guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
                 throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
             }
-            // After a failure too: what could not be told may be stored, and whose changes nobody asks for are passed over.
+            // Needed after a failure too, because the change can be stored despite it.
             defer { identity.invalidate() }
             do throws(StoreError) {
                 let (server, now) = (self.server, clock.now)
@@ -175,7 +175,7 @@ extension Agent: ServedAgent {
         )
     }
 
-    /// Counts a control request by how it ended.
+    /// Counts a control request by its outcome.
     func counted<T: Sendable>(
         _ operation: ControlOperation,
         _ body: () async throws(ControlError) -> T

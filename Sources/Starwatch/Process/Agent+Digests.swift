@@ -7,7 +7,7 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension Agent {
-    /// The digests for ``AgentStatus``; without any, the database is not asked.
+    /// The digests for ``AgentStatus``. Without digests, the database is not read.
     func digestStatus(of account: DID?) async throws(StoreError) -> [String: AgentStatus.Digest] {
         guard let digests = runtime.digests?.digests else { return [:] }
         let now = time.now

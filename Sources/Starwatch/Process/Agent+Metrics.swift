@@ -4,12 +4,12 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension Agent {
-    /// The most scrapes in flight; more get 503.
+    /// The maximum number of scrapes in flight; more get 503.
     static let scrapeLimit = 8.0
 
     /// The metrics page, in the requested format.
     ///
-    /// 503 when too many scrapes are in flight, or when the page would arrive after the scraper's timeout.
+    /// 503 if too many scrapes are in flight, or if the page would arrive after the scraper's timeout.
     package func metrics(_ query: MetricsQuery) async -> MetricsAnswer {
         metrics.scrapesInFlight.add(1)
         defer { metrics.scrapesInFlight.add(-1) }
@@ -31,7 +31,7 @@ extension Agent {
         return MetricsAnswer(status: 200, contentType: format.contentType, body: body)
     }
 
-    /// Sets the gauges that are computed from the table.
+    /// Sets the gauges that are computed from the database.
     func refreshGauges() async {
         await runtime.account.gate.publish(now: time.now)
         metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
@@ -49,9 +49,9 @@ extension Agent {
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
-    /// The store at this moment, with the streams of the active identity.
+    /// The store's present state, with the streams of the active identity.
     ///
-    /// - Throws: ``StoreError/busy`` too where the store does not answer in time.
+    /// - Throws: ``StoreError/busy`` also if the store does not respond in time.
     func snapshot() async throws(StoreError) -> StoreSnapshot {
         guard await storeAnswers() else { throw .busy }
         return try await store.snapshot(try await streams())
@@ -84,7 +84,7 @@ extension Agent {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
             outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
-            // The cycle under way is a later attempt than the one that is stored.
+            // The cycle in flight is a later attempt than the stored one.
             if metrics.polls.inFlight[poll.label].value == 0 {
                 metrics.polls.lastAttempt[poll.label].set(exported(stream?.lastAttempt))
             }
@@ -92,7 +92,7 @@ extension Agent {
         }
     }
 
-    /// A stored time as Prometheus compares it with its own clock: by the local clock, not the server's. 0 for none.
+    /// Converts a stored time to the local clock, because Prometheus compares it with its own. 0 for none.
     private func exported(_ time: Timestamp?) -> Double { time.map { clock.local($0).seconds } ?? 0 }
 }
 

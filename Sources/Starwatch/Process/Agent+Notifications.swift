@@ -46,7 +46,7 @@ extension Agent {
             }
             let notification = try await notification(id)
             if isNew { try await told(action, notification) }
-            // The dispatcher has to know when to look again.
+            // The dispatcher must learn the new delivery time.
             if isNew, action == .snooze { runtime.wakes.dispatch.raise() }
             var report = ActionReport(record, of: id)
             report.already = !isNew
@@ -89,14 +89,14 @@ extension Agent {
         throw Self.noSuchNotification
     }
 
-    /// Tells the host of an action.
+    /// Calls the host's handler of an action.
     private func told(_ action: NotificationAction, _ notification: StoredNotification) async throws(ControlError) {
         guard let actions = actionHooks.current, let message = NotificationMessage(json: notification.payload) else {
             return
         }
         let stored: [JWTID]
         do throws(StoreError) { stored = try await store.jwts(of: notification) } catch { throw ControlError(error) }
-        // Rows that retention has taken are still in the message, up to its limit.
+        // The message still contains expired rows, up to its limit.
         let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)
         switch action {
         case .viewUpdates: await actions.onViewUpdates(jwtIds: ids)

@@ -30,7 +30,7 @@ extension Agent {
         }
     }
 
-    /// Checks that the next agent can write the database. This one has ended before the next can find out.
+    /// Checks that the next agent can write to the database, because this agent ends before the next one starts.
     ///
     /// - Returns: The active account.
     static func checkReload(_ store: Store) async throws(AgentError) -> DID? {

@@ -3,12 +3,12 @@ import StarwatchCore
 package import StarwatchPolling
 package import StarwatchStore
 
-/// Short names of the parts that the agent's answers use most.
+/// Short names for the most used parts.
 extension Agent {
     package var store: Store { process.store }
     package var metrics: AgentMetrics { process.environment.metrics }
     package var polls: [Poll] { runtime.polls }
-    /// Polls that the host program defines; it runs with the agent.
+    /// Manager of the host program's polls. It runs with the agent.
     public var pollManager: PollManager { process.pollManager }
     var sinks: [SinkSlot] { process.sinks }
     var clock: ServerClock { process.environment.clock }

@@ -68,7 +68,7 @@ extension Agent {
         now: Timestamp,
         of identity: IdentityContext.Snapshot
     ) -> (String, AgentStatus.Poll) {
-        // A poll that never succeeded is stale once the agent has run for that long.
+        // A poll that never succeeded becomes stale after the agent has run for the stale limit.
         let since = identity.ageBegins(poll.kind, lastSuccess: stream?.lastSuccess, startedAt: process.startedAt)
         var entry = AgentStatus.Poll(
             kind: poll.kind,

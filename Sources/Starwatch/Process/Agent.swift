@@ -8,15 +8,15 @@ import StarwatchTransport
 import Synchronization
 import UnixSignals
 
-/// A running, or runnable, Starwatch.
+/// A Starwatch agent, running or not.
 ///
-/// `init` opens the database and checks what can be checked; ``run(supervisor:)`` polls, delivers, acknowledges and serves until
-/// it is told to stop. Without ``run(supervisor:)`` the agent still answers questions about its database.
+/// `init` opens the database and checks the options. ``run(supervisor:)`` polls, delivers, acknowledges and serves
+/// until it must stop. Before it runs, the agent still answers questions about its database.
 public final class Agent: Sendable {
     package let options: AgentOptions
-    /// The parts that exist once, whatever the number of accounts.
+    /// The parts that exist once, for any number of accounts.
     let process: AgentProcess
-    /// The parts that work for the account of the configuration.
+    /// The parts for the configured account.
     package let runtime: AccountRuntime
     package let reloader: Reloader
     let lifecycle = AgentLifecycle()
@@ -25,18 +25,19 @@ public final class Agent: Sendable {
     private let servers: AgentServers
     private let stopping = Promise<Void>()
 
-    /// Opens the database, reads the secrets, and wires everything. Nothing runs yet.
+    /// Opens the database, reads the secrets, and connects the parts. Nothing runs yet.
     ///
     /// - Parameters:
     ///   - options: The configuration.
-    ///   - servers: The servers of the metrics, the status page and the control API: `.http` of the module StarwatchHTTP.
-    ///     By default an agent serves nothing.
+    ///   - servers: The servers of the metrics, the status page and the control API: `.http` of the module
+    ///     StarwatchHTTP. By default there are none.
     ///   - dependencies: Metrics of other libraries for the `/metrics` page; by default none.
-    ///   - previous: The agent that a reload ended: its counters continue, and the waits that its sinks asked for stay.
-    ///   - sinks: The host program's sinks, beside the configured ones, with which they share the 16 places.
+    ///   - previous: The agent that a reload ended: its counters continue, and the waits that its sinks asked for
+    ///     remain.
+    ///   - sinks: The host program's sinks. Together with the configured ones, there can be 16.
     ///   - fetchers: The host program's fetchers of digest content.
-    ///   - reload: Loads the options again when SIGHUP or the control API asks for it; `nil`: they stay.
-    /// - Throws: ``AgentError`` of kind `configuration` when an option, a secret or the database cannot be used.
+    ///   - reload: Loads the options again on SIGHUP or a request of the control API; `nil`: no reload.
+    /// - Throws: ``AgentError`` of kind `configuration` if an option, a secret or the database is unusable.
     public convenience init(
         options: AgentOptions,
         servers: AgentServers = .none,
@@ -60,10 +61,10 @@ public final class Agent: Sendable {
         )
     }
 
-    /// Makes an agent with a clock and randomness of the caller's.
+    /// Makes an agent with the caller's clock and randomness.
     ///
     /// - Parameters:
-    ///   - logSinks: Receivers of log lines beside the database; `nil`: standard error.
+    ///   - logSinks: Receivers of log lines besides the database; `nil`: standard error.
     ///   - surroundings: The network, the disk and the host program's parts.
     package init(
         options: AgentOptions,
@@ -120,24 +121,25 @@ public final class Agent: Sendable {
         publishConfiguration()
     }
 
-    /// Runs until SIGTERM or SIGINT, or until the task is cancelled: then polling stops, what was fetched is delivered
-    /// and acknowledged, and the function returns. What takes longer than ``LimitOptions/shutdown`` is given up, which
-    /// loses nothing.
+    /// Runs until SIGTERM, SIGINT or the cancellation of the task. Polling then stops, fetched changes are delivered
+    /// and acknowledged, and the function returns. Work that takes longer than ``LimitOptions/shutdown`` is abandoned,
+    /// without loss.
     ///
-    /// - Parameter supervisor: The service manager, to be told how it goes.
-    /// - Returns: The options to go on with, when a reload ended the run: make a new agent of them. `nil`: it is over.
-    /// - Throws: ``AgentError`` when a socket cannot be opened or a service fails.
+    /// - Parameter supervisor: The service manager, which receives the agent's state.
+    /// - Returns: The options of the next run, if a reload ended this one: make a new agent with them. `nil`: no next
+    ///   run.
+    /// - Throws: ``AgentError`` if a socket cannot be opened or a service fails.
     @discardableResult
     public func run(supervisor: Supervisor = .none) async throws(AgentError) -> AgentOptions? {
         try await run(supervisor: supervisor, isEmbedded: false)
     }
 
-    /// - Parameter isEmbedded: Whether the program has a `ServiceGroup` of its own: then signals are its business, and
-    ///   its graceful shutdown is the agent's.
+    /// - Parameter isEmbedded: Whether the program has its own `ServiceGroup`. That group then handles signals, and its
+    ///   graceful shutdown stops the agent.
     func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
         let frameworks = process.logs.frameworks
         let serving = try servers.make(self, options, frameworks)
-        // Stopped in reverse: polling first, then delivery, then acknowledgement; /metrics answers to the end.
+        // They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds to the end.
         let announcer = Announcer(
             address: serving.metricsAddress,
             lifecycle: lifecycle,
@@ -153,7 +155,7 @@ public final class Agent: Sendable {
             services: services.map {
                 .init(
                     service: $0,
-                    // The announcer's end is how stop() ends the run; no other service ends by itself.
+                    // stop() ends the run through the end of the announcer. No other service ends by itself.
                     successTerminationBehavior: $0 is Announcer ? .gracefullyShutdownGroup : .cancelGroup,
                     failureTerminationBehavior: .gracefullyShutdownGroup
                 )
@@ -182,13 +184,13 @@ public final class Agent: Sendable {
         return reloader.next
     }
 
-    /// Ends ``run(supervisor:)`` as SIGTERM does, also one that is still to begin.
+    /// Ends ``run(supervisor:)`` as SIGTERM does, even before it begins.
     public func stop() { stopping.fulfil(()) }
 
-    /// The services that work without being asked, in the order in which they start.
+    /// The background services in their start order.
     ///
-    /// - Parameter supervisor: Told of the agent's health, by the real clock; `nil`: nobody is told, and only a store
-    ///   that has failed is probed.
+    /// - Parameter supervisor: Receives the agent's health, by the real clock. `nil`: nobody does, and only a failed
+    ///   store is probed.
     package func workers(supervisor: Supervisor?) -> [any Service] {
         let environment = process.environment
         let housekeeping = HousekeepingService(
@@ -199,7 +201,7 @@ public final class Agent: Sendable {
             recorder: process.logs.recorder,
             beat: {
                 if let supervisor { return await self.beat(supervisor) }
-                // Probes a store that failed; whoever uses a working one finds out that it fails.
+                // Probes only a failed store; users of a working one notice its failure themselves.
                 if self.store.health.failure != nil { try? await self.store.probe() }
             },
             beatInterval: supervisor?.progressInterval
@@ -213,10 +215,10 @@ public final class Agent: Sendable {
         return [housekeeping, clock] + runtime.services
     }
 
-    /// Closes the connections and the database, so that another agent may open it, and stores the rest of the log.
+    /// Closes the connections and the database, so another agent can open it, and stores the rest of the log.
     ///
-    /// For agents that only ``poll(_:)``: ``run(supervisor:)`` closes by itself. A closed agent's polls fail. Closing it
-    /// again does nothing. A cycle under way ends as cancelled, and what it has stored stays.
+    /// Use it for agents that only ``poll(_:)``; ``run(supervisor:)`` closes by itself. Polls of a closed agent fail. A
+    /// second close does nothing. A cycle in flight ends as cancelled, and its stored changes stay.
     public func close() async {
         tell(nil)
         await process.close()

@@ -1,9 +1,9 @@
-/// Why an agent does not start, or stopped. The message is one sentence that says what to do.
+/// The reason why an agent did not start, or stopped. The message is one sentence that says what to do.
 public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
-        /// The configuration, or a file it names, cannot be used: exit code 2.
+        /// The configuration, or a file that it names, is unusable: exit code 2.
         case configuration
-        /// Something failed while running: exit code 1.
+        /// A failure while running: exit code 1.
         case failed
     }
 

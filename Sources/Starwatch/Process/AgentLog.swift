@@ -4,7 +4,7 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchTelemetry
 
-/// The log of a process and the metrics that count it: there before everything else, so that every failure is seen.
+/// The log of a process and the metrics that count it. It is created first, so that it records every failure.
 struct AgentLog: Sendable {
     let metrics: AgentMetrics
     let pipeline: LogPipeline
@@ -12,7 +12,7 @@ struct AgentLog: Sendable {
     let logger: Logger
 
     /// - Parameters:
-    ///   - sinks: Receivers of log lines beside the database; `nil`: standard error.
+    ///   - sinks: Receivers of log lines besides the database; `nil`: standard error.
     ///   - previous: The agent that a reload ended: its counters continue.
     /// - Throws: ``AgentError`` of kind `configuration` for names that cannot be label values.
     init(
@@ -49,8 +49,8 @@ struct AgentLog: Sendable {
         logger = Logger(label: "starwatch", factory: { _ in handler })
     }
 
-    /// The logger of libraries, whose label sets their sentences apart from events. They say at debug what the agent's
-    /// own events say better.
+    /// The logger of libraries. Its label separates their lines from the agent's events. Libraries log at debug,
+    /// because the agent's events say the same better.
     var frameworks: Logger {
         let handler = pipeline.handler(label: "frameworks")
         var logger = Logger(label: "frameworks", factory: { _ in handler })

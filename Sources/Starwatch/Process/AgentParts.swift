@@ -11,13 +11,13 @@ struct AgentParts {
     let http: any HTTPTransport
     let tokens: any TokenProvider
     let assumedDialect: Dialect
-    /// In the order of the polls.
+    /// The schedules, in the order of the polls.
     let schedules: [Schedule]
-    /// In the order of the sinks.
+    /// The sinks, in the order of the configuration.
     let sinks: [any NotificationSink]
     /// The store of a sink of kind `feed`.
     let feed: Feed
-    /// In the order of the digests.
+    /// The digests, in the order of the configuration.
     let digests: [Digest]
     let callbacks: [CallbackReceiver]
     /// `nil` unless `clock.source` is `ntp`.
@@ -112,8 +112,8 @@ extension Agent {
     /// It does not read the database, so it does not know, for example, an identity that was set later.
     ///
     /// - Parameters:
-    /// - sinks: The host program's sinks, which digests can name.
-    /// - fetchers: The host program's fetchers of digest content.
+    ///   - sinks: The host program's sinks, which digests can name.
+    ///   - fetchers: The host program's fetchers of digest content.
     /// - Throws: ``AgentError`` of kind `configuration` for the first unusable option or secret.
     public static func check(
         _ options: AgentOptions,

@@ -6,21 +6,21 @@ package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// The parts of an agent that exist once, whatever the number of accounts: the database, the network, the sinks, the
-/// clocks, the metrics and the log.
+/// The parts of an agent that exist once, for any number of accounts: the database, the network, the sinks, the clocks,
+/// the metrics and the log.
 package final class AgentProcess: Sendable {
     package let environment: Environment
     package let store: Store
     let http: any HTTPTransport
-    /// The road to every server.
+    /// Sends the requests to every server.
     let requester: Requester
-    /// The requests of the host program and of digests' servers.
+    /// Manages the requests of the host program and of digests.
     let pollManager: PollManager
     let sinks: [SinkSlot]
     let feed: Feed
     let logs: AgentLog
     let pseudonym: IdentityHash
-    /// The id of this installation, which spreads polls over their splay.
+    /// The id of this installation, which determines the delay of polls within their splay.
     let instance: String
     let news = NewsDesk()
     let progress = ProgressMark()
@@ -31,8 +31,8 @@ package final class AgentProcess: Sendable {
     /// Opens the database and makes the sinks.
     ///
     /// - Parameters:
-    ///   - log: The log and the metrics, which are there before everything else.
-    ///   - previous: The agent that a reload ended; waits of unchanged sinks stay.
+    ///   - log: The log and the metrics, created before everything else.
+    ///   - previous: The agent that a reload ended; the waits of unchanged sinks remain.
     init(
         options: AgentOptions,
         parts: AgentParts,
@@ -109,7 +109,7 @@ package final class AgentProcess: Sendable {
     ) async throws(AgentError) -> Installation {
         do throws(StoreError) {
             let installation = try await store.installation()
-            // Before the configured identity has its settings: that one is new here.
+            // Runs before the configured identity is seeded, because a new account needs no introduction.
             _ = try await store.introduce(
                 feature: FeatureNotification.starredProjects.rawValue,
                 now: now,
@@ -121,7 +121,7 @@ package final class AgentProcess: Sendable {
                 _ = try await store.seedStarsIfEmpty(plans, of: did, server: server, now: now)
             }
             _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name) + hostSinks), now: now)
-            // Notifications that nobody can see any more are deleted.
+            // Deletes notifications that can no longer be read.
             try await store.trimFeed(keep: options.delivery.feedKeep ?? 0)
             _ = try await store.evict(
                 options.outbox.eviction,
@@ -158,7 +158,7 @@ package final class AgentProcess: Sendable {
         return configured + surroundings.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
     }
 
-    /// Stores which digests and callbacks are configured, and queues the event that tells callbacks of a change.
+    /// Stores the configuration of digests and callbacks, and queues the event that reports a change to callbacks.
     func storeDigests(
         _ digests: [Digest],
         _ options: AgentOptions,
@@ -166,7 +166,7 @@ package final class AgentProcess: Sendable {
         writer: CallbackWriter
     ) async throws(AgentError) {
         do throws(StoreError) {
-            // Texts armed for digests that are gone must not be shown.
+            // Texts armed for removed digests must not be shown.
             try await store.retainDigests(Set(digests.map(\.name)))
             // Old events must not be sent to callbacks that are configured again later.
             try await store.retainEvents(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })

@@ -1,16 +1,16 @@
 package import Logging
 package import ServiceLifecycle
 
-/// The servers through which an agent is scraped and controlled.
+/// The HTTP servers for scrapes and control.
 ///
 /// The module StarwatchHTTP provides `AgentServers.http`. An agent with ``none`` polls and delivers, but has no metrics
 /// page, no status page and no control API.
 public struct AgentServers: Sendable {
     /// The servers of one run.
     package struct Run: Sendable {
-        /// The servers, in the order in which they start.
+        /// The servers in their start order.
         package var services: [any Service] = []
-        /// Waits until the metrics page can be read, and returns its address; `nil` if it cannot be read.
+        /// Waits until the metrics page is available, and returns its address; `nil` if it cannot become available.
         package var metricsAddress: @Sendable () async -> String? = { nil }
 
         package init() {}
@@ -19,7 +19,7 @@ public struct AgentServers: Sendable {
     /// Makes the servers for a run of the agent. They listen once they run.
     package var make:
         @Sendable (_ agent: any ServedAgent, _ options: AgentOptions, _ logger: Logger) throws(AgentError) -> Run
-    /// Throws if servers with the `next` options could not listen. The `current` ones still do.
+    /// Throws if servers with the `next` options could not listen. The `current` servers still listen meanwhile.
     package var check: @Sendable (_ next: AgentOptions, _ current: AgentOptions) async throws(AgentError) -> Void
 
     package init(

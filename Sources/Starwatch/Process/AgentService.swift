@@ -2,8 +2,9 @@ public import ServiceLifecycle
 
 /// An agent as one service of a program's own `ServiceGroup`.
 ///
-/// The group decides when it ends: its graceful shutdown stops polling, delivers and acknowledges what is under way,
-/// within ``LimitOptions/shutdown``, and closes the database. Signals are the group's business; a reload is refused.
+/// The group decides when the agent ends. Its graceful shutdown stops polling, delivers and acknowledges the work in
+/// flight within ``LimitOptions/shutdown``, and closes the database. The group also handles signals, and every reload
+/// is rejected.
 public struct AgentService: Service {
     private let agent: Agent
 
@@ -11,7 +12,7 @@ public struct AgentService: Service {
         self.agent = agent
     }
 
-    /// - Throws: ``AgentError`` when a socket cannot be opened or a service fails.
+    /// - Throws: ``AgentError`` if a socket cannot be opened or a service fails.
     public func run() async throws {
         _ = try await agent.run(supervisor: .none, isEmbedded: true)
     }

@@ -1,12 +1,13 @@
 import Logging
 import ServiceLifecycle
 
-/// Logs the address of the metrics page once it is known, tells the supervisor that the agent is ready and later that it
-/// drains, and ends the run when the agent must stop.
+/// Logs the address of the metrics page as soon as it is known. Tells the supervisor that the agent is ready and,
+/// later, that it drains. Ends the run when the agent must stop.
 ///
 /// It is the last service, so graceful shutdown reaches it first.
 struct Announcer: Service {
-    /// Returns the address of the metrics page, which port 0 leaves to the system; `nil` if there is none.
+    /// Returns the address of the metrics page, with the port that the system chose for port 0; `nil` if there is no
+    /// page.
     let address: @Sendable () async -> String?
     let lifecycle: AgentLifecycle
     let supervisor: Supervisor

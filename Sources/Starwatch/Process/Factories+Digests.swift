@@ -4,7 +4,6 @@ import StarwatchTransport
 extension Factories {
     static let mostDigests = 16
 
-    /// The digests.
     func digests(_ surroundings: AgentSurroundings) throws(AgentError) -> [Digest] {
         let fetchers = Dictionary(surroundings.fetchers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         guard fetchers.count == surroundings.fetchers.count else {

@@ -3,17 +3,17 @@ import StarwatchCore
 import StarwatchTransport
 import Subprocess
 
-/// Makes the parts of an agent that depend on a choice of the configuration.
+/// Creates the parts of an agent that depend on the configuration.
 struct Factories {
     let options: AgentOptions
     let http: any HTTPTransport
     let time: any TimeSource
     let logger: Logger
-    /// `$CREDENTIALS_DIRECTORY`.
+    /// The value of `$CREDENTIALS_DIRECTORY`.
     let credentialsDirectory: String?
     let feed: Feed
 
-    /// The tokens' source.
+    /// The source of tokens.
     func tokenProvider() throws(AgentError) -> any TokenProvider {
         let auth = options.auth
         switch auth.kind {
@@ -52,7 +52,6 @@ struct Factories {
         options.server.dialect.fixed ?? (options.auth.kind == .sharedSecret ? .canonical : .endorser)
     }
 
-    /// A sink.
     func sink(_ sink: SinkOptions) throws(AgentError) -> any NotificationSink {
         switch sink.kind {
         case .stdout: StdoutSink(name: sink.name)
@@ -99,7 +98,6 @@ struct Factories {
         }
     }
 
-    /// A schedule.
     static func schedule(_ poll: PollOptions) throws(AgentError) -> Schedule {
         do throws(PollTimingError) { return try Schedule(poll.timing) } catch {
             let setting = error == .unknownZone ? "timezone" : "schedule"

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// SIGHUP, heard from the first ``listen()`` on and over every reload: one that comes between two runs is the next one's.
+/// SIGHUP, received from the first ``listen()`` on and across reloads. A signal between two runs goes to the next run.
 final class Hangups: Sendable {
     private let signal = Signal()
     private let source = Mutex<(any DispatchSourceSignal)?>(nil)
@@ -11,7 +11,7 @@ final class Hangups: Sendable {
 
     deinit { source.withLock { $0?.cancel() } }
 
-    /// Takes the signal, which then no longer ends the process.
+    /// Handles the signal, which then no longer ends the process.
     func listen() {
         source.withLock { source in
             guard source == nil else { return }
@@ -22,11 +22,11 @@ final class Hangups: Sendable {
         }
     }
 
-    /// As if the signal had come.
+    /// Simulates the signal.
     func raise() { signal.raise() }
 
-    /// Waits for the signal. Several that came before are one.
+    /// Waits for the signal. Several earlier signals count as one.
     ///
-    /// - Returns: `false` when the task was cancelled instead.
+    /// - Returns: `false` if the task was cancelled.
     func next() async -> Bool { await signal.wait() }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The datagram socket on which a service manager listens.
+/// The datagram socket of a service manager.
 struct NotifySocket: Sendable {
     private let address: [UInt8]
 
@@ -8,18 +8,18 @@ struct NotifySocket: Sendable {
     init?(name: String) {
         guard let first = name.utf8.first, first == UInt8(ascii: "/") || first == UInt8(ascii: "@") else { return nil }
         var address = Array(name.utf8)
-        // An abstract name begins with a zero byte and ends where its length says; a path ends with one.
+        // An abstract name begins with a zero byte and has an explicit length; a path ends with a zero byte.
         if first == UInt8(ascii: "@") { address[0] = 0 } else { address.append(0) }
         guard address.count > 2, address.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { return nil }
         self.address = address
     }
 
-    /// Sends one message. Whether it was taken is of no use to anybody: there is nobody else to tell.
+    /// Sends one message. Failures are ignored, because there is nobody else to notify.
     func send(_ message: String) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        // A manager that does not read must not hold the agent.
+        // A manager that does not read must not block the agent.
         var limit = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var name = sockaddr_un()

@@ -3,10 +3,10 @@ import ServiceLifecycle
 import StarwatchTelemetry
 import Synchronization
 
-/// Loads the configuration again, on SIGHUP or by the control API, and ends the run so that the next one has it.
+/// Reloads the configuration on SIGHUP or a request of the control API, and ends the run so that the next one uses it.
 ///
-/// A configuration with an error, or that changes what cannot change while running, is refused as a whole: the old one
-/// stays, and says so.
+/// A configuration with an error, or with a change that needs a restart, is rejected as a whole. The running
+/// configuration stays, and the agent logs the reason.
 package final class Reloader: Service {
     private struct State {
         var group: ServiceGroup?
@@ -25,8 +25,8 @@ package final class Reloader: Service {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - check: Whether an agent could be run with the options; this one stops only when one can.
-    ///   - hangups: Those of the former run, if there was one.
+    ///   - check: Checks that an agent could run with the options; only then does this one stop.
+    ///   - hangups: The hangups of the previous run, if there was one.
     init(
         hangups: Hangups = Hangups(),
         current: AgentOptions,
@@ -45,13 +45,13 @@ package final class Reloader: Service {
         self.logger = logger
     }
 
-    /// Refuses every reload from now on: who runs the agent would not go on with other options.
+    /// Rejects every reload from now on, because the agent's owner would not start another run.
     func refuse() { state.withLock { $0.isRefused = true } }
 
-    /// The options of the next run; `nil` when the agent is to stop.
+    /// The options of the next run; `nil` if the agent must stop.
     package var next: AgentOptions? { state.withLock(\.next) }
 
-    /// Takes the group that ``reload()`` ends, and whom it tells.
+    /// Sets the group that ``reload()`` ends, and the supervisor that it notifies.
     func attach(_ group: ServiceGroup, _ supervisor: Supervisor) {
         state.withLock { ($0.group, $0.supervisor) = (group, supervisor) }
     }
@@ -64,7 +64,7 @@ package final class Reloader: Service {
                     try Task.checkCancellation()
                     try await self.reload()
                 } catch {
-                    // The run ends meanwhile: it is for the next.
+                    // The run is ending, so the signal goes to the next run.
                     if Task.isCancelled { return self.hangups.raise() }
                 }
             }

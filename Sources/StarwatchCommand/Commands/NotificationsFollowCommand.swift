@@ -38,10 +38,10 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
         }
     }
 
-    /// `nil` for what is not to be printed.
+    /// Returns the line to print, or `nil`.
     static func line(_ event: FeedEvent, json: Bool) -> String? {
         if event.name == "gap" {
-            // On standard output only what came.
+            // Standard output only contains notifications.
             FileHandle.standardError.write(Data("starwatch: Some notifications are not kept any more.\n".utf8))
         }
         guard event.name == "notification" else { return nil }
@@ -54,10 +54,10 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
 }
 
 extension ControlClient {
-    /// The longest absence of an agent that restarts, in attempts a second apart.
+    /// The maximum absence of a restarting agent, in attempts one second apart.
     private static let patience = 30
 
-    /// Calls `body` with every event, also across restarts of the agent. Ends only by an error.
+    /// Calls `body` with every event, also across restarts of the agent. It only ends with an error.
     fileprivate func followFeedAcrossRestarts(
         after first: Int64?,
         _ body: (FeedEvent) -> Void

@@ -18,20 +18,20 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var arguments: ConfigurationArguments
 
     func run() async throws {
-        // Until the agent listens for it, SIGHUP would end the process.
+        // SIGHUP would end the process until the agent handles it.
         signal(SIGHUP, SIG_IGN)
-        // A reader of our output that goes away is no reason to end.
+        // A closed output pipe must not end the process.
         signal(SIGPIPE, SIG_IGN)
         Allocator.returnLargeBlocks()
         let stop = StopSignals()
-        // Not for the programs that the agent starts.
+        // Programs that the agent starts must not inherit these variables.
         let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)
         unsetenv("NOTIFY_SOCKET")
         var access = arguments.access
         let configuration = try access.configuration()
-        // A reload reads this file, also when a file that would be found earlier has appeared.
+        // A reload reads this file, even if a file with a higher priority has appeared.
         access.config = configuration.file
-        // Once a process: a reload makes a new agent, and what dependencies report goes on.
+        // Created once per process: a reload creates a new agent, and the metrics of dependencies continue.
         let dependencies = DependencyMetrics()
         MetricsSystem.bootstrap(dependencies.factory)
         do throws(AgentError) {
@@ -45,7 +45,7 @@ struct RunCommand: AsyncParsableCommand {
                     after: previous,
                     reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
                 )
-                // All of it that goes on is in the next one.
+                // The next agent has taken over its state.
                 previous = nil
                 stop.hand(to: agent, within: options.limits.shutdown)
                 next = try await agent.run(supervisor: supervisor)

@@ -1,6 +1,6 @@
 import Starwatch
 
-/// The digests for a person.
+/// Digests for a person.
 enum DigestText {
     static func lines(_ digests: [DigestReport]) -> String {
         guard !digests.isEmpty else { return "No digests are configured." }

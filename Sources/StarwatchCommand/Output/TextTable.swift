@@ -15,11 +15,11 @@ struct TextTable: Sendable {
     }
 
     var columns: [Column]
-    /// Each as long as ``columns``.
+    /// Each row has as many cells as ``columns``.
     var rows: [[String]]
 
-    /// The title line and a line a row, two spaces between columns, none at the end; no newline after the last.
-    /// Control characters, which could drive the terminal, are shown as `?`.
+    /// The title line and one line per row, with two spaces between columns, none at the end, and no final newline.
+    /// Control characters, which could control the terminal, are shown as `?`.
     var text: String {
         let lines = [columns.map(\.title)] + rows.map { $0.map(TerminalText.printable) }
         let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
@@ -33,7 +33,7 @@ struct TextTable: Sendable {
         }.joined(separator: "\n")
     }
 
-    /// Names and values below each other, the values aligned.
+    /// Names and values in two aligned columns.
     static func pairs(_ pairs: [(name: String, value: String)]) -> String {
         let width = pairs.map(\.name.count).max() ?? 0
         return pairs.map { name, value in

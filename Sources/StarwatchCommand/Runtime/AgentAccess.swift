@@ -1,6 +1,6 @@
 import Starwatch
 
-/// The way from a command to an agent.
+/// The access of a command to an agent.
 struct AgentAccess: Sendable {
     /// The value of `--config`.
     var config: String?
@@ -18,7 +18,7 @@ struct AgentAccess: Sendable {
         }
     }
 
-    /// Loads the configuration again, for a running agent.
+    /// Reloads the configuration for a running agent.
     ///
     /// - Throws: ``AgentError`` with the first problem and the number of others.
     func reloadedOptions() throws(AgentError) -> AgentOptions {
@@ -39,11 +39,10 @@ struct AgentAccess: Sendable {
         return ControlClient(socketPath: try configuration().options.control.socket)
     }
 
-    /// Does `work` with the running agent if there is one, else with an agent in the foreground, which is closed
-    /// afterwards.
+    /// Does `work` with the running agent. If there is none, it uses an agent in the foreground, which it then closes.
     ///
-    /// `--socket` means that running agent and no other. A failure after the connection was made is an error: the
-    /// agent may have done the work.
+    /// With `--socket`, it only uses the agent on that socket. A failure after the connection is an error, because the
+    /// agent can have done the work.
     func perform<Answer: Sendable>(
         _ work: (any AgentControl) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The process's allocator, glibc's.
+/// The process's allocator, from glibc.
 enum Allocator {
-    /// Makes blocks of 256 KiB and more go back to the system when they are freed.
+    /// Returns blocks of 256 KiB and more to the system when they are freed.
     ///
-    /// Left to itself, glibc raises that bound with every larger block that is freed, up to 32 MiB, and keeps what is
-    /// smaller: one answer of megabytes then stays in the process's memory for good.
+    /// By default, glibc raises that bound with every larger freed block, up to 32 MiB, and keeps smaller ones. A
+    /// single answer of megabytes would then stay in the process's memory.
     static func returnLargeBlocks() {
         // `mallopt` is in no header that Swift imports.
         guard let symbol = dlsym(nil, "mallopt") else { return }

@@ -8,7 +8,7 @@ enum CommandError: Error, Sendable {
     /// The arguments parse but make no sense.
     case usage(String)
     case agent(AgentError)
-    /// The agent refused, or did not answer.
+    /// The agent rejected the request, or did not respond.
     case control(ControlError)
     /// The agent is degraded. Its status has been printed.
     case degraded
@@ -26,7 +26,7 @@ enum CommandError: Error, Sendable {
         }
     }
 
-    /// The lines for standard error: a sentence, or a line for each problem of the configuration.
+    /// The lines for standard error: a sentence, or one line per problem of the configuration.
     var lines: [String] {
         switch self {
         case .noConfiguration:

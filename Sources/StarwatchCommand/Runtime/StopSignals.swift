@@ -62,7 +62,7 @@ private final class StopRequest: Sendable {
         guard isFirst else { return }
         let wait = limit + Self.grace
         queue.asyncAfter(deadline: .now() + .seconds(Int(wait.components.seconds))) {
-            // Standard error may be the cause of the hang.
+            // Standard error can be the cause of the hang.
             _ = fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK)
             let message = "starwatch: Something did not end in time; what was under way is done after the next start.\n"
             _ = message.withCString { write(STDERR_FILENO, $0, strlen($0)) }

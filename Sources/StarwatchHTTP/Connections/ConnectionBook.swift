@@ -1,15 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of a server, and which of them can be closed to make room.
+/// The open connections of a server, and the ones that it can close to make room.
 ///
-/// Not accepting more would be simpler, but then whoever opens enough of them and says nothing keeps a scrape and a
-/// health check out.
+/// A simple limit is not enough: a client that opens many connections and sends nothing would block scrapes and health
+/// checks.
 final class ConnectionBook: Sendable {
-    /// A connection's place. Its own event loop writes, any other reads.
+    /// A connection's place. Its own event loop writes it, and others read it.
     final class Place: Sendable {
         fileprivate let channel: any Channel
-        /// In nanoseconds; `max` while an answer is being made.
+        /// The quiet time's start in nanoseconds; `max` while an answer is in progress.
         private let nanoseconds: Atomic<UInt64>
 
         fileprivate init(_ channel: any Channel, quietSince: NIODeadline) {
@@ -19,7 +19,7 @@ final class ConnectionBook: Sendable {
 
         fileprivate var quietSince: UInt64 { nanoseconds.load(ordering: .relaxed) }
 
-        /// - Parameter time: `nil` while an answer is being made.
+        /// - Parameter time: The start of the quiet time; `nil` while an answer is in progress.
         func note(quietSince time: NIODeadline?) {
             nanoseconds.store(time?.uptimeNanoseconds ?? .max, ordering: .relaxed)
         }
@@ -32,9 +32,9 @@ final class ConnectionBook: Sendable {
 
     var count: Int { places.withLock(\.count) }
 
-    /// Takes a new connection in, and closes the one that has been quiet for longest if there are too many.
+    /// Accepts a new connection. If there are too many, it closes the one that has been quiet for longest.
     ///
-    /// - Returns: `nil` if all others are being answered; the new one then has to go.
+    /// - Returns: `nil` if all others wait for an answer; the new one must then close.
     func open(_ channel: any Channel, at now: NIODeadline) -> Place? {
         let place = Place(channel, quietSince: now)
         let (isOpen, victim) = places.withLock { places -> (Bool, Place?) in

@@ -17,7 +17,7 @@ struct ConnectionState {
     private(set) var since: NIODeadline
     /// The number of answer pieces that the system has not taken yet.
     private var unsent = 0
-    /// Whether an answer is in progress, perhaps before the client has taken the previous one.
+    /// `true` while an answer is in progress, perhaps before the client has taken the previous one.
     private var isAnswering = false
 
     init(at now: NIODeadline) { since = now }

@@ -1,17 +1,17 @@
 import Starwatch
 import StarwatchCore
 
-/// The last notifications, as the person got them. For the control server only: it names projects.
+/// The last notifications, as the user received them. Only the control server has the page, because it names projects.
 ///
-/// It renews itself when one comes; without JavaScript it asks for itself again every 30 s.
+/// A script updates it when a notification comes; without JavaScript it reloads every 30 s.
 struct FeedPage: Sendable {
-    /// The newest first; `nil`: nothing keeps them.
+    /// The newest first; `nil` if there is no sink of kind `feed`.
     let entries: [FeedEntry]?
     var dashboards: String?
     private let now: String
     private let times: PageTimes
 
-    /// Names listed of one notification; its link leads to all.
+    /// The number of names listed for one notification; its link leads to all.
     private static let listedNames = 5
 
     init(entries: [FeedEntry]?, now: String, dashboards: String? = nil) {
@@ -21,7 +21,7 @@ struct FeedPage: Sendable {
         times = PageTimes(now: now)
     }
 
-    /// - Parameter nonce: The one in the answer's policy.
+    /// - Parameter nonce: The nonce in the response's policy.
     func html(nonce: String) -> HTML {
         var frame = PageFrame(title: "Notifications", refreshSeconds: 30, main: main)
         frame.isLive = entries != nil
@@ -67,7 +67,7 @@ struct FeedPage: Sendable {
             """
     }
 
-    /// One change is named by the body already.
+    /// The body already names a single change.
     private func names(_ message: NotificationMessage) -> HTML {
         guard message.count > 1 else { return "" }
         let named = message.changes.prefix(Self.listedNames)

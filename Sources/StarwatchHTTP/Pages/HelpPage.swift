@@ -3,7 +3,7 @@ import StarwatchCore
 
 /// Meaning of the status page's words and of its JSON fields, with advice for each.
 struct HelpPage: Sendable {
-    /// Whether the same server has the control API.
+    /// `true` if the same server has the control API.
     var canControl = false
     var dashboards: String?
 

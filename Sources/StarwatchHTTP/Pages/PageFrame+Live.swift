@@ -1,5 +1,5 @@
 extension PageFrame {
-    /// Asks for the page again when there is a new notification, and puts what is in it in the place of what was.
+    /// Reloads the page after a new notification, and replaces the content.
     static let liveScript: HTML = """
 
         const latest = document.getElementById("feed")?.dataset.latest;

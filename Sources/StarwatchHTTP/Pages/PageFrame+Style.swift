@@ -1,5 +1,5 @@
 extension PageFrame {
-    /// Every pair of text and background has a contrast of at least 4.5, which a test measures in a browser.
+    /// Every pair of text and background has a contrast of at least 4.5; a test measures it in a browser.
     static let style: HTML = """
 
         :root {

@@ -9,9 +9,9 @@ struct PageFrame: Sendable {
     var tone = Tone.calm
     /// The reload interval of the page; `nil`: never.
     var refreshSeconds: Int?
-    /// Whether a script updates the page, so ``refreshSeconds`` applies only without scripts.
+    /// `true` if a script updates the page, so ``refreshSeconds`` applies only without scripts.
     var isLive = false
-    /// Whether the same server has the control API, and with it the feed.
+    /// `true` if the same server has the control API, and with it the feed.
     var canControl = false
     /// Content beside the brand.
     var aside: HTML = ""

@@ -1,4 +1,4 @@
-/// A field of ``AgentStatus`` as JSON. The list is what users may rely on; a test holds the encoding to it.
+/// A field of ``AgentStatus`` as JSON. Users can rely on the list; a test checks the encoding against it.
 struct StatusField: Sendable {
     /// `NAME` stands for a poll's, digest's or sink's name.
     var path: String

@@ -4,7 +4,7 @@ import StarwatchCore
 /// The status page, for an operator's first look, without JavaScript. It reloads every 30 s.
 struct StatusPage: Sendable {
     let status: AgentStatus
-    /// Whether the same server has the routes that change the agent's state.
+    /// `true` if the same server has the routes that change the agent's state.
     var canControl = false
     /// The URL of the dashboards; `nil` if none is configured.
     var dashboards: String?

@@ -30,7 +30,7 @@ struct Answer: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else {
-            // Only an infinite number can get here, and that is a defect of ours.
+            // Only an infinite number can cause this, and that would be a bug.
             return .error(500, "failed", "The answer cannot be written as JSON; please report this.")
         }
         return Answer(status: status, contentType: "application/json", body: Array(data))

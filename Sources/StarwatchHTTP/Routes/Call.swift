@@ -9,7 +9,7 @@ struct Call: Sendable {
     var path: [String]
     /// The texts in the places of the route's parts in braces.
     var arguments: [String] = []
-    /// The query's pairs in order; names may repeat.
+    /// The query's pairs in order; names can repeat.
     var query: [(name: String, value: String)]
     /// The headers. A repeated one is read as its values joined with a comma.
     var headers: HTTPFields
@@ -49,7 +49,7 @@ struct Call: Sendable {
                 return try decoder.decode(type, from: data)
             }
         } catch {
-            // The decoder's message may quote the body.
+            // The decoder's message can quote the body.
         }
         throw ControlError(.invalid, "The body must be JSON of the form \(form).")
     }

@@ -1,9 +1,9 @@
 import CZlib
 import Synchronization
 
-/// gzip at zlib's level 1, for answers that are worth it.
+/// gzip at zlib's level 1, for answers that are large enough.
 package enum Gzip {
-    /// zlib's state, 256 KiB made once: making it anew takes as long as compressing a page does.
+    /// zlib's state, 256 KiB, created once: its creation takes as long as compressing a page.
     private struct Stream {
         let pointer: UnsafeMutablePointer<z_stream>
 

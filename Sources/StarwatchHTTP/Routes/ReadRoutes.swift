@@ -7,7 +7,7 @@ struct ReadRoutes: Sendable {
     let agent: any ServedAgent
     /// The URL of the dashboards, which the page links to.
     var dashboards: String?
-    /// Whether the same server has the ``ControlRoutes``.
+    /// `true` if the same server has the ``ControlRoutes``.
     var canControl = false
 
     var table: [Route] {

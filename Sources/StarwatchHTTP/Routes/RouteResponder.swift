@@ -48,7 +48,7 @@ struct RouteResponder: HTTPResponder {
         if let access {
             if let refusal = await access.refusal(of: call) { return refusal }
         } else if canControl, let refusal = AccessPolicy.foreignOrigin(of: call, schemes: ["http", "https"]) {
-            // A socket that is forwarded to a port is open to every page of a browser there. A proxy may add TLS.
+            // A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS.
             return refusal
         }
         guard let (handlers, arguments) = table.match(call.path) else {

@@ -14,8 +14,8 @@ package struct AdminServer: Service {
 
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
-    /// - dashboards: The URL of the dashboards, for the page's link.
-    /// - shutdownGrace: The time that requests in flight have once shutdown has begun.
+    ///   - dashboards: The URL of the dashboards, for the page's link.
+    ///   - shutdownGrace: The time that requests in flight have once shutdown has begun.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,

@@ -16,12 +16,12 @@ package struct ControlServer: Service {
     private let place: Place
     private let listener: Listener
 
-    /// On a Unix socket of mode 0600. It replaces the socket of a dead agent.
+    /// Creates a server on a Unix socket of mode 0600. It replaces the socket of a dead agent.
     ///
     /// - Parameters:
-    /// - socketPath: At most 107 bytes, with a directory of at most 95 bytes, which must exist.
-    /// - dashboards: The URL of the dashboards, for the page's link.
-    /// - shutdownGrace: The time that requests in flight have once shutdown has begun.
+    ///   - socketPath: At most 107 bytes, with a directory of at most 95 bytes, which must exist.
+    ///   - dashboards: The URL of the dashboards, for the page's link.
+    ///   - shutdownGrace: The time that requests in flight have once shutdown has begun.
     package init(
         agent: any ServedAgent,
         socketPath: String,
@@ -38,12 +38,12 @@ package struct ControlServer: Service {
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
-    /// On TCP, for requests with the token; every route checks it.
+    /// Creates a server on TCP, for requests with the token; every route checks it.
     ///
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
-    /// - token: Called for every request. An empty token rejects every client; if it throws, the response is 500.
-    /// - dashboards: The URL of the dashboards, for the page's link.
+    ///   - token: Called for every request. An empty token rejects every client; if it throws, the response is 500.
+    ///   - dashboards: The URL of the dashboards, for the page's link.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,

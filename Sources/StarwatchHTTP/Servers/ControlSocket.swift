@@ -45,10 +45,10 @@ package final class ControlSocket: Sendable {
         parent + (parent.hasSuffix("/") ? "" : "/") + ".swXXXXXX"
     }
 
-    /// Makes sure that no agent lives at `path`, and a directory to bind in.
+    /// Checks that no agent listens at `path`, and creates a directory for the bind.
     ///
     /// - Throws: ``HTTPServerError/agentRunning(path:)`` or ``HTTPServerError/badSocket(path:detail:)``;
-    ///   `CancellationError` while another agent starts beside it.
+    ///   `CancellationError` if the task is cancelled while another agent starts.
     static func claim(_ path: String) async throws -> ControlSocket {
         if let problem = Self.problem(ofPath: path) {
             throw HTTPServerError.badSocket(path: path, detail: "its path \(problem)")
@@ -86,7 +86,7 @@ package final class ControlSocket: Sendable {
         return ControlSocket(path: path, stagingDirectory: staging, directory: directory)
     }
 
-    /// Moves the bound socket to its path, in place of a dead one.
+    /// Moves the bound socket to its path and replaces a dead one.
     func publish() throws(HTTPServerError) {
         guard chmod(stagingPath, S_IRUSR | S_IWUSR) == 0, rename(stagingPath, path) == 0 else {
             throw .badSocket(path: path, detail: ErrnoText.of(errno))
@@ -96,17 +96,17 @@ package final class ControlSocket: Sendable {
         flock(directory, LOCK_UN)
     }
 
-    /// Removes what is ours, once it is closed. A socket that somebody listens on is another agent's.
+    /// Removes our socket after it is closed. A socket with a listener belongs to another agent.
     func release() {
         unlink(stagingPath)
         rmdir(stagingDirectory)
-        // Whoever holds the lock is starting, and will find our socket dead and replace it.
+        // The holder of the lock is starting; it will find our socket dead and replace it.
         guard isPublished.withLock({ $0 }), flock(directory, LOCK_EX | LOCK_NB) == 0 else { return }
         if Self.connectError(to: path) == ECONNREFUSED { unlink(path) }
         flock(directory, LOCK_UN)
     }
 
-    /// Whether nobody else can put a socket of his own in place of ours. In a directory like `/tmp` only owners can.
+    /// Returns whether nobody else can replace our socket. In a directory like `/tmp`, only owners can.
     private static func isKept(_ directory: String) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: directory + "/.")
         guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value else { return false }
@@ -114,7 +114,7 @@ package final class ControlSocket: Sendable {
     }
 
     private static func checkNobodyListens(at path: String) throws(HTTPServerError) {
-        // In place of `lstat`, whose structure NIO's C module claims for itself.
+        // Used instead of `lstat`, whose structure NIO's C module also defines.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
         guard attributes[.type] as? FileAttributeType == .typeSocket else {
             throw .badSocket(path: path, detail: "something else is there; remove it, or choose another control.socket")
@@ -126,7 +126,7 @@ package final class ControlSocket: Sendable {
         }
     }
 
-    /// 0, or the `errno` of a try to connect that does not wait. EAGAIN: somebody listens, with a full queue.
+    /// Returns 0, or the `errno` of a non-blocking connect. EAGAIN means a listener with a full queue.
     private static func connectError(to path: String) -> Int32 {
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return errno }

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Runs tasks on an event loop's own thread: a request is then read, answered and written without changing threads,
-/// which took more than half of the time of a small answer.
+/// Runs tasks on an event loop's own thread. A request is then read, answered and written without thread changes, which
+/// took more than half of the time of a small answer.
 ///
-/// Whatever such a task calls that has no executor of its own runs there too, so nothing long may be.
+/// Code that such a task calls, and that has no executor of its own, also runs there, so it must be short.
 final class EventLoopExecutor: TaskExecutor {
     let eventLoop: any EventLoop
 

@@ -22,7 +22,7 @@ struct Listener: Sendable {
     ///
     /// - Parameters:
     ///   - named: The address, as messages name it.
-    /// - group: The event loops of the connections.
+    ///   - group: The event loops of the connections.
     ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
     /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
     func run(
@@ -33,7 +33,7 @@ struct Listener: Sendable {
     ) async throws {
         defer { address.abandon() }
         let bound = Promise<SocketAddress?>()
-        // The agent logs its own start; what Hummingbird says at info would say it twice.
+        // The agent logs its own start; Hummingbird's info lines would repeat it.
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
         let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
@@ -55,7 +55,7 @@ struct Listener: Sendable {
                     do {
                         address.fulfil(try whenBound(socket))
                     } catch {
-                        // Told to stop at once: the socket is closed already, and its file gone with it.
+                        // Shutdown began at once: the socket is already closed, and its file deleted.
                         if Task.isShuttingDownGracefully { return }
                         throw error
                     }
@@ -74,9 +74,9 @@ struct Listener: Sendable {
 }
 
 extension ListenAddress {
-    /// Listens here for a moment, to see whether that can be done now.
+    /// Listens on the address for a moment, to check that this is possible.
     ///
-    /// - Throws: ``HTTPServerError`` if not.
+    /// - Throws: ``HTTPServerError`` if it is not possible.
     func tryOut() async throws {
         do {
             let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -89,7 +89,7 @@ extension ListenAddress {
 }
 
 extension HTTPServerError {
-    /// Why `address` could not be listened on; `nil` for an error that says nothing of that.
+    /// The reason why it cannot listen on `address`; `nil` for an unrelated error.
     fileprivate init?(_ error: any Error, of address: String) {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE: self = .addressInUse(address)

@@ -1,10 +1,10 @@
 package import StarwatchCore
 package import StarwatchStore
 
-/// The way to one server, shared by every request to it: rate limits, waits that the server asked for, the circuit,
-/// and the server's dialect.
+/// The gate to one server, shared by every request to it. It applies rate limits, waits that the server asked for, and
+/// the circuit, and knows the server's dialect.
 package actor Gate {
-    /// An answer to whether a request can go now.
+    /// The decision whether a request can go now.
     package enum Admission: Sendable, Hashable {
         case go
         case wait(until: Timestamp, source: ThrottleSource)
@@ -17,15 +17,15 @@ package actor Gate {
 
     /// Scheme, host and port.
     package nonisolated let server: String
-    /// The server's clock; `nil` where nobody measures it.
+    /// The server's clock; `nil` if it is not measured.
     package nonisolated let clock: (any ServerTime)?
-    /// `nil`: nothing outlives the process.
+    /// The store; `nil`: nothing survives the process.
     let store: Store?
     private let limits: GateLimits
     private let scope: GateWindows
     private let observer: (any GateObserver)?
 
-    /// The dialect that the configuration names; `nil` where answers decide it.
+    /// The configured dialect; `nil` if responses decide it.
     let fixedDialect: Dialect?
     var learned = ServerState()
     var doubt = DialectDoubt()
@@ -42,7 +42,7 @@ package actor Gate {
 
     /// - Parameters:
     ///   - store: Keeps waits, windows and the dialect over a restart; `nil`: they end with the process.
-    /// - jumps: The sum of all clock jumps since the process began.
+    ///   - jumps: The sum of all clock jumps since the process began.
     package init(
         server: String,
         limits: GateLimits,
@@ -66,14 +66,15 @@ package actor Gate {
 
     // MARK: - State
 
-    /// Restores what a former run stored, once. Waits count by the clock of when the process began, and move with it.
+    /// Restores the stored state of a previous run, once. Waits count from the clock at process start, and move with
+    /// it.
     ///
-    /// - Throws: ``StoreError`` when it cannot be read: without the store no request goes.
+    /// - Throws: ``StoreError`` if it cannot be read: without the store no request goes.
     package func restore(now: Timestamp) async throws(StoreError) {
         guard !isRestored, let store else { return }
         let before = jumps
         let learned = try await store.serverState(server)
-        // Another request may have restored it meanwhile.
+        // Another request can have restored it meanwhile.
         guard !isRestored else { return }
         isRestored = true
         self.learned = learned
@@ -85,22 +86,22 @@ package actor Gate {
 
     package var circuitState: CircuitState { circuit.state }
 
-    /// The time before which nothing is sent; `nil` when requests can go.
+    /// The time before which nothing is sent; `nil` if requests can go.
     package func heldUntil(now: Timestamp) -> Timestamp? { wait.until(at: now) }
 
-    /// Whether the circuit lets a request through. Begins no trial.
+    /// Returns whether the circuit lets a request through. It starts no trial.
     package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
 
-    /// The next trial of an open circuit; `nil` when it is closed.
+    /// The next trial of an open circuit; `nil` if it is closed.
     package var nextTrial: Timestamp? { circuit.nextTry }
 
     // MARK: - Requests
 
-    /// Says whether one request, which acknowledges `identifiers` identifiers, can go now. Does not count it.
+    /// Decides whether one request, which acknowledges `identifiers` identifiers, can go now. It does not count it.
     ///
-    /// - Parameter ticket: The same for as long as the request waits: later requests wait behind it, until it goes or
-    ///   leaves with ``leave(_:account:)``.
-    /// - Throws: ``StoreError`` when the window cannot be read: without the store no request goes.
+    /// - Parameter ticket: The request's ticket, the same during its whole wait. Later requests wait behind it until it
+    ///   goes or leaves with ``leave(_:account:)``.
+    /// - Throws: ``StoreError`` if the window cannot be read: without the store no request goes.
     package func turn(
         account: DID?,
         ticket: TicketQueue.Ticket,
@@ -121,9 +122,10 @@ package actor Gate {
         return .wait(until: until, source: .client)
     }
 
-    /// Asks to send one request, and counts it when it can go.
+    /// Decides whether one request can go, and counts it if it can.
     ///
-    /// - Throws: ``StoreError`` when that cannot be stored: the request does not go, because a crash would forget it.
+    /// - Throws: ``StoreError`` if the count cannot be stored. The request does not go, because a crash would forget
+    ///   it.
     package func admit(
         account: DID?,
         ticket: TicketQueue.Ticket,
@@ -139,19 +141,19 @@ package actor Gate {
             ended(account: account, acknowledging: identifiers, admittedAt: now, now: now)
             throw error
         }
-        // The answer to another request may have asked to wait during the write.
+        // The response to another request can have set a wait during the write.
         guard let until = wait.until(at: now) else { return .go }
         ended(account: account, acknowledging: identifiers, admittedAt: now, now: now)
         return .wait(until: until, source: .server)
     }
 
-    /// Removes a request that gave up from the queue.
+    /// Removes a request from the queue after it gave up.
     package func leave(_ ticket: TicketQueue.Ticket, account: DID?) {
         if let key = key(of: account) { windows[key]?.leave(ticket) }
     }
 
-    /// Ends a request that was admitted. Its minute begins now: it may have waited for a connection or been slow on its
-    /// way, and the server counts it when it arrives.
+    /// Ends an admitted request. Its minute starts now: it can have waited for a connection or been slow on its way,
+    /// and the server counts it on arrival.
     ///
     /// - Parameter start: The `now` of its ``admit(account:ticket:acknowledging:now:)``.
     package func ended(account: DID?, acknowledging identifiers: Int = 0, admittedAt start: Timestamp, now: Timestamp) {
@@ -159,14 +161,14 @@ package actor Gate {
         windows[key]?.end(acknowledging: identifiers, countedAt: start, now: now)
     }
 
-    /// Learns from the rate-limit headers of an answer.
+    /// Learns from the rate-limit headers of a response.
     package func observe(_ budget: ServerBudget, now: Timestamp) async {
         serverRemaining = budget.remaining
         if let until = budget.notBefore(now: now) { await wait.hold(until: until, now: now) }
         publish(now: now)
     }
 
-    /// Keeps every request from the server until `until`, over a restart too.
+    /// Holds back every request to the server until `until`, also across a restart.
     package func hold(until: Timestamp, now: Timestamp) async {
         // Without the store the wait is kept in memory.
         try? await restore(now: now)
@@ -174,10 +176,10 @@ package actor Gate {
         publish(now: now)
     }
 
-    /// Stores a wait whose last write failed. Call it from time to time: no cycle ends while a wait lasts.
+    /// Stores a wait whose last write failed. Call it regularly, because no cycle ends during a wait.
     package func saveUnstored() async { await wait.saveUnstored() }
 
-    /// Tells the observer the waits and limits as they are now.
+    /// Reports the present waits and limits to the observer.
     package func publish(now: Timestamp) {
         guard let observer else { return }
         let own = lastKey.flatMap { windows[$0]?.room(at: now) } ?? limits.requestsPerMinute
@@ -188,21 +190,21 @@ package actor Gate {
         )
     }
 
-    /// Moves windows, waits and the circuit along with a wall clock that was set by `jump`, positive for forward.
+    /// Moves windows, waits and the circuit with a wall clock that was set by `jump`, positive for forward.
     package func shift(by jump: Duration, now: Timestamp) async {
         circuit.shift(by: jump)
         let keys = Array(windows.keys)
         for key in keys { windows[key]?.shift(by: jump) }
         if isRestored { await wait.shift(by: jump) } else { jumps += jump }
         for key in keys {
-            // A write that fails is made up for by the next request.
+            // If this write fails, the next request stores the window.
             _ = try? await storeWindow(of: key, now: now)
         }
     }
 
     // MARK: - Circuit
 
-    /// Starts a cycle, or a request with all its tries; `false` when the circuit is open.
+    /// Starts a cycle, or a request with all its attempts; `false` if the circuit is open.
     package func begin(now: Timestamp) -> Bool {
         let before = circuit.state
         switch circuit.admit(at: now) {
@@ -213,9 +215,9 @@ package actor Gate {
         return true
     }
 
-    /// Ends what ``begin(now:)`` started.
+    /// Ends the work that ``begin(now:)`` started.
     ///
-    /// - Parameter failure: `nil` when it succeeded. Only failures that say the server is down count.
+    /// - Parameter failure: `nil` after a success. Only failures that show that the server is down count.
     package func end(_ failure: FailureClass?, now: Timestamp) async {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if let changed { observer?.circuitChanged(to: changed) }
@@ -232,28 +234,28 @@ package actor Gate {
         }
     }
 
-    /// Reads the window that a former run stored.
+    /// Reads the stored window of a previous run.
     private func load(_ key: WindowKey, now: Timestamp) async throws(StoreError) {
         guard windows[key] == nil else { return }
         var stored: [UInt8]?
         if case .account(let account) = key { stored = try await store?.requestWindow(of: account) }
-        // Another request of the account may have loaded it, and may have gone already.
+        // Another request of the account can have loaded it, and can already have gone.
         if windows[key] == nil { windows[key] = AccountWindow(limits: limits, stored: stored, now: now) }
     }
 
-    /// Stores the ends of requests that no later request has stored. Call it before the database is closed.
+    /// Stores the ends of requests that no later request has stored. Call it before the database closes.
     package func storeEnds(now: Timestamp) async {
         for (key, window) in windows where window.isUnstored { _ = try? await storeWindow(of: key, now: now) }
     }
 
-    /// Drops an account's window, which is stored, from memory.
+    /// Removes an account's window from memory. The window is stored.
     package func forget(_ account: DID, now: Timestamp) async {
         let key = WindowKey.account(account)
         if windows[key]?.isUnstored == true { _ = try? await storeWindow(of: key, now: now) }
         windows[key] = nil
     }
 
-    /// One write of a window. Requests that come before it begins share it.
+    /// One write of a window. Requests that come before it starts share it.
     private struct WindowWrite {
         var queued: Promise<StoreError?>?
         /// The latest time of a request that shares the queued write.
@@ -285,7 +287,7 @@ package actor Gate {
                 windows[key]?.isUnstored = true
             }
         }
-        // A request that came meanwhile may have queued the next write.
+        // A later request can have queued the next write.
         if writes[account]?.queued == nil { writes[account] = nil } else { writes[account]?.running = nil }
         write.fulfil(failure)
         if let failure { throw failure }

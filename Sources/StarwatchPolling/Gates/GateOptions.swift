@@ -13,39 +13,39 @@ package struct GateLimits: Sendable, Hashable {
     }
 }
 
-/// The windows of a gate.
+/// The rate-limit windows of a gate.
 package enum GateWindows: Sendable {
-    /// One for each account, which outlives a restart. A request without an account has none.
+    /// One per account, which survives a restart. A request without an account has none.
     case perAccount
-    /// One for all requests, for as long as the process runs.
+    /// One for all requests, until the process ends.
     case shared
 }
 
-/// A server's clock, as far as its answers tell it.
+/// A server's clock, as its responses show it.
 package protocol ServerTime: Sendable {
-    /// The server's time, as well as it is known.
+    /// The best known server time.
     var now: Timestamp { get }
 
-    /// Learns from the headers of an answer.
+    /// Learns from the headers of a response.
     ///
     /// - Parameters:
-    ///   - age: `Age`, which says that a cache answered.
+    ///   - age: `Age`, which shows that a cache responded.
     ///   - roundTrip: From the request to the answer, by the monotonic clock.
     func observe(serverTime: String?, date: String?, age: String?, sentAt: Timestamp, roundTrip: Duration)
 
-    /// Follows a local clock that was set.
+    /// Adapts to a local clock that was set.
     func noteStep()
 }
 
-/// A receiver of what a gate does, for metrics.
+/// A receiver of a gate's events, for metrics.
 package protocol GateObserver: Sendable {
     /// The circuit changed its state.
     func circuitChanged(to state: CircuitState)
 
-    /// Waits and limits as they are now.
+    /// Reports the present waits and limits.
     ///
     /// - Parameters:
-    ///   - heldUntil: The time before which the server wants no request; `nil` when requests can go.
-    ///   - remaining: Requests that can still go in this minute.
+    ///   - heldUntil: The time before which the server wants no request; `nil` if requests can go.
+    ///   - remaining: The remaining requests of this minute.
     func update(heldUntil: Timestamp?, remaining: Int, circuit: CircuitState)
 }

@@ -2,9 +2,9 @@ import Foundation
 
 /// The parts of `server.url` that the agent needs.
 package struct ServerURL: Sendable, Hashable {
-    /// Scheme, host and port, lower case: what streams belong to.
+    /// Scheme, host and port, in lower case. Streams belong to it.
     package let origin: String
-    /// As configured, without slashes at its end.
+    /// The configured URL, without trailing slashes.
     package let base: String
 
     /// `nil` unless `text` is an `http` or `https` URL with a host and without credentials, query and fragment.
@@ -18,10 +18,10 @@ package struct ServerURL: Sendable, Hashable {
         self.base = base
     }
 
-    /// The origin of any `http` or `https` URL; `nil` for what is none.
+    /// The origin of an `http` or `https` URL; `nil` for any other text.
     package static func origin(of text: String) -> String? { URLComponents(string: text).flatMap(origin) }
 
-    /// To compare with others; what is stored keeps the port as it was written.
+    /// The origin for comparisons. Stored origins keep the port as it was written.
     package static func withoutDefaultPort(_ origin: String) -> String {
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")]
         where origin.hasPrefix(scheme) && origin.hasSuffix(port) {

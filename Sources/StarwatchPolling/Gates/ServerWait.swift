@@ -1,15 +1,15 @@
 import StarwatchCore
 import StarwatchStore
 
-/// The time before which a server wants no request, over a restart too. It belongs to the server's ``Gate``.
+/// The time before which a server wants no request, also across a restart. It belongs to the server's ``Gate``.
 final class ServerWait {
     private let server: String
-    /// `nil`: the wait ends with the process.
+    /// The store; `nil`: the wait ends with the process.
     private let store: Store?
     private(set) var notBefore = NotBefore()
     private var isStored = true
     /// Whether the stored wait comes from a clock that was ahead. It stays stored until the wait is over, because the
-    /// present clock may be the wrong one.
+    /// present clock can be the wrong one.
     private var isCorrected = false
 
     init(server: String, store: Store?) {
@@ -17,37 +17,37 @@ final class ServerWait {
         self.store = store
     }
 
-    /// Restores the wait of a former run.
+    /// Restores the wait of a previous run.
     func restore(_ learned: ServerState, now: Timestamp) {
         guard let until = learned.notBefore else { return }
-        // A wait that is over is restored too: if the clock is set back, the wait moves back with it.
+        // Restores a finished wait too: if the clock is set back, the wait moves back with it.
         notBefore = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
         isCorrected = notBefore.until != until
     }
 
-    /// The end of the wait at `now`; `nil` when requests can go.
+    /// The end of the wait at `now`; `nil` if requests can go.
     func until(at now: Timestamp) -> Timestamp? { notBefore.wait(at: now) == nil ? nil : notBefore.until }
 
-    /// Waits at least until `until`, as asked at `now`.
+    /// Waits at least until `until`, as asked for at `now`.
     func hold(until: Timestamp, now: Timestamp, isolation: isolated (any Actor)? = #isolation) async {
-        // Stored only where it makes the wait longer.
+        // Stored only if it makes the wait longer.
         if notBefore.extend(to: until, since: now) { await save() }
     }
 
-    /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.
+    /// Moves the wait with a wall clock that was set by `jump`, positive for forward.
     func shift(by jump: Duration, isolation: isolated (any Actor)? = #isolation) async {
         notBefore.shift(by: jump)
         if notBefore.until != nil { await save() }
     }
 
-    /// Stores a wait whose last write failed. Call it from time to time.
+    /// Stores a wait whose last write failed. Call it regularly.
     func saveUnstored(isolation: isolated (any Actor)? = #isolation) async {
         if !isStored { await save() }
     }
 
     /// Stores a corrected wait that is over.
     ///
-    /// - Returns: Whether it wrote, and another wait may have come meanwhile.
+    /// - Returns: Whether it wrote. Another wait can have come meanwhile.
     func saveCorrection(isolation: isolated (any Actor)? = #isolation) async -> Bool {
         guard isCorrected else { return false }
         await save()
@@ -60,7 +60,7 @@ final class ServerWait {
         while let store, !isStored {
             let wait = notBefore
             guard (try? await store.setNotBefore(wait, server: server)) != nil else { return }
-            // The wait may have changed during the write.
+            // The wait can have changed during the write.
             isStored = wait == notBefore
         }
     }

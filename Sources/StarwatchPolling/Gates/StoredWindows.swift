@@ -1,12 +1,12 @@
 import StarwatchCore
 
-/// The windows of an account as the store keeps them: what was spent in each second of the last minute.
+/// The windows of an account as the store keeps them: the cost spent in each second of the last minute.
 ///
 /// Each entry counts at the end of its second, so that a restored window never lets a request through too early. The
-/// bytes are little-endian numbers: how many entries `requests` has, its entries of milliseconds and cost, then those
-/// of `acknowledgements`.
+/// bytes are little-endian numbers: the number of entries of `requests`, those entries as milliseconds and cost, then
+/// the entries of `acknowledgements`.
 struct StoredWindows: Sendable, Hashable {
-    /// Milliseconds and costs in turn, as ``SlidingWindow/state`` has them; the oldest first.
+    /// Alternating milliseconds and costs, as in ``SlidingWindow/state``, oldest first.
     private(set) var requests: [Int64]
     private(set) var acknowledgements: [Int64]
 
@@ -65,7 +65,7 @@ struct StoredWindows: Sendable, Hashable {
         return entries
     }
 
-    /// Drops times and costs that no clock and no limit can have.
+    /// Drops impossible times and costs.
     private static func plausible(_ numbers: ArraySlice<Int64>) -> [Int64] {
         var entries: [Int64] = []
         var index = numbers.startIndex

@@ -35,9 +35,9 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    /// - wait: The time that the first item waits for others, at most ``longestWait``. By default 50 ms.
-    /// - limit: The number of items in one batch, at most ``largest``, which is the default.
-    /// - perform: Returns the answers in the order of the items. If it throws, every item gets the error.
+    ///   - wait: The time that the first item waits for others, at most ``longestWait``. By default 50 ms.
+    ///   - limit: The number of items in one batch, at most ``largest``, which is the default.
+    ///   - perform: Returns the answers in the order of the items. If it throws, every item gets the error.
     public convenience init(
         wait: Duration = .milliseconds(50),
         limit: Int = 10,

@@ -11,7 +11,7 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
 
         /// The request is invalid.
         public static let invalidRequest = Code(rawValue: "INVALID_REQUEST")
-        /// A failure without a code of its own, such as the creation of a body.
+        /// A failure without a specific code, such as an error while the body is made.
         public static let execution = Code(rawValue: "EXECUTION_ERROR")
         /// The wait for the server's or the manager's rate limit is too long.
         public static let rateLimitExceeded = Code(rawValue: "RATE_LIMIT_EXCEEDED")

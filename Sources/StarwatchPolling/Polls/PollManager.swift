@@ -51,8 +51,8 @@ public actor PollManager: Service {
     /// Makes a manager without an agent.
     ///
     /// - Parameters:
-    /// - database: The SQLite file in which schedules, watermarks and waits survive a restart; created with mode 0600
-    ///   if it does not exist. `nil`, the default: they end with the process.
+    ///   - database: The SQLite file in which schedules, watermarks and waits survive a restart; created with mode 0600
+    ///     if it does not exist. `nil`, the default: they end with the process.
     ///   - limits: The numbers of the manager.
     /// - Throws: ``PollError`` with the code `INVALID_CONFIGURATION` when the database cannot be used.
     public init(database: String? = nil, limits: Limits = Limits()) throws(PollError) {

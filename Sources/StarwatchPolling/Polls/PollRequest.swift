@@ -11,7 +11,7 @@ public import StarwatchCore
 public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & Sendable>: Sendable {
     /// The path below ``PollingContext/server``, beginning with `/`.
     public var endpoint: String
-    /// By default `get`.
+    /// The HTTP method. By default `get`.
     public var method: PollMethod
     /// Headers sent before those of the manager, which take precedence. Empty by default.
     public var headers: [String: String] = [:]

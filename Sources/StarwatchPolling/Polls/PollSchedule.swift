@@ -78,7 +78,7 @@ public struct PollStatus: Sendable, Hashable {
     public enum State: String, Sendable, CaseIterable {
         /// It waits for its next run.
         case idle
-        /// A run is under way, or waits for its turn.
+        /// A run is in flight, or waits for its turn.
         case running
         /// A run waits for the server's rate limit, or the manager's own.
         case deferred

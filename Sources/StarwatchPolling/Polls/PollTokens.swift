@@ -23,8 +23,8 @@ public struct PollTokens: Sendable {
 
     /// Tokens that `make` returns, without "Bearer".
     ///
-    /// The manager calls it before every attempt, and once more after a rejected token. It can cache tokens itself. If
-    /// it returns `nil`, there is no token, and nothing is sent unless the request allows to go without one.
+    /// The manager calls `make` before every attempt, and once more after a rejected token. `make` can cache tokens. If
+    /// it returns `nil`, nothing is sent unless the request allows to go without a token.
     public static func bearer(
         _ make: @escaping @Sendable (_ account: DID?, _ wasRefused: Bool) async throws -> String?
     ) -> PollTokens {

@@ -2,12 +2,12 @@ import StarwatchCore
 import StarwatchStore
 import Synchronization
 
-/// A host's running schedule, whatever its types are.
+/// A host's running schedule, for any request and response types.
 final class ScheduleEntry: ScheduledWork {
     /// Outcome of a run.
     struct Report: Sendable {
         var error: PollError?
-        /// Whether the server had nothing, or nothing new.
+        /// `true` if the server had no content, or no new content.
         var isEmpty = false
         /// The validator of the next request; `nil`: it stays the same.
         var validator: StoredValidator?

@@ -4,12 +4,12 @@ package import StarwatchTransport
 
 /// One logical request, across its tokens and attempts: its limits and its sending.
 package struct RequestJob: Sendable {
-    /// One try.
+    /// One attempt.
     package struct Try: Sendable {
         package let token: AccessToken?
-        /// From 1.
+        /// The number of the attempt, from 1.
         package let number: Int
-        /// `X-Request-ID`: another for every try.
+        /// `X-Request-ID`, new for every attempt.
         package let requestID: String
         /// The time at which the request was counted, by the local clock.
         package let admittedAt: Timestamp
@@ -17,9 +17,9 @@ package struct RequestJob: Sendable {
 
     /// Retries of a failed attempt.
     package enum Retries: Sendable {
-        /// By the policy of each failure class; a host's policy replaces it, except for a rejected token.
+        /// Retries by the policy of each failure class. A host's policy replaces it, except for a rejected token.
         case policy(RetryPolicy?)
-        /// Only with a new token, after a rejected one: the caller schedules its own retries.
+        /// Retries only with a new token, after a rejected one. The caller schedules its own retries.
         case tokenOnly
         case never
     }
@@ -33,13 +33,13 @@ package struct RequestJob: Sendable {
     }
 
     package var account: DID?
-    /// Identifiers that the request acknowledges; they have a limit of their own.
+    /// The number of identifiers that the request acknowledges; they have their own limit.
     package var identifiers = 0
     package var retries = Retries.policy(nil)
     package var patience = Patience.inline
-    /// Returns a token, or `nil` to send none. Its argument is the token that the server refused, if any.
+    /// Returns a token, or `nil` to send none. Its argument is the token that the server rejected, if any.
     package var token: @Sendable (_ refused: AccessToken?) async throws -> AccessToken?
-    /// Sends one try and classifies its answer.
+    /// Sends one attempt and classifies its response.
     package var send: @Sendable (Try) async -> Exchange
     package var observer: any RequestObserver
 
@@ -73,7 +73,7 @@ package enum RequestEnd: Sendable {
 package struct RequestReply: Sendable {
     package let end: RequestEnd
     package let tries: Int
-    /// `X-Request-ID` of the last try; empty when nothing was sent.
+    /// `X-Request-ID` of the last attempt; empty if nothing was sent.
     package let requestID: String
 }
 
@@ -81,15 +81,15 @@ package struct RequestReply: Sendable {
 package protocol RequestObserver: Sendable {
     /// The request must wait.
     func throttled(by source: ThrottleSource, for wait: Duration)
-    /// It is the request's turn; its token is next.
+    /// The request's turn came; its token is next.
     func turnCame()
-    /// A try ended.
+    /// An attempt ended.
     func tried(_ exchange: Exchange) async
-    /// A try failed.
+    /// An attempt failed.
     func failed(_ failure: APIFailure, try number: Int, token: AccessToken?) async
-    /// Another try follows after `delay`; `nil`: at once, with a new token.
+    /// Another attempt follows after `delay`; `nil`: at once, with a new token.
     func retrying(because reason: RetryReason, after delay: Duration?)
-    /// All tries are used up.
+    /// No attempts are left.
     func exhausted(because reason: RetryReason)
 }
 

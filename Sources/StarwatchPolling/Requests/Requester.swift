@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// The one road to a server: waits for a turn, gets a token, sends, learns from the answer, and retries.
+/// Sends requests to a server: waits for a turn, gets a token, sends, learns from the response, and retries.
 package struct Requester: Sendable {
     package let gates: Gates
     package let time: any TimeSource
@@ -15,7 +15,7 @@ package struct Requester: Sendable {
         self.random = random
     }
 
-    /// Sends a request until it is answered or given up. Cancelling the task gives it up.
+    /// Sends a request until it succeeds or finally fails. Cancelling the task cancels it.
     package func send(_ job: RequestJob, through gate: Gate) async -> RequestReply {
         var progress = Progress()
         while true {
@@ -50,7 +50,7 @@ package struct Requester: Sendable {
         }
     }
 
-    /// The state of a request between its tries.
+    /// The state of a request between its attempts.
     private struct Progress {
         var tries = 0
         var requestID = ""
@@ -64,9 +64,9 @@ package struct Requester: Sendable {
 
     // MARK: - Retries
 
-    /// Waits for the next try.
+    /// Waits for the next attempt.
     ///
-    /// - Returns: The end of the request when there is no other try.
+    /// - Returns: The end of the request if there is no other attempt.
     private func retry(
         _ job: RequestJob,
         after failure: APIFailure,
@@ -100,7 +100,7 @@ package struct Requester: Sendable {
         _ progress: Progress
     ) -> RetryDecision {
         var policy: RetryPolicy?
-        // A new token is not a try that a host can want more or fewer of.
+        // A host's retry policy does not limit an attempt with a new token.
         if case .policy(let own) = job.retries, failure.failureClass != .unauthenticated { policy = own }
         return RetryDecision.decide(
             failure: failure,
@@ -118,7 +118,7 @@ package struct Requester: Sendable {
         case end(RequestEnd)
     }
 
-    /// Waits until the request can go, and gets its token; the end when it cannot go in time.
+    /// Waits until the request can go, and gets its token. Returns the request's end if it cannot go in time.
     private func takeTurn(_ job: RequestJob, through gate: Gate, _ progress: Progress) async -> Turn {
         let ticket = TicketQueue.Ticket()
         let turn = await takeTurn(job, through: gate, progress, ticket)
@@ -148,7 +148,7 @@ package struct Requester: Sendable {
                     if let end = await wait(until: until, from: now, job) { return .end(end) }
                     continue
                 }
-                // Too late for a deadline, or for a former identity: not another request.
+                // The request is too late for its deadline, or belongs to a previous identity.
                 if Task.isCancelled { break }
                 if case .before(let end) = job.patience, now >= end {
                     return .end(.deferred(until: now, failure: nil))
@@ -156,8 +156,8 @@ package struct Requester: Sendable {
                 job.observer.turnCame()
                 let token: AccessToken?
                 do { token = try await job.token(progress.refused) } catch { return .end(.noToken(error)) }
-                // Counted when it goes: the token may have taken its time, and another request may have been told to
-                // wait meanwhile.
+                // Counted when it goes: the token can have taken a while, and another request can have received a wait
+                // meanwhile.
                 await gates.followClock()
                 let admittedAt = time.now
                 let admission = try await gate.admit(
@@ -184,7 +184,7 @@ package struct Requester: Sendable {
 
     /// Sleeps until `until`.
     ///
-    /// - Returns: The end of the request when the wait is too long for it, or the task was cancelled.
+    /// - Returns: The end of the request if the wait is too long for it, or if the task was cancelled.
     private func wait(until: Timestamp, from now: Timestamp, _ job: RequestJob) async -> RequestEnd? {
         let isTooLong =
             switch job.patience {
@@ -197,7 +197,7 @@ package struct Requester: Sendable {
 
     // MARK: - Learning
 
-    /// Learns the server's time and limits from an answer.
+    /// Learns the server's time and limits from a response.
     private func learn(from report: RequestReport, at gate: Gate) async {
         guard report.status != nil else { return }
         gate.clock?.observe(
@@ -207,7 +207,7 @@ package struct Requester: Sendable {
             sentAt: report.sentAt.wall,
             roundTrip: report.roundTrip
         )
-        // A refusal says itself how long to wait; its budget would only guess.
+        // A rejection states its own wait, so the budget would only be a guess.
         guard report.status != 429, report.status != 503,
             report.rateLimitRemaining != nil || report.rateLimit != nil
         else { return }
@@ -225,8 +225,8 @@ package struct Requester: Sendable {
 }
 
 extension RequestReport {
-    /// The time from the request to the answer, by the clock that says more: where the machine slept in between, or the
-    /// wall clock was set, the two disagree, and the answer says nothing about the server's clock.
+    /// The time from the request to the response. If the machine slept or the wall clock was set, the two clocks
+    /// disagree. The result is then large, so the response says little about the server's clock.
     fileprivate var roundTrip: Duration {
         let wall = receivedAt.wall - sentAt.wall
         let monotonic = receivedAt.monotonic - sentAt.monotonic

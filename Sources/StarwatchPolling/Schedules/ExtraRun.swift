@@ -6,7 +6,7 @@ package enum ExtraRun {
     /// stays below 30 s.
     package static let afterAnothers = Duration.seconds(5)
     package static let afterServerFailure = Duration.seconds(60)
-    /// A store that failed is tried every 2 s, and has recovered by then if its cause is gone.
+    /// A failed store is probed every 2 s, so by then it has recovered if the cause is gone.
     package static let afterStoreFailure = Duration.seconds(10)
     /// The wait after `count` store failures in a row, at least 1. It grows because each run costs the server a request
     /// where only some writes fail.

@@ -7,7 +7,7 @@ package protocol ScheduledWork: Sendable {
     /// This instance's delay after the scheduled time.
     var splay: Duration { get }
 
-    /// The next planned run, the last one, and whether one is under way.
+    /// Returns the next planned run, the last one, and whether one is in flight.
     func times() -> ScheduleTimes
     /// Stores the next planned run; `nil`: the schedule does not fire any more.
     func plan(_ next: Timestamp?) async
@@ -32,9 +32,9 @@ package protocol ScheduledWork: Sendable {
 
 /// The times that the schedule needs.
 package struct ScheduleTimes: Sendable, Hashable {
-    /// Without the splay; `nil` when none was ever planned.
+    /// The next run without the splay; `nil` if none was ever planned.
     package var nextRun: Timestamp?
-    /// `nil` when none ever started.
+    /// The last run; `nil` if none ever started.
     package var lastRun: Timestamp?
     package var isRunning: Bool
 

@@ -1,11 +1,11 @@
 import Foundation
 package import StarwatchCore
 
-/// An IANA zone, with the rules that the toolchain's Foundation brings along; the system's zone files are not read.
+/// An IANA zone, with the rules of the toolchain's Foundation. It does not read the system's zone files.
 package struct FoundationTimeZone: TimeZoneRules {
     private let zone: TimeZone
 
-    /// `nil` when the system does not know the zone.
+    /// `nil` if the zone is unknown.
     package init?(identifier: String) {
         guard let zone = TimeZone(identifier: identifier) else { return nil }
         self.zone = zone

@@ -1,7 +1,7 @@
 import Glibc
 package import StarwatchCore
 
-/// The clocks of this machine. The one place that reads them.
+/// The clocks of this machine. No other code reads them.
 package struct SystemClock: TimeSource {
     package init() {}
 

@@ -4,9 +4,9 @@ package import StarwatchCore
 package protocol TimeSource: Sendable {
     /// The wall clock, UTC.
     var now: Timestamp { get }
-    /// Time since some fixed moment on a clock that is never set and stands still while the machine is suspended.
+    /// Time since a fixed moment, on a clock that is never set and stops while the machine is suspended.
     var monotonic: Duration { get }
-    /// As ``monotonic``, but it also advances while the machine is suspended.
+    /// Time as in ``monotonic``, but it also advances while the machine is suspended.
     var boottime: Duration { get }
     /// Sleeps for `duration` of monotonic time; returns at once when it is not positive.
     ///

@@ -19,7 +19,7 @@ package final class AbortableWork: Sendable {
     /// Runs `body` to its end. Cancelling the caller's task, or ``abort()``, cancels it.
     package func run<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T {
         let (id, task) = state.withLock { state in
-            // Unstructured: an abort cancels the work, and the caller goes on.
+            // Unstructured: an abort cancels the work, and the caller continues.
             let task = Task { await body() }
             state.lastID += 1
             state.entries[state.lastID] = Entry(cancel: { task.cancel() }, end: { _ = await task.value })
@@ -33,7 +33,7 @@ package final class AbortableWork: Sendable {
         }
     }
 
-    /// Cancels the work under way, and returns when it has ended.
+    /// Cancels the work in flight, and returns when it has ended.
     package func abort() async {
         let entries = state.withLock { Array($0.entries.values) }
         for entry in entries { entry.cancel() }

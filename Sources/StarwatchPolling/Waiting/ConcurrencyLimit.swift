@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A limit on how many tasks run at once; the others wait their turn, first come, first served.
+/// A limit on the number of concurrent tasks; the others wait in order of arrival.
 package final class ConcurrencyLimit: Sendable {
     private struct State {
         var free: Int
@@ -16,7 +16,7 @@ package final class ConcurrencyLimit: Sendable {
 
     /// Runs `body` when its turn comes.
     ///
-    /// - Returns: `nil` when the task was cancelled while it waited.
+    /// - Returns: `nil` if the task was cancelled while it waited.
     package func run<T: Sendable>(_ body: () async -> T) async -> T? {
         guard await acquire() else { return nil }
         defer { release() }
@@ -41,7 +41,7 @@ package final class ConcurrencyLimit: Sendable {
             state.queue.remove(at: index)
             return true
         }
-        // The turn came together with the cancellation: it goes to the next in the queue.
+        // The turn came together with the cancellation, so it passes to the next in the queue.
         if !isQueued { release() }
         return false
     }

@@ -1,32 +1,33 @@
 import ServiceLifecycle
 
-/// The passes of a service: one at a time, and given up together when the identity changes.
+/// The passes of a service: one at a time, and cancelled together when the identity changes.
 package final class PassRunner<Pass: Sendable>: Sendable {
     private let turn = ConcurrencyLimit(1)
     private let work = AbortableWork()
 
     package init() {}
 
-    /// Makes a pass once the one under way has ended.
+    /// Makes a pass after the one in flight has ended.
     ///
-    /// - Returns: `nil` when it was given up before it began.
+    /// - Returns: `nil` if it was cancelled before it began.
     package func run<T: Sendable>(_ pass: @escaping @Sendable () async -> T) async -> T? {
         await work.run { await self.turn.run(pass) }
     }
 
-    /// Runs work beside the passes that ``abort()`` gives up with them.
+    /// Runs work concurrently with the passes; ``abort()`` cancels it with them.
     package func runBeside<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T { await work.run(body) }
 
-    /// Gives up the pass under way, and returns when it has ended.
+    /// Cancels the pass in flight, and returns when it has ended.
     package func abort() async { await work.abort() }
 }
 
 /// The loop of a service that makes passes.
 package struct PassLoop: Sendable {
-    /// Raised when there is something to do before the next pass is due.
+    /// Raised if there is work before the next pass is due.
     package var wake: Signal
     package var time: any TimeSource
-    /// Whether a graceful shutdown lets the pass under way finish and makes one more; otherwise it is cancelled.
+    /// `true` if a graceful shutdown lets the pass in flight finish and makes one more; otherwise the pass is
+    /// cancelled.
     package var finishes: Bool
 
     package init(wake: Signal, time: any TimeSource, finishes: Bool) {

@@ -47,7 +47,7 @@ package final class Promise<Value: Sendable>: Sendable {
     private func add(_ continuation: CheckedContinuation<Value?, Never>, _ id: UInt64, unlessCancelled: Bool) {
         let answer: Value?? = state.withLock { state in
             if state.isSettled { return .some(state.value) }
-            // The cancellation handler may have run before this, and found no waiter to end.
+            // The cancellation handler can have run before this, without a waiter to end.
             if unlessCancelled, Task.isCancelled { return .some(nil) }
             state.waiters[id] = continuation
             return nil

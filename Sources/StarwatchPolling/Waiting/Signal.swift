@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A wake-up for one waiting service. A wake that comes before the wait is kept; several are one.
+/// A wake-up for one waiting service. A wake before the wait is kept; several count as one.
 package final class Signal: Sendable {
     private struct State {
         var isRaised = false
@@ -15,7 +15,7 @@ package final class Signal: Sendable {
 
     package init() {}
 
-    /// Wakes the waiter, or the next one when nobody waits.
+    /// Wakes the waiter, or the next one if nobody waits.
     package func raise() {
         let waiter = state.withLock { state in
             defer { state.waiter = nil }
@@ -39,7 +39,7 @@ package final class Signal: Sendable {
 
     /// Waits for a wake. Cancelling the task ends the wait, and leaves a wake for the next one.
     ///
-    /// - Returns: `false` when the task was cancelled.
+    /// - Returns: `false` if the task was cancelled.
     @discardableResult
     package func wait() async -> Bool {
         let waiter = Promise<Void>()

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Work that is done once for all who want the same at the same time.
+/// Work that is done once for all tasks that request the same at the same time.
 ///
-/// A cancelled waiter stops waiting at once and does not end the work for the others. When nobody waits any more, the
-/// work is cancelled.
+/// A cancelled waiter stops waiting at once and does not end the work for the others. The work is cancelled when nobody
+/// waits any more.
 package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Flight {
         let promise = Promise<Value>()
@@ -19,10 +19,10 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
         self.onJoin = onJoin
     }
 
-    /// Number of different works under way.
+    /// The number of different works in flight.
     package var count: Int { flights.withLock(\.count) }
 
-    /// Returns the value of `body`, or of the same work that is already under way.
+    /// Returns the value of `body`, or of the same work that is already in flight.
     ///
     /// - Returns: `nil` when the task is cancelled, or the work was ended by ``abort(where:)``.
     package func run(_ key: Key, _ body: @escaping @Sendable () async -> Value) async -> Value? {
@@ -36,7 +36,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
         return value
     }
 
-    /// Ends the work of the matching keys; everyone who waits for it gets `nil`.
+    /// Ends the work of the matching keys; every waiter gets `nil`.
     package func abort(where matches: (Key) -> Bool) {
         let ended = flights.withLock { flights in
             flights.keys.filter(matches).compactMap { flights.removeValue(forKey: $0) }
@@ -77,7 +77,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
 
     private func land(_ key: Key, _ promise: Promise<Value>) {
         flights.withLock { flights in
-            // Another flight under the same key may have begun after this one lost its last waiter.
+            // Another flight under the same key can have started after this one lost its last waiter.
             if flights[key]?.promise === promise { flights[key] = nil }
         }
     }

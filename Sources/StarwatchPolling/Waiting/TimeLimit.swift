@@ -1,8 +1,8 @@
-/// A limit on how long to wait for code that may ignore cancellation, such as a host program's.
+/// A limit on the wait for code that can ignore cancellation, such as a host program's.
 package enum TimeLimit {
     /// Runs `body` for at most `limit`.
     ///
-    /// A body that takes longer is cancelled, and not waited for.
+    /// A body that takes longer is cancelled, and its end is not awaited.
     ///
     /// - Returns: The answer of `body`, or `late` when the time is up; `nil` when the caller was cancelled.
     package static func run<Answer: Sendable>(
