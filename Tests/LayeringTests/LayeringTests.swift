@@ -23,7 +23,8 @@ import Testing
         // Serves reports, and never sees the store.
         "StarwatchHTTP": [
             "CZlib", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
+            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry",
+            "StarwatchTransport",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.
@@ -37,7 +38,8 @@ import Testing
     /// The same for the targets of packages beside this one.
     static let allowedBeside: [String: Set<String>] = [
         "Simulation/Sources/StarwatchSimulation": [
-            "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchPolling",
+            "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore",
+            "StarwatchPolling",
             "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport",
         ],
         "Simulation/Sources/StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],

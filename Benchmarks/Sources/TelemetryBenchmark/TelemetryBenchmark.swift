@@ -116,7 +116,7 @@ struct Scrape: AsyncParsableCommand {
         let agent = try await Agent(options: options)
         let stream = StreamKey(
             account: options.initialIdentity!,
-            server: agent.caller.gate.server,
+            server: agent.runtime.account.server,
             poll: options.polls[0].name
         )
         let generation = try await agent.store.activeIdentity().generation

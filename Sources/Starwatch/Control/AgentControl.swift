@@ -197,20 +197,16 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
         state: OutboxState,
         jwtID: String,
         plan: String,
-        name: String?,
         attempts: Int,
-        createdAt: String,
-        notificationID: String?
+        createdAt: String
     ) {
         self.id = id
         self.poll = poll
         self.state = state
         self.jwtID = jwtID
         self.plan = plan
-        self.name = name
         self.attempts = attempts
         self.createdAt = createdAt
-        self.notificationID = notificationID
     }
 }
 

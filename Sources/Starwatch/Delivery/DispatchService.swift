@@ -202,26 +202,39 @@ package final class DispatchService: Service {
             return []
         case .notify: break
         }
-        let runID = RandomID.runID()
-        let id = RandomID.notificationID()
-        let (kind, name) = (poll?.kind ?? .starredProjects, stream.poll)
-        let shortlink = RandomID.shortlink()
-        let largest = poll?.options.maxGroupSize ?? options.maxGroupSize
-        let (messages, names) = (messages, options.projectNames)
+        let wording = wording(of: poll, stream.poll, at: now)
         let notification = try await store.claim(
             stream,
             now: now,
             limit: Self.rowsPerNotification,
             leaseUntil: now + Self.lease,
-            sinks: active
-        ) { rows in
+            sinks: active,
+            make: wording
+        )
+        guard let notification else { return [] }
+        pass.made += 1
+        if let poll { metrics.outbox.notifications[poll.label, notification.outgoing.group].increment() }
+        if due.count > notification.outgoing.count { pass.next = now }
+        return [notification]
+    }
+
+    /// Words a notification of the rows that are claimed for it. Its ids are made before, outside the transaction.
+    private func wording(
+        of poll: Poll?,
+        _ name: PollName,
+        at now: Timestamp
+    ) -> @Sendable ([OutboxRow]) -> (OutgoingNotification, Shortlink?) {
+        let (id, runID, shortlink) = (RandomID.notificationID(), RandomID.runID(), RandomID.shortlink())
+        let largest = poll?.options.maxGroupSize ?? options.maxGroupSize
+        let (messages, names) = (messages, options.projectNames)
+        return { rows in
             let needsShortlink = NotificationMessage.needsShortlink(rows.count, largestGroup: largest)
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
             let message = NotificationMessage(
                 id: id,
                 runID: runID,
                 poll: name,
-                kind: kind,
+                kind: poll?.kind ?? .starredProjects,
                 changes: rows.map(\.change),
                 context: NotificationContext(
                     largestGroup: largest,
@@ -234,10 +247,5 @@ package final class DispatchService: Service {
             )
             return (OutgoingNotification(message), needsShortlink ? shortlink : nil)
         }
-        guard let notification else { return [] }
-        pass.made += 1
-        if let poll { metrics.outbox.notifications[poll.label, notification.outgoing.group].increment() }
-        if due.count > notification.outgoing.count { pass.next = now }
-        return [notification]
     }
 }

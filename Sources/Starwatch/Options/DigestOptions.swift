@@ -96,7 +96,6 @@ public struct FetchOptions: Sendable, Hashable {
     /// Maximum duration of a content fetch (R-SCH-13): 12 s.
     package static let longestFetch = Duration.seconds(12)
 
-
     /// HTTP method of the request.
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"

@@ -58,7 +58,13 @@ extension PollCycle {
                 do { plan = try walk.receive(page, askedAt: madeAt, isLast: isLate) } catch { throw .page(error) }
                 let draft = draft(page, plan, stream, state, position)
                 guard let draft else { continue }
-                let counts = try await commit(draft, interests: snapshot.interests, &walk, startedAt: startedAt, position)
+                let counts = try await commit(
+                    draft,
+                    interests: snapshot.interests,
+                    &walk,
+                    startedAt: startedAt,
+                    position
+                )
                 advance(&position, &result, by: counts, plan)
             }
             try await complete(walk, stream, state, snapshot, position)

@@ -142,11 +142,11 @@ extension OutboxEntry {
             state: row.state,
             jwtID: row.change.id.rawValue,
             plan: row.change.plan,
-            name: row.change.name,
             attempts: row.retryCount,
-            createdAt: row.createdAt.iso8601,
-            notificationID: row.notificationID
+            createdAt: row.createdAt.iso8601
         )
+        name = row.change.name
+        notificationID = row.notificationID
         self.deliveries = deliveries
     }
 }

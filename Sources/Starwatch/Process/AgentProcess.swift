@@ -82,21 +82,7 @@ package final class AgentProcess: Sendable {
         )
         requester = Requester(gates: gates, time: time, random: random)
         sinks = Self.slots(parts, options, surroundings, environment: environment, after: previous)
-        var limits = PollManager.Limits()
-        limits.concurrentPolls = options.limits.maxConcurrentPolls
-        limits.requestsPerMinute = options.limits.requestsPerMinute
-        limits.retry = options.hostPollRetry
-        var hooks = PollManager.Hooks()
-        hooks.onEnd = { metrics.host.count($0, duration: $1) }
-        pollManager = PollManager(
-            http: http,
-            store: store,
-            time: time,
-            limits: limits,
-            gates: gates,
-            hooks: hooks,
-            random: random
-        )
+        pollManager = Self.manager(options, http: http, store: store, requester: requester, metrics: metrics)
     }
 
     /// Brings the database in line with the configuration.
@@ -133,6 +119,30 @@ package final class AgentProcess: Sendable {
         } catch {
             throw AgentError(.failed, error.description)
         }
+    }
+
+    private static func manager(
+        _ options: AgentOptions,
+        http: any HTTPTransport,
+        store: Store,
+        requester: Requester,
+        metrics: AgentMetrics
+    ) -> PollManager {
+        var limits = PollManager.Limits()
+        limits.concurrentPolls = options.limits.maxConcurrentPolls
+        limits.requestsPerMinute = options.limits.requestsPerMinute
+        limits.retry = options.hostPollRetry
+        var hooks = PollManager.Hooks()
+        hooks.onEnd = { metrics.host.count($0, duration: $1) }
+        return PollManager(
+            http: http,
+            store: store,
+            time: requester.time,
+            limits: limits,
+            gates: requester.gates,
+            hooks: hooks,
+            random: requester.random
+        )
     }
 
     private static func slots(

@@ -22,17 +22,17 @@ enum Sample {
     }
 
     static func entry(_ id: Int64) -> OutboxEntry {
-        OutboxEntry(
+        var entry = OutboxEntry(
             id: id,
             poll: "starred_projects",
             state: .dead,
             jwtID: "01J",
             plan: "plan",
-            name: nil,
             attempts: 3,
-            createdAt: time,
-            notificationID: "ntf_1"
+            createdAt: time
         )
+        entry.notificationID = "ntf_1"
+        return entry
     }
 
     static func sent(_ id: String) -> NotificationEntry {
