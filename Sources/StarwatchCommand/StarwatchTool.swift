@@ -33,7 +33,7 @@ struct StarwatchTool: AsyncParsableCommand {
     )
 
     static func main() async {
-        // A file that may not grow is an error to report, not an end.
+        // A write beyond the file size limit must fail, not end the process.
         signal(SIGXFSZ, SIG_IGN)
         let ending = await run(Array(CommandLine.arguments.dropFirst()))
         if !ending.output.isEmpty { print(ending.output, terminator: ending.output.hasSuffix("\n") ? "" : "\n") }
@@ -41,7 +41,7 @@ struct StarwatchTool: AsyncParsableCommand {
         Foundation.exit(ending.exitCode.rawValue)
     }
 
-    /// Runs one command line; what it says on standard output is printed as it goes.
+    /// Runs one command line. A command prints its output as it runs.
     static func run(_ arguments: [String]) async -> CommandEnding {
         do {
             var command = try parseAsRoot(arguments)

@@ -1,9 +1,8 @@
 public import StarwatchCore
 
-/// What the agent says of itself: `starwatch status --json` and `GET /api/v1/status`. Holds no personal data.
+/// The agent's status: `starwatch status --json` and `GET /api/v1/status`. Contains no personal data.
 ///
-/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. What is `nil` is left out of the
-/// JSON.
+/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. `nil` is left out of the JSON.
 public struct AgentStatus: Sendable, Codable, Hashable {
     /// `healthy` or `degraded`.
     public enum Health: String, Sendable, Codable, CaseIterable {
@@ -11,29 +10,28 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case degraded
     }
 
-    /// One poll.
+    /// The status of a poll.
     public struct Poll: Sendable, Codable, Hashable {
-        /// What it asks for.
+        /// The kind of changes that the poll asks for.
         public var kind: PollKind
-        /// Whether the last success, or else the agent's start, is longer ago than ``staleAfterSeconds``, and so is the
-        /// time at which this was last switched on. `false` when signed out or opted out, and without stars where these
-        /// are asked for.
+        /// Whether the last success, or the agent's start if there is none, and the last opt-in are older than
+        /// ``staleAfterSeconds``. `false` when signed out, opted out, or without stars for a poll of starred projects.
         public var stale: Bool
-        /// When a cycle last reached the server; `nil` if none did, or when signed out.
+        /// Time of the last cycle that reached the server; `nil` if there is none, or when signed out.
         public var lastAttempt: String?
-        /// When a cycle last fetched all there was; `nil` as above.
+        /// Time of the last complete cycle; `nil` as above.
         public var lastSuccess: String?
         /// `changed`, `unchanged`, `bootstrapped`, `deferred` or `failed`; `nil` as above.
         public var lastOutcome: String?
-        /// When the schedule fires next; `nil` before the schedule was first looked at.
+        /// Time of the next scheduled run; `nil` before the first check of the schedule.
         public var nextRun: String?
-        /// How old the last success may be.
+        /// The limit for the age of the last success.
         public var staleAfterSeconds: Double
-        /// The server's time up to which every change is finished; `nil` if there is no watermark yet.
+        /// The server's time up to which all changes are finished; `nil` without a watermark.
         public var watermarkTime: String?
-        /// The server's time up to which every change was fetched; `nil` if none was.
+        /// The server's time up to which all changes are fetched; `nil` if none is.
         public var fetchCursorTime: String?
-        /// Why the latest cycle was skipped; `nil` if it was not, or if there was none since the start.
+        /// The reason why the latest run was skipped; `nil` if it was not, or without a run since the start.
         public var skipReason: SkipReason?
 
         enum CodingKeys: String, CodingKey {
@@ -55,17 +53,17 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         }
     }
 
-    /// One digest.
+    /// The status of a digest.
     public struct Digest: Sendable, Codable, Hashable {
-        /// When it comes next; `nil` when signed out.
+        /// Time of the next digest; `nil` when signed out.
         public var nextRun: String?
-        /// An IANA name: the zone of its times.
+        /// Time zone of the digest, as an IANA name.
         public var timezone: String
-        /// When it last came or should have, in the last two days; `nil` if it did not, or when signed out.
+        /// The digest's last time within two days; `nil` if there is none, or when signed out.
         public var lastRun: String?
-        /// What became of it then; `nil` as above.
+        /// Result at that time; `nil` as above.
         public var lastStatus: SlotStatus?
-        /// Why it was not shown then; `nil` when it was.
+        /// The reason why it was not shown; `nil` if it was.
         public var lastErrorCode: SlotCode?
 
         enum CodingKeys: String, CodingKey {
@@ -79,27 +77,27 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init(timezone: String) { self.timezone = timezone }
     }
 
-    /// The outbox.
+    /// The status of the outbox.
     public struct Outbox: Sendable, Codable, Hashable {
-        /// Rows that wait to be delivered.
+        /// Rows that wait for delivery.
         public var pending = 0
         /// Rows that are being delivered.
         public var claimed = 0
         /// Delivered rows that are not yet acknowledged.
         public var delivered = 0
-        /// Rows that were given up.
+        /// Rows that a sink rejected for good.
         public var dead = 0
-        /// The most rows that may be pending or claimed.
+        /// The limit for pending and claimed rows.
         public var capacity = 0
         /// Whether polling pauses because the outbox is nearly full.
         public var backpressure = false
-        /// When the oldest pending or claimed row was stored; `nil` if there is none.
+        /// Time at which the oldest pending or claimed row was stored; `nil` if there is none.
         public var oldestPending: String?
-        /// Since when the oldest row has been due that could be delivered now; `nil` if there is none.
+        /// Time since which the oldest deliverable row has been due; `nil` if there is none.
         public var oldestDue: String?
-        /// Rows the books cannot account for; must be 0.
+        /// Rows that the counters cannot account for; must be 0.
         public var ledgerImbalance = 0
-        /// Sink name to `closed`, `half_open`, `open` or `disabled`.
+        /// The state by sink name: `closed`, `half_open`, `open` or `disabled`.
         public var sinks: [String: String] = [:]
 
         enum CodingKeys: String, CodingKey {
@@ -115,11 +113,11 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// The clock, measured against the server's.
     public struct Clock: Sendable, Codable, Hashable {
-        /// Positive: the server is ahead. `nil` before the first sample.
+        /// The server's time minus the local time; `nil` before the first sample.
         public var skewSeconds: Double?
-        /// How far the skew may be off, either way; `nil` before the first sample.
+        /// Uncertainty of the skew in either direction; `nil` before the first sample.
         public var uncertaintySeconds: Double?
-        /// When the server's clock was last read; `nil` before the first sample.
+        /// Time of the last measurement; `nil` before the first sample.
         public var lastSync: String?
 
         enum CodingKeys: String, CodingKey {
@@ -131,13 +129,13 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init() {}
     }
 
-    /// The way to the server.
+    /// The connection to the server.
     public struct Server: Sendable, Codable, Hashable {
-        /// `nil` until the first answer, when it is to be found out.
+        /// The server's dialect; `nil` until the first answer if it is detected.
         public var dialect: Dialect?
         /// `closed` (working), `half_open` or `open`.
         public var circuit = "closed"
-        /// No request before this time; `nil` when nothing holds requests back.
+        /// The time before which no request is sent; `nil` if there is no wait.
         public var throttledUntil: String?
 
         enum CodingKeys: String, CodingKey {
@@ -150,19 +148,19 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// `degraded` when there are ``reasons``.
     public var status = Health.healthy
-    /// Why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
+    /// The reasons why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
     public var reasons: [String] = []
     /// The agent's ``AgentVersion/current``.
     public var version: String
-    /// When the agent was made.
+    /// Start time of the agent.
     public var startedAt: String
-    /// When this was written.
+    /// Time of this status.
     public var now: String
     /// The active identity's pseudonym, `did:hash:…`; `nil` when signed out.
     public var identity: String?
-    /// By the poll's name. Empty while the database cannot be read.
+    /// The polls by name. Empty while the database cannot be read.
     public var polls: [String: Poll] = [:]
-    /// By the digest's name; those of the configuration. Empty while the database cannot be read.
+    /// The configured digests by name. Empty while the database cannot be read.
     public var digests: [String: Digest] = [:]
     /// Zeros while the database cannot be read.
     public var outbox = Outbox()

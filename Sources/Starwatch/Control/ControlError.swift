@@ -1,4 +1,4 @@
-/// Why an agent did not do what a caller asked. The message is one sentence that says what to do.
+/// The failure of a control request. The message is one sentence that says what to do.
 package struct ControlError: Error, Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         /// The poll, row, sink, notification or identity does not exist.

@@ -1,8 +1,8 @@
-/// How a digest's content was fetched, by hand.
+/// The result of fetching a digest's content by command.
 package struct DigestFetchReport: Sendable, Codable, Hashable {
     package var digest: String
     package var outcome: DigestPrefetchOutcome
-    /// Since when the content that there is now is known to hold; `nil`: there is none.
+    /// Time at which the stored content was last confirmed; `nil` if there is none.
     package var contentAt: String?
 
     enum CodingKeys: String, CodingKey {
@@ -10,20 +10,20 @@ package struct DigestFetchReport: Sendable, Codable, Hashable {
         case contentAt = "content_at"
     }
 
-    /// Whether there is content that the source gave or confirmed just now.
+    /// Whether the source has just provided or confirmed the content.
     package var isFresh: Bool { outcome == .fetched || outcome == .notModified }
 }
 
-/// What was shown of a digest, by hand.
+/// The result of showing a digest by command.
 package struct DigestShowReport: Sendable, Codable, Hashable {
     package var digest: String
-    /// `ntf_…`: as `starwatch notifications show` takes it.
+    /// The notification's id, `ntf_…`.
     package var notificationID: String
     /// `cached` or `fallback`.
     package var text: String
-    /// Since when the content that is shown is known to hold; `nil` for the fixed text.
+    /// Time at which the shown content was last confirmed; `nil` for the fallback.
     package var contentAt: String?
-    /// As of notifications; `open` while a sink does not have it yet.
+    /// The notification's state; `open` until every sink has it.
     package var state: String
 
     enum CodingKeys: String, CodingKey {

@@ -1,15 +1,15 @@
 import StarwatchCore
 import StarwatchStore
 
-/// A digest for its operator: what it will do next, and how it fared.
+/// A digest's past and future occurrences, for its operator.
 package struct DigestReport: Sendable, Codable, Hashable {
-    /// One time that it comes.
+    /// An occurrence of the digest.
     package struct Occurrence: Sendable, Codable, Hashable {
         package var slot: String
         package var fireAt: String
-        /// `planned` until it is stored, then as the label of `starwatch_digest_deliveries_total`.
+        /// `planned` until it is stored, then a value of the label in `starwatch_digest_deliveries_total`.
         package var status: String
-        /// `fresh`, `cached` or `fallback`; `nil`: nothing is armed.
+        /// `fresh`, `cached` or `fallback`; `nil` if it is not armed.
         package var text: String?
         /// `none`, `started`, `succeeded` or `failed`.
         package var fetch: String
@@ -26,9 +26,9 @@ package struct DigestReport: Sendable, Codable, Hashable {
     package var name: String
     package var timezone: String
     package var mode: String
-    /// Since when its content is known to hold; `nil`: there is none.
+    /// Time at which its content was last confirmed; `nil` if there is none.
     package var contentAt: String?
-    /// What has ended since the day before, and what comes in the next one, in order.
+    /// The occurrences of the last and the next day, in order.
     package var occurrences: [Occurrence]
 
     enum CodingKeys: String, CodingKey {
@@ -77,7 +77,7 @@ package struct DigestReport: Sendable, Codable, Hashable {
 }
 
 extension DigestText {
-    /// As reports name it.
+    /// The word in reports.
     var word: String {
         switch self {
         case .fresh: "fresh"

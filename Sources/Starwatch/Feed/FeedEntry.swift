@@ -1,9 +1,9 @@
 package import StarwatchCore
 import StarwatchStore
 
-/// A notification that the feed keeps. Given only over the control socket, because it names projects.
+/// A notification that the feed keeps. Served only by the control API, because it names projects.
 package struct FeedEntry: Sendable, Codable, Hashable {
-    /// Greater than that of every notification before it.
+    /// The sequence, which rises with every notification.
     package var sequence: Int64
     package var storedAt: String
     package var notification: NotificationMessage
@@ -21,12 +21,12 @@ package struct FeedEntry: Sendable, Codable, Hashable {
     }
 }
 
-/// Which notifications to list, the newest first.
+/// A page of kept notifications, newest first.
 package struct FeedQuery: Sendable, Hashable {
-    /// The most that one list holds.
+    /// The maximum number of notifications in a list.
     package static let listLimit = 1000
 
-    /// Smaller sequences only: the last one of the page before.
+    /// Only smaller sequences: the last one of the previous page.
     package var before: Int64?
     /// From 1 to ``listLimit``.
     package var limit = 100

@@ -1,20 +1,20 @@
 import StarwatchStore
 import Synchronization
 
-/// Follows the feed from one place on. One task reads; anybody may wake or end it.
+/// A reader that follows the feed. One task reads; any task can wake or end it.
 package final class FeedReader: Sendable {
-    /// What there is to tell.
+    /// The result of a read.
     package enum Step: Sendable, Hashable {
         case notifications([FeedEvent])
-        /// Rows after `after` and before `before` are not kept any more.
+        /// Notifications between `after` and `before` are no longer kept.
         case gap(after: Int64, before: Int64)
-        /// Nothing came for a while.
+        /// No notification arrived within the interval.
         case heartbeat
-        /// The agent stops, or the database cannot be read: come again later.
+        /// The agent stops, or the database cannot be read.
         case over
     }
 
-    /// The most rows of one step: all that is in memory for a reader, however slow.
+    /// The maximum number of notifications in a step, which bounds the memory of a slow reader.
     package static let batch = 20
 
     private let heartbeat: Duration
@@ -40,20 +40,20 @@ package final class FeedReader: Sendable {
         self.onEnd = onEnd
     }
 
-    /// The sequence of the last row told.
+    /// The sequence of the last notification that was read.
     package var position: Int64 { last.withLock { $0 } }
 
-    /// Waits for news.
+    /// Waits for the next step.
     package func next() async -> Step {
         if let step = await look() { return step }
         await signal.wait(for: heartbeat, on: time)
         return await look() ?? .heartbeat
     }
 
-    /// Says that there may be something new.
+    /// Wakes the reader to look for new notifications.
     func wake() { signal.raise() }
 
-    /// Makes ``next()`` return ``Step/over``, now and for ever.
+    /// Ends the reader: from now on ``next()`` returns ``Step/over``.
     package func end() {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         onEnd(self)

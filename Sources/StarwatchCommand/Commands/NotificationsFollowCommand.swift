@@ -6,15 +6,15 @@ import StarwatchCore
 struct NotificationsFollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "follow",
-        abstract: "Print notifications as they come, until interrupted.",
+        abstract: "Print notifications as they arrive, until interrupted.",
         discussion: """
-            Needs a running agent with a sink of kind feed. Each is a line: when it was made, its title and its body; \
-            with --json, as sinks get it. An agent that restarts within 30 s is followed on, and what came meanwhile \
-            is printed.
+            Needs a running agent with a sink of kind feed. Prints one line for each notification: its time, title and \
+            body; with --json, the text that sinks receive. If the agent restarts within 30 s, the command continues \
+            and prints what arrived meanwhile.
             """
     )
 
-    @Option(help: "Begin after this sequence; 0 prints all that are kept. Else only what comes from now on.")
+    @Option(help: "Start after this sequence; 0 prints all kept notifications. By default only new ones.")
     var after: Int64?
 
     @OptionGroup var arguments: AgentArguments
@@ -38,10 +38,10 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
         }
     }
 
-    /// `nil` for what is not to be printed.
+    /// The line for an event; `nil` if nothing is to be printed.
     static func line(_ event: FeedEvent, json: Bool) -> String? {
         if event.name == "gap" {
-            // On standard output only what came.
+            // Standard output is for notifications only.
             FileHandle.standardError.write(Data("starwatch: Some notifications are not kept any more.\n".utf8))
         }
         guard event.name == "notification" else { return nil }

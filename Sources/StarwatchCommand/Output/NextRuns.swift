@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// When a poll runs next.
+/// The next runs of a poll or a digest.
 struct NextRuns: Sendable, Encodable {
     struct Run: Sendable, Encodable {
         /// RFC 3339 with the zone's offset.

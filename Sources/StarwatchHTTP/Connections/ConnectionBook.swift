@@ -1,15 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of a server, and which of them can be closed to make room.
+/// The open connections of a server. If there are too many, the quietest one is closed.
 ///
-/// Not accepting more would be simpler, but then whoever opens enough of them and says nothing keeps a scrape and a
-/// health check out.
+/// Refusing new connections would be simpler, but then a client with many silent connections would lock out scrapes
+/// and health checks.
 final class ConnectionBook: Sendable {
-    /// A connection's place. Its own event loop writes, any other reads.
+    /// The place of a connection. Only the connection's own event loop writes it.
     final class Place: Sendable {
         fileprivate let channel: any Channel
-        /// In nanoseconds; `max` while an answer is being made.
+        /// The start of the silence in nanoseconds; `max` while the server works on an answer.
         private let nanoseconds: Atomic<UInt64>
 
         fileprivate init(_ channel: any Channel, quietSince: NIODeadline) {
@@ -19,7 +19,7 @@ final class ConnectionBook: Sendable {
 
         fileprivate var quietSince: UInt64 { nanoseconds.load(ordering: .relaxed) }
 
-        /// - Parameter time: `nil` while an answer is being made.
+        /// - Parameter time: The start of the silence; `nil` while the server works on an answer.
         func note(quietSince time: NIODeadline?) {
             nanoseconds.store(time?.uptimeNanoseconds ?? .max, ordering: .relaxed)
         }
@@ -32,9 +32,9 @@ final class ConnectionBook: Sendable {
 
     var count: Int { places.withLock(\.count) }
 
-    /// Takes a new connection in, and closes the one that has been quiet for longest if there are too many.
+    /// Adds a connection, and closes the quietest one if there are too many.
     ///
-    /// - Returns: `nil` if all others are being answered; the new one then has to go.
+    /// - Returns: `nil` if the server works on answers for all others; the new connection must then be closed.
     func open(_ channel: any Channel, at now: NIODeadline) -> Place? {
         let place = Place(channel, quietSince: now)
         let (isOpen, victim) = places.withLock { places -> (Bool, Place?) in

@@ -1,14 +1,14 @@
 import NIOCore
 
-/// Closes a connection whose client keeps the server waiting. Stands before everything that reads the bytes.
+/// A handler that closes a connection whose client is too slow. It is the first handler of the pipeline.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = NIOAny
     typealias OutboundIn = NIOAny
 
-    /// What a responder tells the guard when it has all of a request.
+    /// The event of a responder that has a whole request.
     struct RequestIsComplete: Sendable {}
 
-    /// What a responder tells the guard of an answer without an end of its own.
+    /// The event of a responder whose answer is an endless stream.
     struct AnswerIsStream: Sendable {}
 
     private let limits: ConnectionLimits
@@ -63,7 +63,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         promise?.succeed()
     }
 
-    /// Whoever ends his side may still want the rest of an answer, but not of one that never ends.
+    /// A client that closes its side can still read the rest of an answer, but an endless stream must end.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if isStream, event as? ChannelEvent == .inputClosed { return context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
@@ -76,7 +76,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         place?.note(quietSince: state.quietSince)
     }
 
-    /// Looks again at the deadline, or before any that may be set meanwhile: so no request has to set a timer.
+    /// Checks the deadline again in time for any that is set meanwhile, so that requests need no timers.
     private func watch(_ context: ChannelHandlerContext) {
         guard let state else { return }
         let soon = context.eventLoop.now + TimeAmount(limits.shortest)

@@ -1,23 +1,23 @@
 import NIOCore
 
-/// Whom a connection waits for, and since when.
+/// The phase of a connection, with its start.
 struct ConnectionState {
     enum Phase {
-        /// For a request to begin.
+        /// Waiting for a request.
         case idle
-        /// For the rest of a request.
+        /// Waiting for the rest of a request.
         case receiving
-        /// For us.
+        /// The server works on an answer.
         case answering
-        /// For the client to take the answer.
+        /// Waiting for the client to take the answer.
         case sending
     }
 
     private(set) var phase = Phase.idle
     private(set) var since: NIODeadline
-    /// Pieces of answers that the system has not taken yet.
+    /// The number of written pieces that the system has not taken yet.
     private var unsent = 0
-    /// Whether an answer is being made, perhaps while the client has not taken the one before.
+    /// Whether the server works on an answer, possibly before the client has taken the previous one.
     private var isAnswering = false
 
     init(at now: NIODeadline) { since = now }
@@ -26,7 +26,7 @@ struct ConnectionState {
         if phase == .idle { enter(.receiving, at: now) }
     }
 
-    /// A client that sends several requests at once still has to take the answers: until then it is waited for.
+    /// A client that pipelines requests must take the previous answers first.
     mutating func requestIsComplete(at now: NIODeadline) {
         isAnswering = true
         if unsent == 0 { enter(.answering, at: now) }
@@ -43,10 +43,10 @@ struct ConnectionState {
         enter(unsent > 0 ? .sending : isAnswering ? .answering : .idle, at: now)
     }
 
-    /// Since when the client is who is waited for; `nil` while it is us.
+    /// The start of the wait for the client; `nil` while the server is at work.
     var quietSince: NIODeadline? { phase == .answering ? nil : since }
 
-    /// When the client has kept us waiting for too long; `nil` while it is us.
+    /// The deadline for the client; `nil` while the server is at work.
     func deadline(_ limits: ConnectionLimits) -> NIODeadline? {
         switch phase {
         case .idle: since + TimeAmount(limits.idle)

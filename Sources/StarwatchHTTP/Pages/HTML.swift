@@ -1,4 +1,4 @@
-/// A piece of HTML. Text gets in only by interpolation, and interpolation escapes.
+/// A piece of HTML. Text enters only by interpolation, which escapes it.
 ///
 /// ```swift
 /// let cell: HTML = "<td title=\"\(name)\">\(name)</td>"
@@ -17,7 +17,7 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
             text.reserveCapacity(literalCapacity + interpolationCount * 16)
         }
 
-        /// Called by the compiler with what is written between the interpolations.
+        /// Called by the compiler with the text between the interpolations.
         mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
 
         mutating func appendInterpolation(_ value: String) {

@@ -1,6 +1,6 @@
 import Starwatch
 
-/// What stands after the `?` of a request: each name once, and none that the route does not know.
+/// The query parameters of a request. Unknown and repeated names are rejected.
 struct Parameters: Sendable {
     private let values: [String: String]
 
@@ -16,14 +16,14 @@ struct Parameters: Sendable {
 
     subscript(_ name: String) -> String? { values[name] }
 
-    /// A whole number; `nil` where the parameter was left out.
+    /// A whole number; `nil` if the parameter is absent.
     func number(_ name: String) throws(ControlError) -> Int64? {
         guard let text = values[name] else { return nil }
         guard let value = Self.number(text) else { throw ControlError(.invalid, "\(name) must be a whole number.") }
         return value
     }
 
-    /// `nil` where `text` is not a number as everybody writes it: without a plus, and without a zero before it.
+    /// The number that `text` writes in its usual form, without a plus and leading zeros; `nil` for anything else.
     static func number(_ text: String) -> Int64? {
         Int64(text).flatMap { String($0) == text ? $0 : nil }
     }

@@ -3,18 +3,17 @@ import Glibc
 import Starwatch
 import Synchronization
 
-/// The place of the control socket in the file system.
+/// The control socket's file.
 ///
-/// The socket is bound inside a fresh directory of mode 0700, made 0600 there, and then renamed to its path. So
-/// nobody else can connect at any moment: between `bind` and `chmod` the path would be open to others, and `umask`
-/// belongs to the whole process, whose other threads create files meanwhile. The rename also replaces the socket of
-/// a dead agent at once.
+/// The socket is bound in a new directory of mode 0700, gets mode 0600 there, and is then renamed to its path. Other
+/// users can connect at no moment: between `bind` and `chmod` the path would be open to them, and `umask` would affect
+/// other threads. The rename also replaces the socket of a dead agent atomically.
 ///
-/// A lock on the directory, from the look for a live agent until the rename, keeps two agents that start together
-/// from each taking the other's socket for a dead one.
+/// A lock on the directory is held from the check for a live agent until the rename. Without it, two agents that start
+/// together could each take the other's socket for a dead one.
 package final class ControlSocket: Sendable {
     let path: String
-    /// Where to bind.
+    /// The path to bind.
     let stagingPath: String
     private let stagingDirectory: String
     private let directory: Int32
@@ -29,9 +28,9 @@ package final class ControlSocket: Sendable {
 
     deinit { close(directory) }
 
-    /// What is wrong with a path for a control socket; `nil` when it fits.
+    /// The problem of a path for a control socket; `nil` if it is valid.
     ///
-    /// The system takes 107 bytes, also of the place where the socket is first bound, 12 bytes below its directory.
+    /// The system's limit of 107 bytes also applies to the staging path, which is 12 bytes longer than the directory.
     package static func problem(ofPath path: String) -> String? {
         let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         let staging = template(in: parent(of: path)).utf8.count + 2
@@ -40,15 +39,15 @@ package final class ControlSocket: Sendable {
             + "choose a shorter one"
     }
 
-    /// The staging directory's name, for `mkdtemp`.
+    /// The template of the staging directory's name, for `mkdtemp`.
     private static func template(in parent: String) -> String {
         parent + (parent.hasSuffix("/") ? "" : "/") + ".swXXXXXX"
     }
 
-    /// Makes sure that no agent lives at `path`, and a directory to bind in.
+    /// Checks that no agent listens at `path`, and creates a directory to bind in.
     ///
     /// - Throws: ``HTTPServerError/agentRunning(path:)`` or ``HTTPServerError/badSocket(path:detail:)``;
-    ///   `CancellationError` while another agent starts beside it.
+    ///   `CancellationError` if cancelled while another agent starts.
     static func claim(_ path: String) async throws -> ControlSocket {
         if let problem = Self.problem(ofPath: path) {
             throw HTTPServerError.badSocket(path: path, detail: "its path \(problem)")
@@ -86,7 +85,7 @@ package final class ControlSocket: Sendable {
         return ControlSocket(path: path, stagingDirectory: staging, directory: directory)
     }
 
-    /// Moves the bound socket to its path, in place of a dead one.
+    /// Moves the bound socket to its path, and replaces a dead one.
     func publish() throws(HTTPServerError) {
         guard chmod(stagingPath, S_IRUSR | S_IWUSR) == 0, rename(stagingPath, path) == 0 else {
             throw .badSocket(path: path, detail: ErrnoText.of(errno))
@@ -96,17 +95,17 @@ package final class ControlSocket: Sendable {
         flock(directory, LOCK_UN)
     }
 
-    /// Removes what is ours, once it is closed. A socket that somebody listens on is another agent's.
+    /// Removes our files after the socket is closed. A socket that still accepts connections belongs to another agent.
     func release() {
         unlink(stagingPath)
         rmdir(stagingDirectory)
-        // Whoever holds the lock is starting, and will find our socket dead and replace it.
+        // The owner of the lock is a starting agent, which will replace our dead socket.
         guard isPublished.withLock({ $0 }), flock(directory, LOCK_EX | LOCK_NB) == 0 else { return }
         if Self.connectError(to: path) == ECONNREFUSED { unlink(path) }
         flock(directory, LOCK_UN)
     }
 
-    /// Whether nobody else can put a socket of his own in place of ours. In a directory like `/tmp` only owners can.
+    /// Returns whether other users cannot replace our socket. In a directory like `/tmp` only owners can.
     private static func isKept(_ directory: String) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: directory + "/.")
         guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value else { return false }
@@ -114,7 +113,7 @@ package final class ControlSocket: Sendable {
     }
 
     private static func checkNobodyListens(at path: String) throws(HTTPServerError) {
-        // In place of `lstat`, whose structure NIO's C module claims for itself.
+        // Not `lstat`, because NIO's C module has a structure of the same name.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
         guard attributes[.type] as? FileAttributeType == .typeSocket else {
             throw .badSocket(path: path, detail: "something else is there; remove it, or choose another control.socket")
@@ -126,7 +125,7 @@ package final class ControlSocket: Sendable {
         }
     }
 
-    /// 0, or the `errno` of a try to connect that does not wait. EAGAIN: somebody listens, with a full queue.
+    /// Connects without waiting, and returns 0 or `errno`. EAGAIN means that a listener's queue is full.
     private static func connectError(to path: String) -> Int32 {
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return errno }

@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Runs tasks on an event loop's own thread: a request is then read, answered and written without changing threads,
-/// which took more than half of the time of a small answer.
+/// An executor on an event loop's own thread. A request is read, answered and written without a change of threads, which
+/// took more than half of the time of a small answer.
 ///
-/// Whatever such a task calls that has no executor of its own runs there too, so nothing long may be.
+/// Calls without an executor of their own run on the same thread, so none of them may take long.
 final class EventLoopExecutor: TaskExecutor {
     let eventLoop: any EventLoop
 

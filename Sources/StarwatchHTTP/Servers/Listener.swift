@@ -8,21 +8,21 @@ import ServiceLifecycle
 import Starwatch
 import StarwatchCore
 
-/// Runs Hummingbird on one address until graceful shutdown, and says where it listens.
+/// Runs Hummingbird on one address until graceful shutdown, and announces the address.
 struct Listener: Sendable {
     var responder: RouteResponder
-    /// How long requests under way may take once shutdown has begun; then their connections are closed.
+    /// The time limit for requests in progress at shutdown. Then their connections are closed.
     var shutdownGrace: Duration
     var limits: ConnectionLimits
     var logger: Logger
-    /// The address listened on, once there is one.
+    /// The address, once the server listens.
     let address = Announcement<String>()
 
     /// Returns after graceful shutdown, or when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - named: The address, as messages name it.
-    ///   - group: Where connections are served.
+    ///   - named: The address in messages.
+    ///   - group: The event loops that serve connections.
     ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
     /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
     func run(
@@ -33,7 +33,7 @@ struct Listener: Sendable {
     ) async throws {
         defer { address.giveUp() }
         let bound = Announcement<SocketAddress?>()
-        // The agent logs its own start; what Hummingbird says at info would say it twice.
+        // At info Hummingbird would log the start, which the agent logs itself.
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
         let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
@@ -55,7 +55,7 @@ struct Listener: Sendable {
                     do {
                         address.announce(try whenBound(socket))
                     } catch {
-                        // Told to stop at once: the socket is closed already, and its file gone with it.
+                        // After an early stop the socket is already closed and its file is gone.
                         if Task.isShuttingDownGracefully { return }
                         throw error
                     }
@@ -74,9 +74,9 @@ struct Listener: Sendable {
 }
 
 extension ListenAddress {
-    /// Listens here for a moment, to see whether that can be done now.
+    /// Listens for a moment, to check that the address can be used.
     ///
-    /// - Throws: ``HTTPServerError`` if not.
+    /// - Throws: ``HTTPServerError`` if it cannot.
     func tryOut() async throws {
         do {
             let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -89,7 +89,7 @@ extension ListenAddress {
 }
 
 extension HTTPServerError {
-    /// Why `address` could not be listened on; `nil` for an error that says nothing of that.
+    /// The reason why `address` is refused; `nil` for an unrelated error.
     fileprivate init?(_ error: any Error, of address: String) {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE: self = .addressInUse(address)
