@@ -1,30 +1,31 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Versions are exact because Package.resolved is not committed.
+// Versions are ranges, so that a host application resolves them beside its own. Package.resolved is not committed:
+// the tests ran with the versions listed under "Tested versions" in README.md.
 let package = Package(
     name: "starwatch",
     products: [
         .executable(name: "starwatch", targets: ["StarwatchCommand"]),
         .executable(name: "mock-endorser", targets: ["MockEndorserCommand"]),
-        .executable(name: "starwatch-simulation", targets: ["StarwatchSimulationCommand"]),
         .library(name: "Starwatch", targets: ["Starwatch"]),
+        .library(name: "StarwatchPolling", targets: ["StarwatchPolling"]),
         .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
         .library(name: "StarwatchHTTP", targets: ["StarwatchHTTP"]),
         .library(name: "StarwatchTelemetry", targets: ["StarwatchTelemetry"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
         // Layer 0: C APIs.
@@ -55,11 +56,20 @@ let package = Package(
             dependencies: ["StarwatchCore", .product(name: "GRDB", package: "GRDB.swift")]
         ),
 
-        // Layer 3: all that runs.
+        // Layer 3: the one road to a server, and the typed polls of hosts.
+        .target(
+            name: "StarwatchPolling",
+            dependencies: [
+                "StarwatchCore", "StarwatchTransport", "StarwatchStore",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+
+        // Layer 4: all that runs.
         .target(
             name: "Starwatch",
             dependencies: [
-                "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
+                "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport", "StarwatchStore",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
@@ -70,11 +80,11 @@ let package = Package(
             ]
         ),
 
-        // Layer 4: the ways in.
+        // Layer 5: the ways in.
         .target(
             name: "StarwatchHTTP",
             dependencies: [
-                "CZlib", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+                "CZlib", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -85,7 +95,7 @@ let package = Package(
             resources: [.embedInCode("Routes/openapi.json")]
         ),
 
-        // Layer 5: commands.
+        // Layer 6: commands.
         .executableTarget(
             name: "StarwatchCommand",
             dependencies: [
@@ -93,37 +103,6 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Yams", package: "Yams"),
-            ]
-        ),
-
-        // A program that links the library: what hosts copy.
-        .executableTarget(
-            name: "ReleaseWatcher",
-            dependencies: [
-                "Starwatch", "StarwatchCore", "StarwatchHTTP",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            path: "Examples/ReleaseWatcher"
-        ),
-
-        // Beside the commands: the whole agent in a world of memory.
-        .target(
-            name: "StarwatchSimulation",
-            dependencies: [
-                "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport",
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
-            ]
-        ),
-        .executableTarget(
-            name: "StarwatchSimulationCommand",
-            dependencies: [
-                "StarwatchSimulation",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
 
@@ -172,8 +151,8 @@ let package = Package(
         .testTarget(
             name: "StarwatchTests",
             dependencies: [
-                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchStore", "StarwatchTelemetry",
-                "StarwatchTransport",
+                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchStore",
+                "StarwatchTelemetry", "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
@@ -196,18 +175,12 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
-            ]
-        ),
-        .testTarget(
-            name: "StarwatchSimulationTests",
-            dependencies: [
-                "StarwatchCore", "StarwatchSimulation", "StarwatchTransport",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
         .testTarget(
             name: "StarwatchCommandTests",
-            dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP"]
+            dependencies: ["Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP", "StarwatchPolling"]
         ),
         .testTarget(
             name: "MockEndorserTests",

@@ -6,7 +6,7 @@ let package = Package(
     name: "benchmarks",
     dependencies: [
         .package(name: "starwatch", path: ".."),
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         .executableTarget(

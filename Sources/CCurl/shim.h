@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, and Swift imports no variadic functions:
-// one function for each type of argument. CURLMsg holds a union, so it is taken apart here as well.
+// curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, and Swift does not import variadic functions:
+// each type of argument has a function here. CURLMsg contains a union, so it is unpacked here as well.
 
 typedef size_t (*starwatch_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*starwatch_lookup_callback)(void *state, void *reserved, void *context);
@@ -24,7 +24,7 @@ static inline CURLcode starwatch_set_offset(CURL *easy, CURLoption option, curl_
     return curl_easy_setopt(easy, option, value);
 }
 
-/// libcurl copies the string. NULL takes the option back.
+/// libcurl copies the string. NULL resets the option.
 static inline CURLcode starwatch_set_string(CURL *easy, CURLoption option, const char *value) {
     return curl_easy_setopt(easy, option, value);
 }
@@ -57,7 +57,7 @@ static inline CURLMcode starwatch_multi_set_long(CURLM *multi, CURLMoption optio
     return curl_multi_setopt(multi, option, value);
 }
 
-/// What a transfer was like. Times are microseconds since it began; 0 where it did not get that far.
+/// The measurements of a transfer. Times are microseconds since its start, or 0 for a phase it did not reach.
 struct starwatch_transfer_info {
     long status;
     long new_connections;
@@ -92,14 +92,14 @@ static inline struct starwatch_transfer_info starwatch_get_info(CURL *easy) {
     return info;
 }
 
-/// The pointer that was set with CURLOPT_PRIVATE.
+/// The pointer set with CURLOPT_PRIVATE.
 static inline void *starwatch_get_private(CURL *easy) {
     void *value = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
     return value;
 }
 
-/// The next transfer that has ended, with how; NULL when there is none.
+/// The next completed transfer, with its result code in `*result`; NULL when there is none.
 static inline CURL *starwatch_next_done(CURLM *multi, CURLcode *result) {
     int left = 0;
     CURLMsg *message;
@@ -111,12 +111,12 @@ static inline CURL *starwatch_next_done(CURLM *multi, CURLcode *result) {
     return NULL;
 }
 
-/// The calling thread's number, as /proc has it.
+/// The calling thread's number in /proc.
 static inline int starwatch_thread_id(void) {
     return (int)syscall(SYS_gettid);
 }
 
-/// Names the calling thread, for top and gdb. Here because prctl is variadic too.
+/// Names the calling thread, for top and gdb. A shim, because prctl is variadic too.
 static inline void starwatch_name_thread(const char *name) {
     prctl(PR_SET_NAME, name);
 }

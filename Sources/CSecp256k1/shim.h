@@ -4,14 +4,14 @@
 #include <secp256k1.h>
 #include <secp256k1_recovery.h>
 
-// The context flags are macros of shifted expressions, which Swift does not import.
+// Swift does not import the context flags, which are macros with shift expressions.
 
-/// A context that signs and verifies. Once made it is only read, so any number of threads may share it.
+/// Creates a context that signs and verifies. It is immutable afterwards, so threads may share it.
 static inline secp256k1_context *starwatch_secp256k1_context(void) {
     return secp256k1_context_create(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY);
 }
 
-/// Writes `key` as 65 bytes: 4, x, y.
+/// Writes `key` as 65 bytes: the byte 4, x and y.
 static inline void starwatch_secp256k1_uncompressed(
     const secp256k1_context *context, const secp256k1_pubkey *key, unsigned char *output65) {
     size_t length = 65;

@@ -4,28 +4,27 @@
 #include <string.h>
 #include <zlib.h>
 
-// deflateInit2 and inflateInit2 are macros that Swift does not import; these are the calls behind them.
-// `windowBits` 15 + 16 asks for the gzip wrapper, in place of zlib's.
+// Swift does not import the macros deflateInit2 and inflateInit2. `windowBits` 15 + 16 selects the gzip format.
 
-/// Prepares `stream` to write gzip. `level` is 0 to 9, or -1 for zlib's default. Z_OK, or an error of zlib's.
+/// Prepares `stream` to write gzip. `level` is 0 to 9, or -1 for zlib's default. Returns Z_OK or a zlib error.
 static inline int starwatch_deflate_init_gzip(z_stream *stream, int level) {
     memset(stream, 0, sizeof(*stream));
     return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
 }
 
-/// Prepares `stream` to read gzip. Z_OK, or an error of zlib's.
+/// Prepares `stream` to read gzip. Returns Z_OK or a zlib error.
 static inline int starwatch_inflate_init_gzip(z_stream *stream) {
     memset(stream, 0, sizeof(*stream));
     return inflateInit2(stream, 15 + 16);
 }
 
-/// The most bytes that gzip makes of `length` bytes, header and trailer included.
+/// The upper bound of the gzip size of `length` bytes, including header and trailer.
 static inline size_t starwatch_gzip_bound(size_t length) {
     return compressBound((uLong)length) + 32;
 }
 
-/// Writes `source` as one gzip member with a stream that starwatch_deflate_init_gzip prepared, and leaves the stream
-/// ready for the next. Returns Z_OK and sets `*written`, or an error of zlib's (Z_BUF_ERROR: no room).
+/// Writes `source` as one gzip member and resets the stream for the next one. starwatch_deflate_init_gzip must have
+/// prepared the stream. Returns Z_OK and sets `*written`, or Z_BUF_ERROR when `target` is too small.
 static inline int starwatch_gzip(
     z_stream *stream, const unsigned char *source, size_t length, unsigned char *target, size_t capacity,
     size_t *written) {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A duration as the command line takes it: a number with `ms`, `s`, `m` or `h`, perhaps with a minus sign.
+/// A duration on the command line: a number with `ms`, `s`, `m` or `h`, optionally with a minus sign.
 struct DurationArgument: ExpressibleByArgument {
     let value: Duration
 

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Waits for SIGTERM or SIGINT, which from its making on no longer end the process.
+/// Waits for SIGTERM or SIGINT. After its creation these signals no longer end the process.
 struct StopSignals {
     private let sources: [any DispatchSourceSignal]
     private let stream: AsyncStream<Void>
@@ -18,7 +18,7 @@ struct StopSignals {
         }
     }
 
-    /// Returns when the first of the signals has come.
+    /// Returns when the first signal arrives.
     func first() async {
         for await _ in stream { break }
         for source in sources { source.cancel() }

@@ -19,7 +19,6 @@ import Testing
         options.dialect = .endorser
         options.planCount = 120
         options.requestsPerMinute = nil
-        options.initialChanges = 0
         let mock = MockServer(options: options)
         try await mock.start()
         mock.publish(mock.plans.map { MockChange(planID: $0.id) })

@@ -14,21 +14,18 @@ import Testing
         "StarwatchTelemetry": ["CoreMetrics", "Logging"],
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
         "StarwatchStore": ["GRDB", "StarwatchCore"],
+        "StarwatchPolling": ["ServiceLifecycle", "StarwatchCore", "StarwatchStore", "StarwatchTransport"],
         "Starwatch": [
             "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore",
-            "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing", "UnixSignals",
+            "StarwatchPolling", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing",
+            "UnixSignals",
         ],
         // Serves reports, and never sees the store.
         "StarwatchHTTP": [
             "CZlib", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchTelemetry", "StarwatchTransport",
+            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
-        "StarwatchSimulation": [
-            "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
-            "StarwatchTelemetry", "StarwatchTransport",
-        ],
-        "StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],
         // Apart: a server that shared our types could not catch a field we misspell.
         "MockEndorser": [
             "CSecp256k1", "CZlib", "Crypto", "NIOConcurrencyHelpers", "NIOCore", "NIOFoundationCompat", "NIOHTTP1",
@@ -37,17 +34,39 @@ import Testing
         "MockEndorserCommand": ["ArgumentParser", "MockEndorser"],
     ]
 
+    /// The same for the targets of packages beside this one.
+    static let allowedBeside: [String: Set<String>] = [
+        "Simulation/Sources/StarwatchSimulation": [
+            "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
+            "StarwatchTelemetry", "StarwatchTransport",
+        ],
+        "Simulation/Sources/StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],
+        // A host application needs the library products alone.
+        "Examples/ReleaseWatcher/Sources/ReleaseWatcher": [
+            "CoreMetrics", "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "UnixSignals",
+        ],
+    ]
+
     /// Targets that may not have all of ``platform``.
     static let platformOf: [String: Set<String>] = ["StarwatchCore": ["FoundationEssentials"]]
 
     @Test(arguments: allowed.keys.sorted())
     func targetImportsOnlyWhatItsLayerAllows(target: String) throws {
         let permitted = Self.allowed[target]!.union(Self.platformOf[target] ?? Self.platform)
-        let files = try Self.swiftFiles(of: target)
+        try checkImports(below: Self.sources.appending(path: target), permitted)
+    }
+
+    @Test(arguments: allowedBeside.keys.sorted())
+    func targetBesideImportsOnlyWhatItMay(folder: String) throws {
+        try checkImports(below: Self.root.appending(path: folder), Self.allowedBeside[folder]!.union(Self.platform))
+    }
+
+    private func checkImports(below folder: URL, _ permitted: Set<String>) throws {
+        let files = Self.swiftFiles(below: folder)
         #expect(!files.isEmpty)
         for file in files {
             for module in try Self.imports(of: file) where !permitted.contains(module) {
-                Issue.record("\(target)/\(file.lastPathComponent) imports \(module)")
+                Issue.record("\(folder.lastPathComponent)/\(file.lastPathComponent) imports \(module)")
             }
         }
     }
@@ -58,8 +77,9 @@ import Testing
     }
 
     @Test func onlyTheSystemClockReadsAClock() throws {
-        for target in ["StarwatchCore", "StarwatchTransport", "Starwatch", "StarwatchHTTP"] {
-            for file in try Self.swiftFiles(of: target) where file.lastPathComponent != "SystemClock.swift" {
+        for target in ["StarwatchCore", "StarwatchTransport", "StarwatchPolling", "Starwatch", "StarwatchHTTP"] {
+            for file in Self.swiftFiles(below: Self.sources.appending(path: target))
+            where file.lastPathComponent != "SystemClock.swift" {
                 let text = try String(contentsOf: file, encoding: .utf8)
                 for call in ["clock_gettime", "Date()", "Date.now", "ContinuousClock.now", "ContinuousClock()"] {
                     #expect(!text.contains(call), "\(target)/\(file.lastPathComponent) reads a clock: \(call)")
@@ -68,12 +88,13 @@ import Testing
         }
     }
 
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources")
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
-    private static func swiftFiles(of target: String) throws -> [URL] {
-        let root = sources.appending(path: target)
-        let all = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+    static let sources = root.appending(path: "Sources")
+
+    static func swiftFiles(below folder: URL) -> [URL] {
+        let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         return (all?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
     }
 

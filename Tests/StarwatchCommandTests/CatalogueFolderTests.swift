@@ -33,11 +33,11 @@ import Testing
             "de.json", #"{"staleness.banner.title": "{oops}"}"#,
             "de.json: staleness.banner.title: there is no variable oops"
         ),
-        ("de.json", #"{"staleness.banner.title": "{"}"#, "de.json: staleness.banner.title: here must be a variable"),
+        ("de.json", #"{"staleness.banner.title": "{"}"#, "de.json: staleness.banner.title: expected a variable"),
         ("de.json", #"{"nonsense": "x"}"#, "de.json: there is no message nonsense"),
         ("de.json", "[", "de.json: must be a JSON object of texts"),
         ("x.json", "{}", "x.json must be named by a locale"), ("tlh.json", "{}", "plural rules of this language"),
-        ("de.txt", "{}", "holds no catalogue"),
+        ("de.txt", "{}", "contains no catalogue"),
     ])
     func aMistakeIsNamedWithItsFileAndItsKey(_ file: String, _ text: String, _ says: String) throws {
         let folder = try TemporaryFolder()

@@ -87,7 +87,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery:\n  project_names:\n    secret-plan: [x]",
             line: 3,
             "delivery.project_names",
-            "must be handles with a name each"
+            "must map each project handle to a name"
         ),
         BadInput("storage:\n  path: ''", line: 2, "storage.path", "must not be empty"),
         BadInput("auth:\n  argv: run me", line: 2, "auth.argv", "must be a list"),
@@ -112,7 +112,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("http:\n  listen: localhost", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: localhost:99999", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: ::1:9464", line: 2, "http.listen", "must be HOST:PORT"),
-        BadInput("control:\n  listen: 127.0.0.1:1", line: 2, "control.listen", "needs a token_file"),
+        BadInput("control:\n  listen: 127.0.0.1:1", line: 2, "control.listen", "needs token_file"),
         BadInput("control:\n  socket: /\(String(repeating: "x", count: 107))", line: 2, "control.socket", "107 bytes"),
         // The path fits, but not the place beside it where the socket is first bound.
         BadInput(
@@ -145,7 +145,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "polls:\n  offers_to_me:\n    every: 5s\n    timezone: UTC",
             line: 4,
             "polls.offers_to_me.timezone",
-            "means nothing beside every"
+            "has no effect with every"
         ),
         BadInput(
             "polls:\n  offers_to_me:\n    schedule: \"61 * * * *\"",
@@ -163,7 +163,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "polls:\n  offers_to_me:\n    plan_ids: [a]",
             line: 3,
             "polls.offers_to_me.plan_ids",
-            "only a poll of kind starred_projects"
+            "only for polls of kind starred_projects"
         ),
         BadInput(
             "polls:\n  starred_projects:\n    plan_ids: [a, a]",
@@ -175,7 +175,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "polls:\n" + (0...16).map { "  p\($0): {kind: offers_to_me}\n" }.joined(),
             line: 1,
             "polls",
-            "at most 16 polls; here are 17"
+            "at most 16 polls; found 17"
         ),
     ]
 
@@ -185,7 +185,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery:\n  sinks:\n    - {name: a, kind: log}\n    - {name: a, kind: stdout}",
             line: 4,
             "delivery.sinks[1].name",
-            "another sink of this name"
+            "the name of another sink"
         ),
         BadInput(
             "delivery:\n  sinks:\n    - {name: server, kind: log}",
@@ -197,7 +197,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery:\n  sinks:\n    - {name: a, kind: feed}\n    - {name: b, kind: feed}",
             line: 4,
             "delivery.sinks[1].kind",
-            "another sink of kind feed"
+            "only one feed is possible"
         ),
         BadInput(
             "delivery:\n  sinks:\n    - {name: a, kind: feed, keep: 0}",
@@ -229,7 +229,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery:\n  sinks:\n" + (0...16).map { "    - {name: s\($0), kind: log}\n" }.joined(),
             line: 2,
             "delivery.sinks",
-            "at most 16 sinks; here are 17"
+            "at most 16 sinks; found 17"
         ),
     ]
 
@@ -237,8 +237,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         "http://api.endorser.ch": "must start with https://; http:// is allowed to this machine only",
         "http://localhost.example.org": "must start with https://",
         "http://128.0.0.1": "must start with https://",
-        "https://me:word@example.org": "must not hold a user or password",
-        "http://127.0.0.1@example.org": "must not hold a user or password",
+        "https://me:word@example.org": "must not contain a user or password",
+        "http://127.0.0.1@example.org": "must not contain a user or password",
         "ftp://example.org": "starts with https://",
         "example.org": "must be a URL",
         "https://": "must be a URL",
@@ -250,9 +250,9 @@ struct BadInput: Sendable, CustomTestStringConvertible {
 
     static let syntax = [
         BadInput("server:\n\turl: x", line: 2, "", "indent with spaces, not tabs"),
-        BadInput("server: [", line: 2, "", "this is not YAML"),
+        BadInput("server: [", line: 2, "", "is not valid YAML"),
         BadInput("server: {}\n---\nlog: {}", line: 2, "", "another document"),
-        BadInput("server: *nothing", line: 1, "", "undefined alias"),
+        BadInput("server: *nothing", line: 1, "", "quote a value that starts with *"),
         BadInput("server:\n  timeout: 3s\n  url: x\n  timeout: 4s", line: 4, "timeout", "first on line 2"),
         BadInput("log: {}\nserver: {}\nlog: {}", line: 3, "log", "first on line 1"),
     ]

@@ -59,7 +59,7 @@ import Testing
         #expect(daily.fetch.timeout == .seconds(5) && daily.onEmpty == .skip)
         #expect(options.callbacks.heartbeat?.timeout == .seconds(8) && options.callbacks.ackDelivery?.timeout == nil)
         #expect(daily.onMissing == .fallback && daily.sinks == ["desk"])
-        var short = DigestOptions(name: PollName("short")!, fetch: FetchOptions(url: "https://example.org"))
+        var short = DigestOptions(name: DigestName("short")!, fetch: FetchOptions(url: "https://example.org"))
         short.times = [DayTime("00:00")!]
         #expect(options.digests[1] == short)
         #expect(options.digests[2].content == .poll(PollName("starred_projects")!) && daily.window == .seconds(600))
@@ -93,7 +93,7 @@ import Testing
             .replacing("\n#   ", with: "\n    ")
         let digest = try #require(try load(text).options.digests.first)
         var expected = DigestOptions(
-            name: PollName("daily")!,
+            name: DigestName("daily")!,
             fetch: FetchOptions(url: "https://example.org/daily.json")
         )
         expected.times = [DayTime("08:00")!, DayTime("17:30")!]
@@ -112,7 +112,7 @@ import Testing
         ("digests: {starred_projects: {}}", "digests.starred_projects", "the name of a poll"),
         (digest("tims: 3"), "digests.daily.tims", "did you mean \"times\"?"),
         (digest("window: 2h"), "digests.daily.window", "at most 1h"),
-        (digest("poll: starred_projects"), "digests.daily.poll", "stands beside fetch"),
+        (digest("poll: starred_projects"), "digests.daily.poll", "cannot be combined with fetch"),
         ("digests: {daily: {poll: starred_project}}", "digests.daily.poll", "did you mean \"starred_projects\"?"),
         (digest("timezone: Europe/Zurch"), "digests.daily.timezone", "Europe/Zurich"),
         (digest("lead: 14s"), "digests.daily.lead", "at least 15s"),
@@ -124,7 +124,7 @@ import Testing
         ("digests: {d: {fetch: {timeout: 13s}}}", "digests.d.fetch.timeout", "at most 12s"),
         ("digests: {d: {fetch: {timeout: 500ms}}}", "digests.d.fetch.timeout", "at least 1s"),
         ("callbacks: {heartbeat: {url: https://a.org, timeout: 9s}}", "callbacks.heartbeat.timeout", "at most 8s"),
-        (digest("sinks: [phne]"), "digests.daily.sinks", "names no sink"),
+        (digest("sinks: [phne]"), "digests.daily.sinks", "must name sinks of delivery.sinks"),
         (digest("sinks: []"), "digests.daily.sinks", "at least one sink"),
         ("digests: {d: {times: [], fetch: {url: https://a.org}}}", "digests.d.times", "1 to 24"),
         ("digests: {d: {times: [\"8:00\"], fetch: {url: https://a.org}}}", "digests.d.times", "such as \"08:00\""),
@@ -132,7 +132,7 @@ import Testing
         ("digests: {d: {fetch: {url: http://a.org}}}", "digests.d.fetch.url", "must start with https://"),
         ("digests: {d: {fetch: {url: \"https://u:p@a.org\"}}}", "digests.d.fetch.url", "credentials"),
         ("digests: {d: {fetch: {method: PUT}}}", "digests.d.fetch.method", "one of GET, POST"),
-        ("digests: {d: {fetch: {body: '{}'}}}", "digests.d.fetch.body", "goes with method POST"),
+        ("digests: {d: {fetch: {body: '{}'}}}", "digests.d.fetch.body", "needs method POST"),
         ("digests: {d: {fetch: {method: POST, body: '{'}}}", "digests.d.fetch.body", "must be JSON"),
         ("digests: {d: {fetch: {headers: {Authorization: x}}}}", "digests.d.fetch.headers.Authorization", "token_file"),
         ("digests: {d: {fetch: {headers: {Host: x}}}}", "digests.d.fetch.headers.Host", "set by the agent"),

@@ -6,7 +6,7 @@ import Testing
 @Suite struct AcknowledgementTests {
     let world = World()
 
-    @Test func openBatchKeepsItsKeyAndIdsOverAReopen() async throws {
+    @Test func openBatchKeepsItsKeyAndIdsAfterReopening() async throws {
         var store: Store? = try await world.open()
         try await world.commit(store!, world.changes(1...5))
         try await world.deliverAll(store!)
@@ -26,7 +26,7 @@ import Testing
         try await world.expectBalanced(store!)
     }
 
-    @Test func deferredBatchWaitsAndThenIsTheSame() async throws {
+    @Test func deferredBatchStaysTheSame() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         try await world.deliverAll(store)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await store.advanceWatermark(world.stream, now: world.now) == .advanced(to: world.id(9)))
     }
 
-    @Test func deadRowsAreNotAcknowledgedButPassed() async throws {
+    @Test func theWatermarkPassesDeadRowsWithoutAcknowledgement() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         try await world.killAll(store)
@@ -100,7 +100,7 @@ import Testing
         #expect(try await store.watermark(stream) == world.id(4))
     }
 
-    @Test func concurrentSwapsFromOneValueHaveOneWinner() async throws {
+    @Test func concurrentSwapsHaveOneWinner() async throws {
         let store = try await world.open()
         let (stream, now) = (world.stream, world.now)
         let ids = (1...32).map { world.id($0) }
@@ -115,7 +115,7 @@ import Testing
         #expect(winners == 1)
     }
 
-    @Test func starredWatermarkIsMirroredWhereHostsReadIt() async throws {
+    @Test func starredWatermarkIsMirroredInTheSettings() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         try await world.deliverAll(store)
@@ -126,7 +126,7 @@ import Testing
         #expect(mirror == world.id(2).rawValue)
     }
 
-    @Test func halfOfABatchHasANewKeyAndTheRestComesLater() async throws {
+    @Test func halfABatchHasANewKeyAndTheRestFollows() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5))
         try await world.deliverAll(store)

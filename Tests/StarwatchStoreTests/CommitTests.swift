@@ -6,7 +6,7 @@ import Testing
 @Suite struct CommitTests {
     let world = World()
 
-    @Test func everythingSurvivesAReopen() async throws {
+    @Test func everythingSurvivesReopening() async throws {
         var store: Store? = try await world.open()
         let walk = OpenWalk(top: world.id(9), before: world.id(5), after: world.id(1))
         try await world.commit(store!, world.changes(5...9)) {
@@ -26,7 +26,7 @@ import Testing
         try await world.expectBalanced(store!)
     }
 
-    @Test func aListOfTheNewestLeavesOutTheOldest() async throws {
+    @Test func aLimitDropsTheOldestRows() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         var filter = OutboxFilter()
@@ -36,7 +36,7 @@ import Testing
         #expect(try await store.outbox(filter).map(\.change) == world.changes([3, 2]))
     }
 
-    @Test func secondSightIsADuplicate() async throws {
+    @Test func aKnownItemIsADuplicate() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5))
         let counts = try #require(try await world.commit(store, world.changes(3...7)) { $0.rejectedCount = 2 })
@@ -50,7 +50,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func handlingStopsBeforeTheFirstNewItemWithoutRoom() async throws {
+    @Test func processingStopsBeforeTheFirstNewItemWithoutRoom() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes([1, 4]))
         let counts = try #require(try await world.commit(store, world.changes(1...6), room: 1))
@@ -70,7 +70,7 @@ import Testing
         #expect(counts.duplicates == 3)
     }
 
-    @Test func withoutRoomAWalkNeitherEndsNorMoves() async throws {
+    @Test func aWalkWithoutRoomNeitherEndsNorMoves() async throws {
         let store = try await world.open()
         let walk = OpenWalk(top: world.id(9), before: world.id(7), after: nil)
         try await world.commit(store, world.changes([9, 8, 7])) {
@@ -86,7 +86,7 @@ import Testing
         #expect(state.walk == walk)
     }
 
-    @Test func interruptedWalkGoesOnBelowTheLastItemThatFoundRoom() async throws {
+    @Test func interruptedWalkContinuesBelowTheLastStoredItem() async throws {
         let store = try await world.open()
         let interrupted = OpenWalk(top: world.id(9), before: world.id(9), after: nil)
         try await world.commit(store, world.changes([9, 8, 7, 6]), room: 2) {
@@ -134,13 +134,13 @@ import Testing
         #expect(state.watermark == nil)
     }
 
-    @Test func bootstrapOutlivesALossOfPower() async throws {
+    @Test func bootstrapSurvivesAPowerLoss() async throws {
         let store = try await world.open()
         let generation = try await store.activeIdentity().generation
         #expect(
             try await store.finishBootstrap(world.stream, generation: generation, top: world.id(3), now: world.now)
         )
-        // The database as it is on the disk when nothing of the write-ahead log has reached it.
+        // A copy of the database file without the write-ahead log, as after a power loss.
         let after = World()
         try FileManager.default.copyItem(atPath: world.path, toPath: after.path)
         let state = try await after.open().pollState(world.stream, maxUndelivered: 1)
@@ -163,7 +163,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func cyclesLeaveTimesWindowAndHistory() async throws {
+    @Test func cyclesStoreTimesWindowAndHistory() async throws {
         let store = try await world.open()
         let cycle = CycleRecord.make(world, .unchanged)
         try await store.finishCycle(cycle)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func anotherDialectEndsWhatOnlyTheFormerOneCouldEnd() async throws {
+    @Test func aNewDialectSettlesRowsOfTheFormerOne() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await world.deliverAll(store)
@@ -199,7 +199,7 @@ import Testing
         #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 5, now: world.now) > 0)
         #expect(try await store.hasIdentifiers(otherThan: .ulid, server: World.server) == false)
         #expect(try await store.hasIdentifiers(otherThan: .timestamped, server: World.server))
-        // Although no dialect was remembered: the cursor is of another kind.
+        // No dialect is stored, but the cursor has another kind.
         #expect(try await store.rememberDialect(.canonical, of: World.server, now: world.now))
         #expect(try await store.nextAckBatch(world.stream, limit: 2, now: world.now) { "key" } == nil)
         let counts = try await store.outboxCounts()
@@ -210,7 +210,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func anotherDialectStartsStreamsAfresh() async throws {
+    @Test func aNewDialectStartsStreamsAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         #expect(try await store.rememberDialect(.endorser, of: World.server, now: world.now) == false)
@@ -224,13 +224,13 @@ import Testing
         #expect(try await store.serverState(World.server).acknowledges == nil)
     }
 
-    @Test func aServerOfWhichOnlyAWaitIsKnownIsUnderstood() async throws {
+    @Test func aServerWithOnlyAStoredWaitIsUnderstood() async throws {
         let store = try await world.open()
         try await store.setNotBefore(NotBefore(until: world.now, since: nil), server: World.server)
         #expect(try await world.commit(store, world.changes(1...3))?.inserted == 3)
     }
 
-    /// One poll finds that the server has changed its dialect while another reads a page of before.
+    /// One poll detects the new dialect while another reads a page of the former one.
     @Test func aPageOfTheFormerDialectIsNotStored() async throws {
         let store = try await world.open()
         _ = try await store.rememberDialect(.endorser, of: World.server, now: world.now)
@@ -251,7 +251,7 @@ import Testing
     }
 
     @Test(arguments: ["stars", "preferences", "neither"])
-    func aPageIsStoredOnlyIfTheAccountStillWantsToHearOfTheSame(_ changed: String) async throws {
+    func aPageIsStoredOnlyForUnchangedInterests(_ changed: String) async throws {
         let store = try await world.open()
         _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
         let interests = try await store.interests(of: World.alice)
@@ -276,7 +276,7 @@ import Testing
         #expect(try await store.outbox(OutboxFilter()).count == (isSame ? 2 : 0))
     }
 
-    @Test func starsDoNotMatterToAPollThatDoesNotAskForThem() async throws {
+    @Test func starsDoNotAffectOtherPolls() async throws {
         let store = try await world.open { $0.starredPolls = [] }
         let interests = try await store.interests(of: World.alice)
         _ = try await store.addStars(["other"], of: World.alice, server: World.server, now: world.now)

@@ -4,11 +4,11 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// What a database may look like when it is opened, and what becomes of one that fails.
+/// Damaged and old databases at opening, and stores that fail later.
 @Suite struct DamageTests {
     let world = World()
 
-    @Test func aDamagedPageIsFoundWhenItIsOpenedAndTheFileIsLeftAlone() async throws {
+    @Test func openingFindsADamagedPageAndLeavesTheFileUnchanged() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...500))
         await store.close()
@@ -23,7 +23,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: world.path)) == before)
     }
 
-    @Test func aDatabaseThatTheMigratorHadJustBegunIsNoForeignOne() async throws {
+    @Test func aDatabaseWithOnlyTheMigratorsTableIsNotForeign() async throws {
         try await DatabaseQueue(path: world.path).write { db in
             try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
         }
@@ -32,7 +32,7 @@ import Testing
         #expect(try await store.activeIdentity().did == World.alice)
     }
 
-    @Test func aStoreThatFailedIsWellAgainWhenAProbeHasWritten() async throws {
+    @Test func aSuccessfulProbeRestoresHealth() async throws {
         let store = try await world.open { $0.busyTimeout = .milliseconds(10) }
         #expect(store.health.failure == nil)
         var configuration = Configuration()
@@ -41,7 +41,7 @@ import Testing
         try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
         await #expect(throws: StoreError.busy) { try await world.commit(store, world.changes(1...3)) }
         #expect(store.health.failure == .busy)
-        // Reading works all the time, and proves nothing.
+        // Reading works all the time and proves nothing.
         _ = try await store.activeIdentity()
         await #expect(throws: StoreError.busy) { try await store.probe() }
         #expect(store.health.failure == .busy)
@@ -63,11 +63,11 @@ import Testing
         #expect(try await store.activeIdentity() == identity)
     }
 
-    /// The schema versions that this program migrates from, each as a dump that `sqlite3` made of a used database.
+    /// The older schema versions, each as a `sqlite3` dump of a used database.
     static let versions = Array(1..<Schema.supported.upperBound)
 
     @Test(arguments: versions)
-    func aDatabaseOfEveryOlderVersionIsMigratedWithAllThatIsInIt(version: Int) async throws {
+    func everyOlderVersionIsMigratedWithItsData(version: Int) async throws {
         let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-\(version).sql")
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
@@ -86,9 +86,9 @@ import Testing
         #expect(imbalances.fetched == 0 && imbalances.new == 0)
         #expect(try await store.pollState(stream, maxUndelivered: 1000).watermark != nil)
         #expect(try await store.integrityCheck().isEmpty)
-        // What was spent of the rate limits: two requests.
+        // The used rate limit: two requests.
         #expect(try await store.requestWindow(of: did)?.starts(with: [2, 0, 0, 0, 0, 0, 0, 0]) == true)
-        // It is now what a new database is.
+        // The schema now equals that of a new database.
         let fresh = World()
         try await fresh.open().close()
         await store.close()

@@ -5,11 +5,11 @@ import Testing
 @Suite struct DeliveryTests {
     let world = World()
 
-    @Test func deliveryIsStoredOnceAllSinksAnswered() async throws {
+    @Test func deliveryIsStoredWhenAllSinksHaveAnswered() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let notification = try #require(try await world.claim(store, sinks: ["a", "b"]))
-        #expect(notification.rowCount == 3)
+        #expect(notification.outgoing.count == 3)
         #expect(try await store.outboxCounts()[.claimed] == 3)
         #expect(try await record(store, notification.tickets[0], .ok) == .waiting)
         #expect(try await record(store, notification.tickets[1], .ok) == .delivered(world.changes(1...3).map(\.id)))
@@ -29,8 +29,7 @@ import Testing
         store = try await world.open()
         let open = try await store!.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
         #expect(open.map(\.id) == [notification.id])
-        #expect(open[0].payload == notification.payload)
-        #expect(open[0].body == notification.body)
+        #expect(open[0].outgoing == notification.outgoing)
         #expect(open[0].tickets.map(\.sink) == ["b"])
         #expect(try await record(store!, notification.tickets[1], .ok) == .stale)
         #expect(try await record(store!, open[0].tickets[0], .ok) == .delivered(world.changes(1...3).map(\.id)))
@@ -49,7 +48,7 @@ import Testing
         #expect(try await record(store, second[0].tickets[0], .ok) == .stale)
     }
 
-    @Test func refusedAsOftenAsAllowedIsDead() async throws {
+    @Test func tooManyRejectionsMakeARowDead() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         var ticket = try #require(try await world.claim(store)).tickets[0]
@@ -74,7 +73,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func sinkThatIsDownCostsNoTry() async throws {
+    @Test func anUnavailableSinkCostsNoRetry() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         var ticket = try #require(try await world.claim(store)).tickets[0]
@@ -89,8 +88,8 @@ import Testing
         #expect(try await record(store, ticket, .ok) == .delivered([world.id(1)]))
     }
 
-    /// A notification of two rows that `a` has, `b` refused and `c` is gone from.
-    private func refusedByOne(_ store: Store) async throws -> DeliveryResult {
+    /// A notification of two rows that `a` accepted, `b` rejected and `c` left.
+    private func rejectedByOne(_ store: Store) async throws -> DeliveryResult {
         try await world.commit(store, world.changes(1...2))
         let notification = try #require(try await world.claim(store, sinks: ["a", "b", "c"]))
         _ = try await record(store, notification.tickets[0], .ok)
@@ -109,13 +108,13 @@ import Testing
         return try await store.outbox(filter).map(\.id)
     }
 
-    @Test func oneSinkThatAcceptsDoesNotMakeUpForOneThatRefused() async throws {
+    @Test func anAcceptingSinkDoesNotCompensateForARejectingOne() async throws {
         let store = try await world.open()
         let ids = world.changes(1...2).map(\.id)
-        #expect(try await refusedByOne(store) == .dead(ids))
+        #expect(try await rejectedByOne(store) == .dead(ids))
         try await world.expectBalanced(store)
 
-        // One of the two: they were announced together.
+        // Retries one of the two rows; both were announced together.
         let row = try #require(try await dead(store).first)
         world.now = world.now + .seconds(60)
         #expect(try await store.retry([row], sinks: ["a", "b", "c"], now: world.now) == 2)
@@ -130,16 +129,16 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func whatOnlyAFormerSinkRefusedIsDeliveredByARetry() async throws {
+    @Test func rowsRejectedOnlyByAFormerSinkAreDeliveredByARetry() async throws {
         let store = try await world.open()
-        _ = try await refusedByOne(store)
+        _ = try await rejectedByOne(store)
         #expect(try await store.retry(try await dead(store), sinks: ["a"], now: world.now) == 2)
         #expect(try await store.outboxCounts()[.delivered] == 2)
         #expect(try await store.nextDeliveryAt() == nil)
         try await world.expectBalanced(store)
     }
 
-    @Test func oneSinkThatAcceptsIsEnoughWhereTheOthersAreGone() async throws {
+    @Test func oneAcceptingSinkIsEnoughIfTheOthersAreGone() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         let notification = try #require(try await world.claim(store, sinks: ["a", "b"]))
@@ -157,7 +156,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func sinkThatLeftTheConfigurationIsNotWaitedFor() async throws {
+    @Test func unconfiguredSinksAreNotWaitedFor() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         let notification = try #require(try await world.claim(store, sinks: ["a", "old"]))
@@ -184,12 +183,11 @@ import Testing
             now: world.now,
             limit: 3,
             leaseUntil: world.now,
-            sinks: ["a"],
-            runID: "r"
+            sinks: ["a"]
         ) { rows in
             #expect(rows.map(\.change.id) == expected)
             witness.add("made")
-            return NotificationDraft(id: "ntf_o", group: "several", title: "", body: "", payload: [])
+            return (.made("ntf_o", count: rows.count), nil)
         }
         #expect(witness["made"] == 1)
         #expect(try await store.dueSummary(world.stream).count == 1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DigestStoreTests {
     let world = World()
-    static let daily = PollName("daily")!
+    static let daily = DigestName("daily")!
 
     private func occurrence(_ hour: Int) -> DigestOccurrence {
         DigestOccurrence(digest: Self.daily, slot: "daily/slot-\(hour)", fireAt: world.now + .seconds(hour * 3600))
@@ -36,7 +36,7 @@ import Testing
         )
     }
 
-    @Test func aTextIsReplacedUnderTheIDOfTheFirst() async throws {
+    @Test func aReplacedTextKeepsItsID() async throws {
         let store = try await world.open()
         _ = try await apply(store) { $0.armed = [arming(1, token: "ntf_first")] }
         _ = try await apply(store) { $0.armed = [arming(1, token: "ntf_second", body: "new")] }
@@ -44,15 +44,15 @@ import Testing
             changes.fired = [.init(occurrence: occurrence(1), sinks: ["log"], runID: "run")]
         }
         let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
-        #expect(open.map(\.id) == ["ntf_first"] && open.map(\.body) == ["new"])
-        // Fired once, and its text is fixed from then on.
+        #expect(open.map(\.id) == ["ntf_first"] && open.map(\.outgoing.body) == ["new"])
+        // Fires once; its text is fixed from then on.
         _ = try await apply(store) { changes in
             changes.armed = [arming(1, token: "ntf_third", body: "late")]
             changes.fired = [.init(occurrence: occurrence(1), sinks: ["log"], runID: "run")]
             changes.dropped = [occurrence(1)]
         }
         let later = world.now + .seconds(61)
-        #expect(try await store.openNotifications(now: later, leaseUntil: later).map(\.body) == ["new"])
+        #expect(try await store.openNotifications(now: later, leaseUntil: later).map(\.outgoing.body) == ["new"])
         #expect(try await store.digestState(of: World.alice, since: world.now).rows.map(\.token) == ["ntf_first"])
     }
 
@@ -90,7 +90,7 @@ import Testing
         )
     }
 
-    @Test func whatWasFetchedLastCountsAlsoAfterAClockThatWasAhead() async throws {
+    @Test func theLastFetchCountsAfterAClockThatWasAhead() async throws {
         let store = try await world.open()
         try await fetched("1", store, at: world.now + .days(1))
         try await fetched("2", store, at: world.now)
@@ -108,7 +108,7 @@ import Testing
         #expect(content?.validatedAt == world.now + .seconds(1))
     }
 
-    @Test func anotherConfigurationIsStoredOnlyTogetherWithItsEvent() async throws {
+    @Test func aNewConfigurationIsStoredTogetherWithItsEvent() async throws {
         let store = try await world.open()
         let event = EventDraft(kind: .configUpdated, payload: "{}")
         func remember(_ json: String, _ event: EventDraft?) async throws -> Int? {
@@ -118,14 +118,14 @@ import Testing
         #expect(try await remember("[1]", event) == nil)
         let broken = EventDraft(kind: .configUpdated, payload: "no JSON")
         await #expect(throws: StoreError.self) { try await remember("[2]", broken) }
-        // It was not remembered, so it is told now.
+        // The configuration was not stored before, so the event is queued now.
         #expect(try await remember("[2]", event) == 0)
         #expect(try await remember("[2]", event) == nil)
         #expect(try await remember("[3]", nil) == nil)
         #expect(try await store.eventCount() == 1)
     }
 
-    @Test func onlyTheContentThatIsStillReadIsKept() async throws {
+    @Test func onlyTheNewestContentIsKept() async throws {
         let store = try await world.open()
         for number in 1...5 { try await fetched("\(number)", store, at: world.now + .seconds(number)) }
         let kept = try await DatabaseQueue(path: world.path).read { db in
@@ -134,7 +134,7 @@ import Testing
         #expect(kept == ["5"])
     }
 
-    @Test func eventsOfCallbacksThatAreGoneAreForgottenAndOldOnesDropped() async throws {
+    @Test func eventsWithoutACallbackAndOldEventsAreDropped() async throws {
         let store = try await world.open()
         _ = try await store.enqueue(
             [EventDraft(kind: .delivery, payload: "{}"), EventDraft(kind: .error, payload: "{}")],
@@ -149,7 +149,7 @@ import Testing
         #expect(try await store.eventCount() == 0)
     }
 
-    @Test func theQueueOfEventsIsBoundedInNumberAndAge() async throws {
+    @Test func theEventQueueIsBoundedInNumberAndAge() async throws {
         let store = try await world.open()
         func draft(_ kind: CallbackKind = .delivery) -> EventDraft { EventDraft(kind: kind, payload: "{}") }
         for _ in 0..<10 {
@@ -160,16 +160,16 @@ import Testing
         #expect(try await store.dueEvents([.delivery], now: world.now).first?.id == 3)
         let later = world.now + .seconds(15 * 86_400)
         #expect(try await store.enqueue([draft()], now: later) == 1000)
-        // Of heartbeats only the newest counts.
+        // Only the newest heartbeat is kept.
         _ = try await store.enqueue([draft(.heartbeat)], now: later)
         _ = try await store.enqueue([draft(.heartbeat)], now: later)
         #expect(try await store.eventCount() == 2)
         #expect(try await store.dueEvents([.error], now: later).isEmpty)
     }
 
-    /// Whatever is done with digests, the outbox, the books, acknowledgements and watermarks stay as they were.
+    /// Operations on digests change neither the outbox, the ledger, acknowledgements nor watermarks.
     @Test(arguments: 1...20)
-    func digestsTouchNeitherOutboxNorBooks(seed: Int) async throws {
+    func digestsTouchNeitherOutboxNorLedger(seed: Int) async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...9))
         _ = try await world.claim(store, limit: 3)
@@ -187,7 +187,7 @@ import Testing
             case 3:
                 let lease = world.now + .seconds(5)
                 for open in try await store.openNotifications(now: world.now, leaseUntil: lease)
-                where open.stream.poll == Self.daily {
+                where open.stream.poll == PollName(Self.daily) {
                     for ticket in open.tickets {
                         let outcomes: [DeliveryOutcome] = [
                             .ok, .gone, .rejected(nextAttemptAt: world.now), .unavailable(nextAttemptAt: world.now),

@@ -23,7 +23,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func whatNothingFetchesAgainIsNotEvicted() async throws {
+    @Test func rowsThatNothingFetchesAgainAreNotEvicted() async throws {
         let store = try await world.open()
         let otherServer = StreamKey(account: World.alice, server: "https://former.example", poll: world.stream.poll)
         let formerPoll = StreamKey(account: World.alice, server: World.server, poll: PollName("former")!)
@@ -36,9 +36,9 @@ import Testing
         #expect(try await store.outbox(filter).allSatisfy { $0.stream == world.stream })
     }
 
-    /// The server gives those changes other identifiers now.
+    /// The server now sends those changes with other identifiers.
     @Test(arguments: [(Dialect.endorser, Dialect.canonical), (.canonical, .endorser)])
-    func whatIsOfTheFormerDialectIsNotEvicted(_ former: Dialect, _ dialect: Dialect) async throws {
+    func rowsOfTheFormerDialectAreNotEvicted(_ former: Dialect, _ dialect: Dialect) async throws {
         let store = try await world.open()
         for spoken in [former, dialect] {
             _ = try await store.rememberDialect(spoken, of: World.server, now: world.now)
@@ -57,8 +57,8 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    /// It may begin above them, and then nothing gives them again.
-    @Test func whatIsOfAStreamThatHasNotBegunIsNotEvicted() async throws {
+    /// The stream can start above them, and then nothing fetches them again.
+    @Test func rowsOfAStreamWithoutABootstrapAreNotEvicted() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...12))
         try await world.killAll(store)
@@ -91,7 +91,7 @@ import Testing
         #expect(try await store.outbox(filter).map(\.change.id) == [world.id(6), world.id(7)])
     }
 
-    @Test func tombstoneRewindsTheCursorAndHoldsTheWatermarkUntilItIsFetchedAgain() async throws {
+    @Test func tombstonesHoldCursorAndWatermarkUntilFetchedAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
@@ -119,7 +119,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func tombstoneThatTheServerNoLongerGivesIsGivenUp() async throws {
+    @Test func tombstonesThatTheServerNoLongerSendsAreSettled() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         _ = try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
@@ -136,7 +136,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func tombstoneMadeDuringTheWalkIsKept() async throws {
+    @Test func tombstonesMadeDuringTheWalkAreKept() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         let walkStart = world.now
@@ -148,7 +148,7 @@ import Testing
         #expect(try await store.outboxCounts()[.evicted] == 2)
     }
 
-    @Test func whatLiesBelowTheWatermarkIsNotFetchedAnew() async throws {
+    @Test func rowsBelowTheWatermarkAreNotFetchedAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await world.killAll(store)

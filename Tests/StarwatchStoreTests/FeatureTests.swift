@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// Accounts that were here before a feature was.
+/// Accounts created before a feature.
 @Suite struct FeatureTests {
     let world = World()
     static let carol = DID("did:ethr:0xcarol")!
@@ -16,9 +16,8 @@ import Testing
         try await store.announce(
             notice,
             on: world.stream,
-            NotificationDraft(id: notice.token, group: "single", title: "t", body: "b", payload: Array("{}".utf8)),
+            .made(notice.token, count: 1),
             sinks: ["file"],
-            runID: "run",
             now: world.now
         )
     }
@@ -33,7 +32,7 @@ import Testing
         try await store.setNotificationPreferences(json, of: account, server: World.server, now: world.now)
     }
 
-    @Test func anAccountWithPreferencesAndNoStarsIsToldOnce() async throws {
+    @Test func accountsWithPreferencesAndNoStarsGetOneNotice() async throws {
         let store = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         #expect(try await introduce(store) == 1)
@@ -42,7 +41,7 @@ import Testing
         #expect(notice.feature == "stars" && notice.createdAt == world.now)
         try await announce(notice, store)
         #expect(try await store.openNotices(of: World.alice).isEmpty)
-        // Also after a restart, and for an account of later.
+        // Also after a restart, and for an account created later.
         await store.close()
         let next = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.bob, next)
@@ -50,7 +49,7 @@ import Testing
         #expect(try await next.openNotices(of: World.bob).isEmpty)
     }
 
-    @Test func accountsWithoutPreferencesWithStarsOrOptedOutAreLeftAlone() async throws {
+    @Test func otherAccountsGetNoNotice() async throws {
         let store = try await world.open()
         try await prefer(#"{"starredProjects": false}"#, of: World.bob, store)
         try await prefer(#"{"sound": true}"#, of: Self.carol, store)
@@ -75,11 +74,11 @@ import Testing
         #expect(mirrored == world.id(7).rawValue)
     }
 
-    @Test func aMigrationThatFailsHalfwayHasNotHappened() async throws {
+    @Test func anInterruptedIntroductionHasNoEffect() async throws {
         let store = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         try await prefer(#"{"sound": true}"#, of: World.bob, store)
-        // Two notices under one id are refused, the second one after the first was written.
+        // Two notices cannot have one id. The second insert fails after the first was written.
         await #expect(throws: StoreError.self) {
             try await store.introduce(feature: "stars", now: world.now) { "ntf_same" }
         }
@@ -87,7 +86,7 @@ import Testing
         #expect(try await introduce(store) == 2)
     }
 
-    @Test func aNoticeIsForgottenThirtyDaysAfterItsEndAndWithItsAccount() async throws {
+    @Test func noticesAreDeletedAfterThirtyDaysAndWithTheirAccount() async throws {
         let store = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         try await prefer(#"{"sound": true}"#, of: World.bob, store)
@@ -104,7 +103,7 @@ import Testing
         #expect(try await notices() == 0)
     }
 
-    @Test func aNoticeThatNobodyHasTakenIsThereAgainWhenItsIdentityIs() async throws {
+    @Test func undeliveredNoticesReturnWithTheirIdentity() async throws {
         let store = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         _ = try await introduce(store)
@@ -119,14 +118,14 @@ import Testing
 
     // MARK: - Opting out
 
-    @Test func optingOutWorksOnPreferencesThatAreNull() async throws {
+    @Test func optingOutWorksWithNullPreferences() async throws {
         let store = try await world.open()
         try await prefer("null", of: World.alice, store)
         _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
         #expect(try await store.interests(of: World.alice).preferences == #"{"starredProjects":false}"#)
     }
 
-    @Test func optingOutSuppressesWhatWaitsAndKeepsTheStarsAndOtherPreferences() async throws {
+    @Test func optingOutSuppressesPendingRowsAndKeepsStarsAndPreferences() async throws {
         let store = try await world.open()
         try await prefer(#"{"sound": true, "starred_projects": true}"#, of: World.alice, store)
         _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)

@@ -13,7 +13,7 @@ import Testing
 
     private func tokens(_ rows: [FeedRow]) -> [String] { rows.map { String(decoding: $0.payload, as: UTF8.self) } }
 
-    @Test func eachIsKeptOnceAndTheOldestGo() async throws {
+    @Test func notificationsAreKeptOnceAndTheOldestAreDropped() async throws {
         let store = try await world.open()
         try await append(store, "a", "b", "a", "c", "d", "d", keep: 3)
         let rows = try await store.feed(before: nil, limit: 10)
@@ -25,7 +25,7 @@ import Testing
         #expect(tokens(try await store.feed(after: 0, limit: 2)) == ["b", "c"])
     }
 
-    @Test func sequencesRiseOverRestartsAndEvenWhenNothingIsLeft() async throws {
+    @Test func sequencesRiseAcrossRestartsAndWhenEmpty() async throws {
         var store: Store? = try await world.open()
         #expect(try await store!.latestFeedSequence() == 0)
         try await append(store!, "a", "b")
@@ -38,7 +38,7 @@ import Testing
         #expect(try await store!.feed(before: nil, limit: 10).map(\.sequence) == [3])
     }
 
-    @Test func aChangeOfIdentityEmptiesItAndNothingOfTheFormerOneComesLater() async throws {
+    @Test func aChangeOfIdentityEmptiesTheFeedForGood() async throws {
         let store = try await world.open()
         try await append(store, "ntf_0")
         try await world.commit(store, world.changes(1...1))
@@ -52,7 +52,7 @@ import Testing
         #expect(tokens(try await store.feed(before: nil, limit: 10)) == [notification.id])
     }
 
-    @Test func retentionTakesWhatIsOlderThanAMonth() async throws {
+    @Test func retentionDeletesRowsOlderThanAMonth() async throws {
         let store = try await world.open()
         try await append(store, "a")
         world.now = world.now + .days(1)

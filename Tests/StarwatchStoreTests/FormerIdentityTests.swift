@@ -3,10 +3,10 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// Between any two transactions of the pipeline the identity may change. Whatever step comes next then, with what the
-/// steps before it brought, writes nothing of the former identity.
+/// The identity can change between any two transactions of the pipeline. No later step of the round writes anything for
+/// the former identity.
 @Suite struct FormerIdentityTests {
-    /// What the steps of one round hand on.
+    /// The state that the steps of one round pass on.
     private struct Round: Sendable {
         var state: PollState?
         var notification: OpenNotification?
@@ -15,8 +15,8 @@ import Testing
 
     private struct Step: Sendable {
         let name: String
-        /// Whether it carries a generation, ticket or batch of the round, so that it is stale even when the same identity
-        /// is back.
+        /// Whether the step uses a generation, ticket or batch of the round, so that it is stale even if the same
+        /// identity returns.
         let isBound: Bool
         let run: @Sendable (Store, StreamKey, Timestamp, inout Round) async throws -> Void
     }
@@ -50,9 +50,8 @@ import Testing
                 now: now,
                 limit: 100,
                 leaseUntil: now + .seconds(60),
-                sinks: ["log"],
-                runID: "run"
-            ) { _ in NotificationDraft(id: "ntf", group: "several", title: "", body: "", payload: []) }
+                sinks: ["log"]
+            ) { rows in (.made("ntf", count: rows.count), nil) }
         },
         Step(name: "recordDelivery", isBound: true) { store, _, now, round in
             _ = try await store.recordDelivery(round.notification!.tickets[0], .ok, now: now, maxRetries: 3)
@@ -74,7 +73,7 @@ import Testing
         },
     ]
 
-    /// Every row of every table that a step may write.
+    /// Every row of every table that a step can write.
     private func dump(_ path: String) throws -> [String] {
         let queue = try DatabaseQueue(path: path)
         return try queue.read { db in
@@ -106,7 +105,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    /// The last two find nothing left to do after the others; they are tested below.
+    /// The last two find nothing to do after the others. Another test covers them.
     @Test(arguments: steps.indices.dropLast(2))
     func theSameStepWithoutAChangeWritesSomething(index: Int) async throws {
         let world = World()
@@ -119,7 +118,7 @@ import Testing
         #expect(try dump(world.path) != before, "\(Self.steps[index].name)")
     }
 
-    @Test func whatAFormerIdentityWasGivenIsNotAcknowledgedAndItsWatermarkStays() async throws {
+    @Test func aFormerIdentitysRowsAreNotAcknowledgedAndItsWatermarkStays() async throws {
         let world = World()
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
@@ -132,7 +131,7 @@ import Testing
         #expect(try await store.outboxCounts()[.delivered] == 3)
     }
 
-    @Test func archivedStarsComeBackOnlyWhenAskedForAndOnlyToTheirOwner() async throws {
+    @Test func archivedStarsReturnOnlyOnRequestAndToTheirOwner() async throws {
         let world = World()
         let store = try await world.open()
         _ = try await store.setStars(["a", "b"], of: World.alice, server: World.server, now: world.now)

@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// What a clock that was ahead has stored is not waited for until the clock is there again.
+/// Times stored under a clock that was ahead do not block until the clock has caught up.
 @Suite struct FutureTimesTests {
     let world = World()
 
@@ -10,7 +10,7 @@ import Testing
         try await store.settleFutureTimes(now: world.now, lease: .seconds(120), longestWait: .seconds(75))
     }
 
-    @Test func aRetryWaitsAsLongAsItWouldHave() async throws {
+    @Test func aRetryKeepsItsDelay() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         let open = try #require(try await world.claim(store))
@@ -23,13 +23,13 @@ import Testing
         world.now = world.now - .days(1)
         try await settle(store)
         #expect(try await store.nextDeliveryAt() == world.now + .seconds(40))
-        // A second look changes nothing.
+        // A second call changes nothing.
         world.now = world.now + .seconds(10)
         try await settle(store)
         #expect(try await store.nextDeliveryAt() == world.now + .seconds(30))
     }
 
-    @Test func aLeaseEndsAfterItsLength() async throws {
+    @Test func aLeaseKeepsItsLength() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         _ = try await world.claim(store)
@@ -38,7 +38,7 @@ import Testing
         #expect(try await store.nextDeliveryAt() == world.now + .seconds(120))
     }
 
-    @Test func rowsAndTheLastNotificationAreNotOfTheFuture() async throws {
+    @Test func rowsAndTheLastNotificationMoveToNow() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         try await world.deliverAll(store)
@@ -50,7 +50,7 @@ import Testing
         #expect(due.lastNotifiedAt == world.now)
     }
 
-    @Test func anEvictedRowThatTheServerHasNoMoreIsGivenUpByTheNextWalk() async throws {
+    @Test func theNextWalkSettlesAnEvictedRowThatTheServerLacks() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) > 0)

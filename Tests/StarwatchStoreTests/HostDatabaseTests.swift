@@ -4,11 +4,11 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// A database that a host application owns: made of the printed statements, and never migrated.
+/// A database owned by a host application: created by the printed statements, and never migrated by the agent.
 @Suite struct HostDatabaseTests {
     let world = World()
 
-    @Test(arguments: [0, 1]) func thePrintedStatementsMakeWhatTheAgentMakes(version: Int) async throws {
+    @Test(arguments: [0, 1]) func thePrintedStatementsCreateTheAgentsSchema(version: Int) async throws {
         if version == 1 {
             let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-1.sql")
             try run(String(contentsOf: dump, encoding: .utf8))
@@ -23,14 +23,14 @@ import Testing
         #expect(try await store.integrityCheck().isEmpty)
         try await world.commit(store, world.changes(1...3))
         await store.close()
-        // The owner may hand it over.
+        // The owner can hand the database over.
         #expect(chmod(world.path, 0o600) == 0)
         let handed = try await world.open()
-        // The used database has rows, and an identity, of its own.
+        // The used database has rows and an identity of its own.
         #expect(try await handed.outboxCounts()[.pending] == (version == 1 ? 2 : 3))
     }
 
-    @Test func thereIsNothingToDoForTheNewestVersionAndNoWayFromALaterOne() {
+    @Test func theNewestVersionNeedsNoStatementsAndALaterOneHasNone() {
         #expect(Schema.statements(from: Schema.supported.upperBound) == "")
         #expect(Schema.statements(from: Schema.supported.upperBound + 1) == nil)
         #expect(Schema.statements(from: -1) == nil)
@@ -42,7 +42,7 @@ import Testing
         #expect(try schema(world.path) == ["CREATE TABLE installation (x)", "0"])
     }
 
-    @Test(arguments: [0, 1, 3]) func aVersionThatIsNotKnownIsRefusedWithWhatToDoAndNothingIsWritten(
+    @Test(arguments: [0, 1, 3]) func anUnknownVersionIsRejectedWithAdviceAndWithoutWriting(
         version: Int
     ) throws {
         try run("CREATE TABLE hosts (id INTEGER); PRAGMA user_version = \(version)")
@@ -56,14 +56,14 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: world.path)) == before)
     }
 
-    @Test func aDatabaseThatIsNotThereIsNotMade() throws {
+    @Test func aMissingDatabaseIsNotCreated() throws {
         var options = world.options()
         options.owner = .host
         #expect(throws: StoreError.absent) { try Store(options) }
         #expect(!FileManager.default.fileExists(atPath: world.path))
     }
 
-    /// As `sqlite3` runs them.
+    /// Runs statements as `sqlite3` does.
     private func run(_ sql: String) throws {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true

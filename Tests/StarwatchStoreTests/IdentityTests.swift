@@ -7,7 +7,7 @@ import Testing
 @Suite struct IdentityTests {
     let world = World()
 
-    @Test func changeCancelsWhatIsOpenAndResetsTheNewcomer() async throws {
+    @Test func aChangeCancelsOpenRowsAndResetsTheNewIdentity() async throws {
         let store = try await world.open()
         _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...4))
@@ -24,7 +24,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func aRemovedAccountIsDeletedAfterThirtyDaysUnlessItComesBack() async throws {
+    @Test func aRemovedAccountIsDeletedAfterThirtyDaysUnlessItReturns() async throws {
         let store = try await world.open()
         _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...4))
@@ -44,7 +44,7 @@ import Testing
         let later = world.now + .days(1)
         #expect(try await store.removeAccount(World.alice, now: later) == .removed(at: world.now))
 
-        // Coming back takes the mark away.
+        // Returning removes the mark.
         _ = try await store.setIdentity(World.alice, server: World.server, now: later)
         _ = try await store.setIdentity(World.bob, server: World.server, now: later)
         #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
@@ -61,7 +61,7 @@ import Testing
         #expect(try mentions(of: World.alice) == [])
     }
 
-    @Test func aRemovedAccountThatAHostBroughtBackItselfStays() async throws {
+    @Test func aRemovedAccountRestoredByAHostStays() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...4))
         _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
@@ -74,8 +74,8 @@ import Testing
         #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
     }
 
-    /// Its streams are gone though the transaction that deleted them failed after its commit.
-    @Test func aDeletedAccountStartsAfreshWhereverItsDeletionFailed() async throws {
+    /// The streams are deleted although the transaction failed after its commit.
+    @Test func aDeletedAccountStartsAgainEvenIfItsDeletionFailed() async throws {
         let countdown = Mutex<Int?>(nil)
         var options = world.options()
         options.interrupt = { (operation, moment) throws(StoreError) in
@@ -104,7 +104,7 @@ import Testing
         #expect(try await store.integrityCheck().isEmpty)
     }
 
-    /// The tables that say something of an account, or of its streams.
+    /// The tables that mention an account or its streams.
     private func mentions(of account: DID) throws -> [String] {
         try DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             let tables = try String.fetchAll(
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func returningIdentityStartsAfresh() async throws {
+    @Test func aReturningIdentityStartsAgain() async throws {
         let store = try await world.open()
         let state = try await store.pollState(world.stream, maxUndelivered: 10)
         #expect(
@@ -139,7 +139,7 @@ import Testing
         #expect(!after.bootstrapped)
     }
 
-    @Test func whatWasCancelledWithAnIdentityIsAnnouncedWhenItIsBack() async throws {
+    @Test func rowsCancelledWithAnIdentityAreAnnouncedOnItsReturn() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         _ = try #require(try await world.claim(store, limit: 1))
@@ -155,10 +155,10 @@ import Testing
         #expect(try await store.ledger(world.stream).cancelled == 0)
         #expect(try await store.snapshot([world.stream]).ages.oldestPending == world.now)
         try await world.expectBalanced(store)
-        #expect(try await world.claim(store, id: "ntf_2")?.rowCount == 3)
+        #expect(try await world.claim(store, id: "ntf_2")?.outgoing.count == 3)
     }
 
-    @Test func whatOneSinkTookIsNotAnnouncedAgain() async throws {
+    @Test func rowsThatASinkAcceptedAreNotAnnouncedAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         let claimed = try #require(try await world.claim(store, sinks: ["fast", "slow"]))
@@ -169,7 +169,7 @@ import Testing
         #expect(counts.reopened == 0 && counts.duplicates == 1)
     }
 
-    @Test func whatBootstrappingPassesOverOnTheReturnStaysCancelled() async throws {
+    @Test func rowsSkippedByTheBootstrapStayCancelled() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         _ = try await store.setIdentity(nil, server: World.server, now: world.now)
@@ -190,7 +190,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func aPollThatLooksBackGetsWhatIsStillToBeAnnounced() async throws {
+    @Test func theOverlapAnnouncesRowsThatWereCancelled() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         _ = try await store.setIdentity(nil, server: World.server, now: world.now)
@@ -200,7 +200,7 @@ import Testing
         #expect(try await store.pollState(world.stream, maxUndelivered: 10).known == [world.id(1), world.id(3)])
     }
 
-    @Test func whatWasDiscardedStaysDiscardedWhenItsIdentityIsBack() async throws {
+    @Test func discardedRowsStayDiscardedOnTheReturn() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         let claimed = try #require(try await world.claim(store))
@@ -251,7 +251,7 @@ import Testing
         #expect(try await store.watermark(world.stream) == nil)
     }
 
-    @Test func signedOutStaysSignedOutOverAReopen() async throws {
+    @Test func signedOutStaysSignedOutAfterReopening() async throws {
         var store: Store? = try await world.open()
         _ = try await store!.setIdentity(nil, server: World.server, now: world.now)
         await store?.close()
@@ -263,7 +263,7 @@ import Testing
         #expect(try await store!.pollState(world.stream, maxUndelivered: 10).isActive == false)
     }
 
-    @Test func configuredStarsAreTakenOnce() async throws {
+    @Test func configuredStarsAreStoredOnce() async throws {
         let store = try await world.open()
         #expect(
             try await store.seedStarsIfEmpty(["a", "b"], of: World.alice, server: World.server, now: world.now)

@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// Thousands of random operations, after each of which the promises must hold.
+/// Thousands of random operations. The guarantees must hold after each of them.
 @Suite struct LedgerPropertyTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func promisesHoldUnderRandomOperations(seed: UInt64) async throws {
@@ -28,7 +28,7 @@ private struct RandomRun {
     static let cap = 60
     let world = World()
     var random: SeededGenerator
-    /// What the server has, ascending; grows by a change every now and then.
+    /// The server's changes, ascending. They grow now and then.
     var top = 0
     var tickets: [DeliveryTicket] = []
     var notifications = 0
@@ -51,11 +51,11 @@ private struct RandomRun {
             let mayFall = try await operation(store!)
             try await check(store!, step, before, mayFall)
         }
-        // At the end everything can be finished.
+        // At the end every row can be finished.
         try await drain(store!)
     }
 
-    /// - Returns: Whether the watermark may fall: after a change of identity.
+    /// - Returns: Whether the watermark can fall, as after a change of identity.
     mutating func operation(_ store: Store) async throws -> Bool {
         switch Int.random(in: 0..<20, using: &random) {
         case 0...4: try await poll(store)
@@ -176,7 +176,7 @@ private struct RandomRun {
         try await world.expectBalanced(store)
         let counts = try await store.outboxCounts()
         #expect(counts[.pending]! + counts[.claimed]! <= Self.cap + 60, "step \(step)")
-        // What is remembered is what is there.
+        // The remembered snapshot equals the stored state.
         let remembered = store.rememberedSnapshot([world.stream])
         let read = try await store.snapshot([world.stream])
         #expect(remembered == nil || remembered == read, "step \(step)")

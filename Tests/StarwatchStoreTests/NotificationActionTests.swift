@@ -2,12 +2,12 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// What a person does with notifications, and that it touches nothing but them.
+/// Actions on notifications, which change nothing else.
 @Suite struct NotificationActionTests {
     let world = World()
     static let first = "ntf_00000000000000000000000000000009"
 
-    /// Claims everything pending as a real notification.
+    /// Claims all pending rows as a real notification.
     @discardableResult
     private func announce(_ store: Store, id: String = first) async throws -> OpenNotification {
         let (stream, now) = (world.stream, world.now)
@@ -16,8 +16,7 @@ import Testing
             now: now,
             limit: 1000,
             leaseUntil: now + .seconds(60),
-            sinks: ["log"],
-            runID: "run"
+            sinks: ["log"]
         ) { rows in
             let message = NotificationMessage(
                 id: id,
@@ -25,16 +24,10 @@ import Testing
                 poll: stream.poll,
                 kind: .starredProjects,
                 changes: rows.map(\.change),
-                largestGroup: 5,
+                context: NotificationContext(largestGroup: 5),
                 createdAt: now
             )
-            return NotificationDraft(
-                id: id,
-                group: message.group.rawValue,
-                title: message.title,
-                body: message.body,
-                payload: message.json()
-            )
+            return (OutgoingNotification(message), nil)
         }
         return try #require(open)
     }
@@ -43,7 +36,7 @@ import Testing
         try await store.act(action, on: id, sinks: ["log", "hook"], now: world.now)
     }
 
-    @Test func whatWasDoneIsStoredOnceWithItsTime() async throws {
+    @Test func actionsAreStoredOnceWithTheirTime() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await announce(store)
@@ -58,10 +51,10 @@ import Testing
         let stored = try #require(try await store.notification(Self.first))
         #expect(stored.actions == [record])
         #expect(stored.actions[0].doneAt == then)
-        #expect(try await store.claims(of: stored) == (1...3).map(world.id))
+        #expect(try await store.jwts(of: stored) == (1...3).map(world.id))
     }
 
-    @Test func onlyWhatIsOfferedCanBeDone() async throws {
+    @Test func onlyOfferedActionsAreAccepted() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await announce(store)
@@ -71,7 +64,7 @@ import Testing
         #expect(try await store.notification(Self.first)?.actions == [])
     }
 
-    @Test func aSnoozeIsTheSameNotificationAnHourLaterUnderAnIDOfItsOwn() async throws {
+    @Test func aSnoozeRepeatsTheNotificationAnHourLaterWithANewID() async throws {
         var store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let open = try await announce(store)
@@ -91,13 +84,13 @@ import Testing
         let due = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
         #expect(due.map(\.id) == [id])
         #expect(due.first?.tickets.map(\.sink) == ["hook", "log"])
-        let message = try #require(NotificationMessage(json: due.first?.payload ?? []))
-        let former = try #require(NotificationMessage(json: open.payload))
+        let message = try #require(NotificationMessage(json: due.first?.outgoing.payload ?? []))
+        let former = try #require(NotificationMessage(json: open.outgoing.payload))
         #expect(message == former.repeated(id: id, of: Self.first))
         #expect(message.repeats == Self.first && message.collapseKey == former.collapseKey)
         #expect(message.body == former.body && message.changes == former.changes)
 
-        // A repetition can be put off again; it still says what was first.
+        // A repetition can be snoozed again; it still refers to the first notification.
         guard case .done(let again) = try await act(store, .snooze, on: id) else {
             Issue.record("it was not done")
             return
@@ -106,8 +99,8 @@ import Testing
         #expect(try await store.notification(#require(again.repetition))?.repeats == Self.first)
     }
 
-    /// Retention may have deleted an earlier repetition, so that their number says nothing of which ids are free.
-    @Test func aSnoozeIsPutOffAgainAfterAnEarlierOneWasDeleted() async throws {
+    /// Retention can have deleted an earlier repetition, so counting repetitions does not give a free id.
+    @Test func aRepetitionCanBeSnoozedAfterAnEarlierOneWasDeleted() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let open = try await announce(store)
@@ -130,7 +123,7 @@ import Testing
         #expect(last == "ntf_0000000000000000000000000000000c")
     }
 
-    @Test func aSnoozeWhoseSinksAreGoneWaitsForOthersAndKeepsItsTime() async throws {
+    @Test func aSnoozeWithoutSinksWaitsForOthersAndKeepsItsTime() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let open = try await announce(store)
@@ -146,7 +139,7 @@ import Testing
         try await store.readdress(to: ["new"], now: world.now)
         #expect(try await store.nextDeliveryAt() == world.now + .seconds(3600))
         world.now = world.now + .seconds(3600)
-        // The new one asks to be left alone; a start later it is asked again.
+        // The new sink asks for a wait. It is asked again after the next start.
         for outcome in [DeliveryOutcome.gone, .ok] {
             try await store.readdress(to: ["new"], now: world.now)
             let due = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
@@ -161,7 +154,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func aChangeOfIdentityCancelsASnoozeAndHidesWhatWas() async throws {
+    @Test func aChangeOfIdentityCancelsASnoozeAndHidesTheList() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await announce(store)
@@ -174,7 +167,7 @@ import Testing
         #expect(try await store.notifications(limit: 10).map(\.state) == [.cancelled, .cancelled])
     }
 
-    @Test func aClockThatIsSetBackDoesNotProlongASnooze() async throws {
+    @Test func aClockSetBackDoesNotExtendASnooze() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await announce(store)
@@ -184,7 +177,7 @@ import Testing
         #expect(try await store.openNotifications(now: back + .seconds(3600), leaseUntil: back).count == 2)
     }
 
-    @Test func theListHasTheNewestFirstAndGoesOn() async throws {
+    @Test func theListHasTheNewestFirstAndHasPages() async throws {
         let store = try await world.open()
         for n in 1...5 {
             try await world.commit(store, [world.change(n)])
@@ -195,10 +188,10 @@ import Testing
         #expect(try await store.notifications(limit: 2, before: page[1].row).map(\.id) == ["ntf_3", "ntf_2"])
     }
 
-    /// Whatever is done, in whatever order, between whatever deliveries: rows, ledger, batches and watermark are those
-    /// of a store in which nobody did anything.
+    /// For any actions in any order between any deliveries: rows, ledger, batches and watermark equal those of a store
+    /// without actions.
     @Test(arguments: 1...12)
-    func noActionTouchesAcknowledgementLedgerOrWatermark(_ seed: Int) async throws {
+    func actionsTouchNeitherAcknowledgementNorLedgerNorWatermark(_ seed: Int) async throws {
         let (acted, left) = (NotificationActionTests(), NotificationActionTests())
         let stores = [try await acted.world.open(), try await left.world.open()]
         var random = SeededGenerator(state: UInt64(seed))
@@ -224,7 +217,7 @@ import Testing
                 let result = try await acted.act(stores[0], action, on: known.randomElement(using: &random)!)
                 if case .done(let record) = result, let repetition = record.repetition { known.append(repetition) }
             }
-            // An hour later the repetitions are delivered, or refused.
+            // An hour later the repetitions are delivered or rejected.
             for tests in [acted, left] { tests.world.now = tests.world.now + .seconds(3600) }
             for (tests, store) in zip([acted, left], stores) {
                 let now = tests.world.now
@@ -246,7 +239,7 @@ import Testing
         try await acted.world.expectBalanced(stores[0])
     }
 
-    /// What must not change.
+    /// The state that must not change.
     private struct Picture: Equatable {
         var rows: [String]
         var ledger: Ledger

@@ -8,7 +8,7 @@ import Testing
 @Suite struct OpeningTests {
     let world = World()
 
-    @Test func newDatabaseIsReadableByItsOwnerOnlyAndSound() async throws {
+    @Test func aNewDatabaseIsIntactAndPrivateToItsOwner() async throws {
         let store = try await world.open()
         for suffix in ["", "-wal", ".lock"] {
             var info = stat()
@@ -19,7 +19,7 @@ import Testing
         #expect(store.fileSizes().freeDisk > 0)
     }
 
-    @Test func secondAgentIsRefusedUntilTheFirstIsGone() async throws {
+    @Test func aSecondAgentIsRejectedUntilTheFirstCloses() async throws {
         var store: Store? = try await world.open()
         #expect(throws: StoreError.alreadyOpen) { try Store(world.options()) }
         _ = try await store?.activeIdentity()
@@ -28,18 +28,18 @@ import Testing
         try await world.open().close()
     }
 
-    @Test func aChildThatSharesTheLockForAMomentDoesNotKeepIt() async throws {
+    @Test func aChildProcessDoesNotKeepTheLock() async throws {
         let store = try await world.open()
         let lock = world.path + ".lock"
         let descriptor = try #require(try openDescriptors().first { $0.path == lock }?.number)
-        // Between fork and exec a child holds every open file of its parent, as a duplicate does.
+        // Between fork and exec a child process holds every open file, as a duplicate descriptor does.
         let childs = dup(descriptor)
         defer { Glibc.close(childs) }
         await store.close()
         try await world.open().close()
     }
 
-    /// This process's open files.
+    /// The open files of this process.
     private func openDescriptors() throws -> [(number: Int32, path: String)] {
         let folder = "/proc/self/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func newerVersionIsRefusedAndUntouched() async throws {
+    @Test func aNewerVersionIsRejectedUnchanged() async throws {
         try await world.open().close()
         try raw { db in try db.execute(sql: "PRAGMA user_version = 99") }
         let error = #expect(throws: StoreError.version(found: 99, supported: 2...2)) { try Store(world.options()) }
@@ -80,7 +80,7 @@ import Testing
         #expect(try await store.activeIdentity().did == World.alice)
     }
 
-    @Test func databaseOfAnotherProgramIsRefused() throws {
+    @Test func aForeignDatabaseIsRejected() throws {
         try raw { db in try db.execute(sql: "CREATE TABLE others (id INTEGER)") }
         #expect(chmod(world.path, 0o600) == 0)
         #expect(throws: StoreError.foreign) { try Store(world.options()) }
@@ -93,7 +93,7 @@ import Testing
         #expect(error?.kind == .corrupt)
     }
 
-    @Test func fileThatOthersMayReadIsRefused() async throws {
+    @Test func aFileThatOthersCanReadIsRejected() async throws {
         try await world.open().close()
         #expect(chmod(world.path, 0o644) == 0)
         let error = #expect(throws: StoreError.self) { try Store(world.options()) }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func installationIsStableOverReopening() async throws {
+    @Test func theInstallationSurvivesReopening() async throws {
         var store: Store? = try await world.open()
         let first = try await store?.installation()
         await store?.close()
@@ -129,7 +129,7 @@ import Testing
         #expect(first?.instanceID.count == 32)
     }
 
-    @Test func readerOfAnotherConnectionSeesRowsAtOnce() async throws {
+    @Test func anotherConnectionSeesRowsAtOnce() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try raw { db in
@@ -155,7 +155,7 @@ import Testing
         #expect(witness["duplicate"] == 2)
     }
 
-    @Test func anotherProcessThatHoldsTheWriteLockMakesTheStoreBusy() async throws {
+    @Test func anotherProcessesWriteLockMakesTheStoreBusy() async throws {
         let witness = Witness()
         let store = try await world.open {
             $0.busyTimeout = .milliseconds(20)
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: StoreErrorKind.allCases)
-    func everyKindHasAnErrorThatIsDescribed(_ kind: StoreErrorKind) {
+    func everyErrorHasAKindAndADescription(_ kind: StoreErrorKind) {
         let errors: [StoreError] = [
             .busy, .alreadyOpen, .full, .corrupt(detail: "d"), .io(detail: "d"),
             .version(found: 0, supported: 2...2), .foreign,
@@ -208,8 +208,9 @@ import Testing
         try DatabaseQueue(path: world.path).writeWithoutTransaction(body)
     }
 
-    /// Or a loss of power after the next start would take what the crash left, such as where a poll began.
-    @Test func whatACrashLeftInTheLogIsInTheDatabaseAfterTheNextStart() async throws {
+    /// Otherwise a power loss after the next start would lose what the crash left in the log, such as the start of a
+    /// stream.
+    @Test func theNextStartMovesTheLogOfACrashIntoTheDatabase() async throws {
         let crashed = try await world.open()
         try await world.commit(crashed, world.changes(1...3))
         let copy = world.directory + "/copy.db"

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RetentionTests {
     let world = World()
 
-    @Test func finishedRowsLeaveAfterTheirTimeAndOpenOnesNever() async throws {
+    @Test func finishedRowsExpireAndOpenRowsNever() async throws {
         let store = try await world.open()
         let generation = try await store.activeIdentity().generation
         _ = try await store.finishBootstrap(world.stream, generation: generation, top: world.id(0), now: world.now)
@@ -21,7 +21,7 @@ import Testing
         #expect(try await store.integrityCheck().isEmpty)
     }
 
-    @Test func whatOneSinkTookIsKnownForAsLongAsAnotherIsWaitedFor() async throws {
+    @Test func acceptedDeliveriesStayWhileAnotherSinkIsDue() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         let notification = try #require(try await world.claim(store, sinks: ["first", "second"]))
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func lastChangeOfAQuietStreamIsNotAnnouncedAgain(afterBootstrap: Bool) async throws {
+    func theLastChangeOfAQuietStreamIsNotAnnouncedAgain(afterBootstrap: Bool) async throws {
         let store = try await world.open()
         let generation = try await store.activeIdentity().generation
         if afterBootstrap {
@@ -43,7 +43,7 @@ import Testing
         #expect(try await world.commit(store, world.changes(1...5))?.inserted == 0)
     }
 
-    @Test func whatATombstoneHasFetchedAgainIsNotAnnouncedAgain() async throws {
+    @Test func rowsFetchedAgainByATombstoneAreNotAnnouncedAgain() async throws {
         let store = try await world.open()
         let generation = try await store.activeIdentity().generation
         _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
@@ -59,9 +59,10 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    /// Whichever way identifiers of two kinds sort, and without those of the dialect that the server gives again.
+    /// Rows of the former dialect expire, in whichever order the two kinds sort, but not rows that the server can send
+    /// again.
     @Test(arguments: [(Dialect.endorser, Dialect.canonical), (.canonical, .endorser)])
-    func whatIsOfTheFormerDialectIsDeletedInItsTime(_ former: Dialect, _ dialect: Dialect) async throws {
+    func rowsOfTheFormerDialectExpire(_ former: Dialect, _ dialect: Dialect) async throws {
         let store = try await world.open()
         for spoken in [former, dialect] {
             _ = try await store.rememberDialect(spoken, of: World.server, now: world.now)
@@ -73,7 +74,7 @@ import Testing
             _ = try await store.acknowledgeLocally(world.stream, now: world.now)
             world.now = world.now + .seconds(1)
         }
-        // The overlap holds what the server may give again, and nothing else.
+        // The overlap contains only rows that the server can send again.
         let known = try await store.pollState(world.stream, maxUndelivered: 1000).known
         #expect(known.count == 4 && known.allSatisfy { $0.kind == dialect.idKind })
         #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(6)).outbox == 0)
@@ -96,7 +97,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func anAcknowledgementThatRetentionEmptiedMakesWayForTheNext() async throws {
+    @Test func anAcknowledgementWithoutRowsIsReplacedByTheNext() async throws {
         let store = try await world.open()
         let generation = try await store.activeIdentity().generation
         _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
@@ -109,11 +110,11 @@ import Testing
         #expect(next?.key == "next" && next?.ids == [world.id(5000)])
     }
 
-    @Test func historyLogsSlotsAndArchivesHaveTheirTimes() async throws {
+    @Test func historyLogsSlotsAndArchivesExpire() async throws {
         let store = try await world.open()
         try await store.finishCycle(CycleRecord.make(world, .changed))
         let generation = try await store.activeIdentity().generation
-        let occurrence = DigestOccurrence(digest: PollName("daily")!, slot: "s", fireAt: world.now)
+        let occurrence = DigestOccurrence(digest: DigestName("daily")!, slot: "s", fireAt: world.now)
         _ = try await store.finishPrefetch(
             .fetched(payload: "{}", etag: "e"),
             slot: "s",
@@ -171,7 +172,7 @@ import Testing
         try await world.expectBalanced(store)
     }
 
-    @Test func tombstonesOfAStreamThatStartsAfreshDoNotHoldItsWatermark() async throws {
+    @Test func tombstonesDoNotHoldTheWatermarkOfAStreamThatStartsAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         try await store.finishCycle(CycleRecord.make(world, .unchanged))
@@ -203,7 +204,7 @@ import Testing
         #expect(try await store.recentLogs(limit: 10, errorsOnly: true).map(\.line) == ["first"])
     }
 
-    @Test func snapshotShowsWhatTheTablesHold() async throws {
+    @Test func theSnapshotMatchesTheTables() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...4))
         _ = try await world.claim(store, limit: 1)

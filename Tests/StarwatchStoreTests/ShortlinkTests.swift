@@ -12,19 +12,18 @@ import Testing
             now: world.now,
             limit: 100,
             leaseUntil: world.now + .seconds(60),
-            sinks: ["log"],
-            runID: "run"
-        ) { _ in
-            NotificationDraft(id: "ntf_1", group: "many", title: "t", body: "b", payload: [], shortlink: shortlink)
+            sinks: ["log"]
+        ) { rows in
+            (.made("ntf_1", count: rows.count), shortlink)
         }
     }
 
-    @Test func itStandsForTheRowsOfItsNotificationForADay() async throws {
+    @Test func itResolvesToTheRowsOfItsNotificationForADay() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
         let found = try #require(try await store.shortlink(link, now: world.now))
-        #expect(found.targets.map(\.claim) == (1...7).map(world.id))
+        #expect(found.targets.map(\.jwt) == (1...7).map(world.id))
         #expect(Set(found.targets.map(\.plan)) == ["plan"])
         #expect(found.poll == world.stream.poll)
         #expect(found.expiresAt == world.now + .seconds(86_400))
@@ -33,7 +32,7 @@ import Testing
         #expect(try await store.shortlink(#require(Shortlink("other")), now: world.now) == nil)
     }
 
-    @Test func itOutlivesARestartAndRetries() async throws {
+    @Test func itSurvivesRestartsAndRetries() async throws {
         var store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         let open = try #require(try await claim(store, link))
@@ -44,7 +43,7 @@ import Testing
         #expect(try await store.shortlink(link, now: world.now)?.targets.count == 7)
     }
 
-    @Test func retentionTakesWhatIsPastItsTime() async throws {
+    @Test func retentionDeletesExpiredLinks() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
@@ -54,7 +53,7 @@ import Testing
         #expect(try await store.shortlink(link, now: world.now) == nil)
     }
 
-    @Test func anotherIdentityDoesNotSeeIt() async throws {
+    @Test func anotherIdentityCannotResolveIt() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
@@ -64,12 +63,12 @@ import Testing
         #expect(try await store.shortlink(link, now: world.now) == nil)
     }
 
-    @Test func aNotificationThatFailsToBeStoredLeavesNoLink() async throws {
+    @Test func aNotificationThatIsNotStoredLeavesNoLink() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
         try await world.commit(store, world.changes(8...9))
-        // The same id once more is refused, and with it all that belongs to it.
+        // A second notification with the same id fails, and its shortlink is not stored.
         let other = try #require(Shortlink("fedcba9876543210"))
         await #expect(throws: StoreError.self) { try await claim(store, other) }
         #expect(try await store.shortlink(other, now: world.now) == nil)

@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// What was last seen of a plan, and what a change says of it.
+/// The last seen details of a plan, and the changed fields of later changes.
 @Suite struct SnapshotTests {
     let world = World()
 
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// The fields of every pending row, by claim.
+    /// The changed fields of every pending row, by JWT ID.
     private func changed(_ store: Store) async throws -> [JWTID: [String: FieldChange]] {
         let (stream, now) = (world.stream, world.now)
         let open = try await store.claim(
@@ -20,8 +20,7 @@ import Testing
             now: now,
             limit: 100,
             leaseUntil: now,
-            sinks: ["log"],
-            runID: "run"
+            sinks: ["log"]
         ) { rows in
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
             let message = NotificationMessage(
@@ -30,13 +29,12 @@ import Testing
                 poll: stream.poll,
                 kind: .starredProjects,
                 changes: rows.map(\.change),
-                largestGroup: 5,
-                fields: Dictionary(fields) { $1 },
+                context: NotificationContext(largestGroup: 5, fields: Dictionary(fields) { $1 }),
                 createdAt: now
             )
-            return NotificationDraft(id: message.id, group: "many", title: "t", body: "b", payload: message.json())
+            return (OutgoingNotification(message), nil)
         }
-        let changes = NotificationMessage(json: open?.payload ?? [])?.changes ?? []
+        let changes = NotificationMessage(json: open?.outgoing.payload ?? [])?.changes ?? []
         return Dictionary(
             uniqueKeysWithValues: changes.compactMap { change in
                 change.fields.flatMap { fields in JWTID(change.jwtID).map { ($0, fields) } }
@@ -44,7 +42,7 @@ import Testing
         )
     }
 
-    @Test func theFirstChangeOfAPlanSaysNothingAndTheNextSaysWhatDiffers() async throws {
+    @Test func onlyLaterChangesOfAPlanHaveChangedFields() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")
         #expect(try await changed(store).isEmpty)
@@ -58,7 +56,7 @@ import Testing
         )
     }
 
-    @Test func whatBootstrappingReadsIsSeenToo() async throws {
+    @Test func bootstrappingStoresSnapshots() async throws {
         let store = try await world.open()
         try await world.commit(store, []) { page in
             page.disposition = .bootstrap
@@ -69,7 +67,7 @@ import Testing
         #expect(try await changed(store) == [world.id(2): ["name": FieldChange(before: "A", after: "B")]])
     }
 
-    @Test func anOlderChangeThatComesLateChangesNothing() async throws {
+    @Test func aLateOlderChangeKeepsTheSnapshot() async throws {
         let store = try await world.open()
         try await commit(store, 5, name: "new")
         try await commit(store, 3, name: "old")
@@ -77,7 +75,7 @@ import Testing
         #expect(try await changed(store) == [world.id(6): ["name": FieldChange(before: "new", after: "newer")]])
     }
 
-    @Test func whatIsKnownAlreadyIsNotComparedAgain() async throws {
+    @Test func knownChangesAreNotComparedAgain() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")
         try await commit(store, 2, name: "B")
@@ -86,7 +84,7 @@ import Testing
         #expect(try await changed(store)[world.id(3)] == ["name": FieldChange(before: "B", after: "D")])
     }
 
-    @Test func anUnstarredPlanIsForgotten() async throws {
+    @Test func unstarringDeletesTheSnapshot() async throws {
         let store = try await world.open()
         _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
         try await commit(store, 1, name: "A")
@@ -95,7 +93,7 @@ import Testing
         #expect(try await changed(store).isEmpty)
     }
 
-    @Test func optingOutForgetsEveryPlan() async throws {
+    @Test func optingOutDeletesEverySnapshot() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")
         _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
@@ -103,7 +101,7 @@ import Testing
         #expect(try await changed(store).isEmpty)
     }
 
-    @Test func aChangeOfIdentityForgetsAll() async throws {
+    @Test func aChangeOfIdentityDeletesEverySnapshot() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")
         _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
@@ -112,7 +110,7 @@ import Testing
         #expect(try await changed(store).isEmpty)
     }
 
-    @Test func aPageThatIsNotStoredLeavesNothing() async throws {
+    @Test func aRejectedPageStoresNoSnapshot() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")
         let page = try await world.commit(store, [world.change(2)]) { page in

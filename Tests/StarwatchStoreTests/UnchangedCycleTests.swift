@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// Most cycles find nothing: they neither wait for the store nor read from it.
+/// Most cycles find nothing. They neither wait for the store nor read from it.
 @Suite struct UnchangedCycleTests {
     let world = World()
 
@@ -10,7 +10,7 @@ import Testing
         store.rememberedPollState(world.stream, maxUndelivered: cap)
     }
 
-    @Test func whatWasReadIsRememberedForTheSameCap() async throws {
+    @Test func aReadStateIsRememberedForTheSameLimit() async throws {
         let store = try await world.open()
         #expect(remembered(store) == nil)
         let state = try await store.pollState(world.stream, maxUndelivered: 1000)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["commit", "claim", "delivery", "acknowledgement", "eviction", "identity"])
-    func whateverMayChangeTheStateMakesItForgotten(_ kind: String) async throws {
+    func everyWriteThatCanChangeTheStateClearsIt(_ kind: String) async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let notification = kind == "delivery" ? try await world.claim(store) : nil
@@ -43,14 +43,14 @@ import Testing
         #expect(remembered(store) == state)
     }
 
-    @Test func aHostsDatabaseIsReadEveryTime() async throws {
+    @Test func aHostsDatabaseIsAlwaysRead() async throws {
         try await world.open().close()
         let store = try await world.open { $0.owner = .host }
         _ = try await store.pollState(world.stream, maxUndelivered: 1000)
         #expect(remembered(store) == nil)
     }
 
-    @Test func notedCyclesAreStoredBeforeWhatIsCalledLater() async throws {
+    @Test func recordedCyclesAreStoredBeforeLaterCalls() async throws {
         let store = try await world.open()
         let other = StreamKey(account: World.alice, server: World.server, poll: PollName("other")!)
         for stream in [world.stream, other] {
@@ -58,7 +58,7 @@ import Testing
             cycle.stream = stream
             cycle.successAt = world.now + .seconds(1)
             cycle.nextRun = world.now + .seconds(60)
-            store.noteUnchanged(cycle)
+            store.recordUnchanged(cycle)
         }
         for stream in [world.stream, other] {
             let state = try await store.pollState(stream, maxUndelivered: 1000)
@@ -67,27 +67,27 @@ import Testing
         }
     }
 
-    @Test func cyclesThatEndWhileTheStoreIsBusyShareATransaction() async throws {
+    @Test func cyclesDuringABusyStoreShareATransaction() async throws {
         let witness = Witness()
         let store = try await world.open { options in
             options.onTransaction = { operation, _ in
                 if operation == .finishCycle { witness.add("finished") }
             }
         }
-        // On the store's own queue nothing else can run until this returns.
+        // On the store's own queue nothing else runs until this returns.
         let cycle = CycleRecord.make(world, .unchanged)
         await store.onItsQueue { @Sendable in
-            for _ in 0..<5 { store.noteUnchanged(cycle) }
+            for _ in 0..<5 { store.recordUnchanged(cycle) }
         }
         _ = try await Task { try await store.activeIdentity() }.value
         #expect(witness["finished"] == 1)
     }
 
-    @Test func aCycleThatCannotBeStoredIsReported() async throws {
+    @Test func aFailureToStoreACycleIsReported() async throws {
         let witness = Witness()
         let store = try await world.open { options in options.onUnrecorded = { _ in witness.add("lost") } }
         await store.close()
-        store.noteUnchanged(CycleRecord.make(world, .unchanged))
+        store.recordUnchanged(CycleRecord.make(world, .unchanged))
         await store.close()
         #expect(witness["lost"] == 1)
     }

@@ -4,7 +4,7 @@ import StarwatchCore
 import StarwatchStore
 import Testing
 
-/// A store in a directory of its own, an account, and a clock that only moves when told.
+/// A store in its own directory, an account, and a clock that moves only on request.
 final class World {
     static let alice = DID("did:ethr:0xalice")!
     static let bob = DID("did:ethr:0xbob")!
@@ -37,7 +37,7 @@ final class World {
         return store
     }
 
-    /// The `n`-th change, a second after the one before it.
+    /// The `n`-th change, one second after the previous one.
     func change(_ n: Int, plan: String = "plan") -> Change {
         Change(id: id(n), plan: plan, name: "name \(n)")
     }
@@ -82,20 +82,11 @@ final class World {
             now: now,
             limit: limit,
             leaseUntil: now + lease,
-            sinks: sinks,
-            runID: "run"
-        ) { rows in
-            NotificationDraft(
-                id: id,
-                group: "several",
-                title: "Title",
-                body: "\(rows.count) rows",
-                payload: Array("{}".utf8)
-            )
-        }
+            sinks: sinks
+        ) { rows in (.made(id, count: rows.count), nil) }
     }
 
-    /// Claims and delivers everything pending.
+    /// Claims and delivers all pending rows.
     @discardableResult
     func deliverAll(_ store: Store, id: String = "ntf_all") async throws -> Int {
         guard let notification = try await claim(store, limit: 1000, id: id) else { return 0 }
@@ -104,7 +95,7 @@ final class World {
         return ids.count
     }
 
-    /// Makes everything pending dead.
+    /// Makes all pending rows dead.
     func killAll(_ store: Store, id: String = "ntf_dead") async throws {
         let notification = try #require(try await claim(store, limit: 1000, id: id))
         _ = try await store.recordDelivery(
@@ -130,10 +121,10 @@ enum NSTemporaryDirectory {
     }
 }
 
-/// What callbacks saw. A pthread lock, because ThreadSanitizer does not understand `Synchronization.Mutex`.
+/// Counts callbacks. Uses a pthread lock, because ThreadSanitizer does not understand `Synchronization.Mutex`.
 final class Witness: Sendable {
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    // Only touched with `mutex` held.
+    // Accessed only with `mutex` locked.
     private nonisolated(unsafe) var values: [String: Int] = [:]
 
     init() { pthread_mutex_init(mutex, nil) }
@@ -153,5 +144,19 @@ final class Witness: Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return values[key, default: 0]
+    }
+}
+
+extension OutgoingNotification {
+    static func made(_ id: String, count: Int) -> OutgoingNotification {
+        OutgoingNotification(
+            id: id,
+            runID: "run",
+            poll: "starred_projects",
+            group: NotificationGroup(count: count),
+            count: count,
+            text: ("Title", "\(count) rows"),
+            payload: Array("{}".utf8)
+        )
     }
 }

@@ -21,7 +21,7 @@ import Testing
         #expect(sent["exemplars"] as? Bool == true)
     }
 
-    @Test func markdownHasARowAFamily() throws {
+    @Test func markdownHasOneRowPerFamily() throws {
         let catalogue = try makeRepresentativeRegistry().catalogue
         let lines = CatalogueRenderer.markdown(catalogue).split(separator: "\n")
         #expect(lines.count == catalogue.count + 2)
@@ -29,7 +29,7 @@ import Testing
         #expect(CatalogueRenderer.text(catalogue).split(separator: "\n").count == catalogue.count + 1)
     }
 
-    @Test func whatDependenciesReportIsNotInTheCatalogue() throws {
+    @Test func dependencyMetricsAreNotInTheCatalogue() throws {
         let bridge = MetricsBridge()
         let registry = MetricRegistry(dependencies: bridge)
         _ = bridge.makeCounter(label: "x", dimensions: [])

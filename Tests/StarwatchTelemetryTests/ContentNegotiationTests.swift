@@ -38,7 +38,7 @@ import Testing
             ("*/*;q=0", .text),
         ] as [(String?, ExpositionFormat)]
     )
-    func theFormatIsTheOneTheClientPrefers(accept: String?, expected: ExpositionFormat) {
+    func formatFollowsTheClientsPreference(accept: String?, expected: ExpositionFormat) {
         #expect(ContentNegotiation.choose(accept: accept) == expected)
     }
 
@@ -50,7 +50,7 @@ import Testing
             ("gzip;q=0.000", false), ("gzip;q=nonsense", false),
         ] as [(String?, Bool)]
     )
-    func gzipIsUsedWhenItIsWanted(header: String?, expected: Bool) {
+    func gzipFollowsAcceptEncoding(header: String?, expected: Bool) {
         #expect(ContentNegotiation.acceptsGzip(header) == expected)
     }
 }

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func whatRisesIsCountedOnAndGaugesBeginAnew() {
+    @Test func countersContinueAndGaugesRestart() {
         let (old, new) = (Counted(), Counted())
         old.plain.increment(by: 3)
         old.labelled[.server].increment(by: 5)
@@ -38,19 +38,19 @@ import Testing
         #expect(new.histogram.counts == [1, 2, 1] && new.histogram.sum == 12.5)
         #expect(new.gauge.value == 0)
         let page = text(new.registry.page(.text))
-        // Views show what they view, once.
+        // Views show their sources once, without adding them again.
         #expect(page.contains("\nt_view_total 4\n") && page.contains("\nt_view_seconds_count 4\n"))
         #expect(old.plain.value == 3)
     }
 
-    @Test func aHistogramOfOtherBoundsBeginsAnew() {
+    @Test func histogramWithOtherBoundsRestarts() {
         let (old, new) = (Counted(), Counted(bounds: [1, 3]))
         old.histogram.observe(2)
         new.registry.countOn(from: old.registry)
         #expect(new.histogram.counts == [0, 0, 0])
     }
 
-    @Test func aLabelValueThatIsNewBeginsAtZeroAndOneThatIsGoneIsForgotten() throws {
+    @Test func newLabelValuesStartAtZeroAndRemovedOnesAreDropped() throws {
         func polls(
             _ names: [String]
         ) throws -> (MetricRegistry, MetricVector1<ConfiguredName, Counter>, ConfiguredNames) {

@@ -54,7 +54,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         return registry
     }
 
-    @Test func textIsExactlyThis() {
+    @Test func textPageIsExact() {
         #expect(
             text(makeSmall().page(.text)) == #"""
                 # HELP t_build_info Build.
@@ -78,7 +78,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         )
     }
 
-    @Test func openMetricsIsExactlyThis() {
+    @Test func openMetricsPageIsExact() {
         #expect(
             text(makeSmall().page(.openMetrics)) == #"""
                 # TYPE t_build info
@@ -105,7 +105,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         )
     }
 
-    @Test func theStrictParserReadsTheRepresentativePage() async throws {
+    @Test func strictParserReadsTheRepresentativePage() async throws {
         let families = try OpenMetricsParser.parse(await makeRepresentativeRegistry().render(.openMetrics))
         #expect(families.map(\.name) == families.map(\.name).sorted())
         let sent = try #require(families.first { $0.name == "starwatch_api_sent_bytes" })
@@ -123,7 +123,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         "# TYPE a histogram\n# HELP a h\na_bucket{le=\"1\"} 1\na_bucket{le=\"+Inf\"} 1\n# EOF\n",
         "# TYPE a histogram\n# HELP a h\na_bucket{le=\"1.0\"} 2\na_bucket{le=\"+Inf\"} 1\n# EOF\n",
     ])
-    func theStrictParserRefusesWhatIsWrong(page: String) {
+    func strictParserRejectsInvalidPages(page: String) {
         #expect(throws: OpenMetricsParser.Failure.self) { try OpenMetricsParser.parse(Array(page.utf8)) }
     }
 
@@ -151,8 +151,8 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
     }
 
     @Test(arguments: hostile)
-    func hostileTextsReadBackTheSame(hostile: String) throws {
-        // Equal texts may differ in their bytes, and bytes are what Prometheus compares.
+    func hostileTextsRoundTrip(hostile: String) throws {
+        // Equal strings can differ in their bytes, and Prometheus compares bytes.
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         for help in [hostile, "h" + hostile] {
             let page = hostilePage(help, hostile, .openMetrics) + bytes("# EOF\n")
@@ -164,11 +164,11 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
     }
 
     @Test(arguments: hostile)
-    func bothFormatsWriteAHostileLabelAlikeAndNoLineMore(hostile: String) {
+    func hostileLabelsAreEqualInBothFormatsAndAddNoLine(hostile: String) {
         let text = hostilePage(hostile, hostile, .text).split(separator: 0x0A, omittingEmptySubsequences: false)
         let openMetrics = hostilePage(hostile, hostile, .openMetrics)
             .split(separator: 0x0A, omittingEmptySubsequences: false)
-        // HELP, TYPE, the sample, and nothing after its end.
+        // HELP, TYPE and the sample, each ending in a line feed.
         #expect(text.count == 4 && openMetrics.count == 4)
         #expect(text[2] == openMetrics[2])
     }
@@ -188,13 +188,13 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         (123_456_789_012, "123456789012"),
         (.nan, "NaN"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (-0.125, "-0.125"),
     ])
-    func valuesReadBackTheSame(value: Double, expected: String) {
+    func valuesRoundTrip(value: Double, expected: String) {
         var bytes: [UInt8] = []
         bytes.append(value: value)
         #expect(text(bytes) == expected)
     }
 
-    @Test func theFilterTakesFamiliesAndSamples() throws {
+    @Test func filterSelectsFamiliesAndSamples() throws {
         let registry = makeSmall()
         func families(_ names: String...) throws -> [String] {
             try OpenMetricsParser.parse(registry.page(.openMetrics, names: names)).map(\.name)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StarwatchTelemetry
 
-/// No entry is lost: each is written, or counted in exactly one summary.
+/// Checks that no entry is lost: each is written, or counted in exactly one summary.
 @Suite struct LogFolderPropertyTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func everyEntryIsWrittenOrReportedOnce(seed: UInt64) {
@@ -14,12 +14,12 @@ import Testing
             for summary in summaries { reported[summary.event, default: 0] += suppressed(summary) }
         }
         for _ in 0..<3000 {
-            // Mostly a little later, sometimes much, sometimes the clock is set back.
+            // Mostly small steps, sometimes large ones, sometimes the clock goes back.
             now += Int64.random(in: 0...2000, using: &random)
             if Int.random(in: 0..<200, using: &random) == 0 {
                 now += Int64.random(in: -90_000...90_000, using: &random)
             }
-            // More kinds than are remembered.
+            // More keys than the folder remembers.
             var entry = LogEntry(
                 timestampMilliseconds: now,
                 severity: LogSeverity.allCases.randomElement(using: &random)!,
@@ -39,8 +39,8 @@ import Testing
         #expect(reported.values.reduce(0, +) > 100, "seed \(seed): nothing was folded")
     }
 
-    /// What is remembered of a kind is no longer than its key, so 64 kinds are 512 KiB at most.
-    @Test func whatIsTooLongToRememberIsWritten() {
+    /// A remembered summary is no longer than its key, so 64 keys need 512 KiB at most.
+    @Test func entriesWithLongKeysAreWritten() {
         for (length, isFolded) in [(4000, true), (LogFolder.longestKeyBytes + 1, false)] {
             var folder = LogFolder()
             for severity in LogSeverity.allCases {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StarwatchTelemetry
 
-/// Keeps the lines it gets.
+/// A sink that records its lines.
 final class LineCollector: LogSink, Sendable {
     private let kept = Mutex<[LogRecord]>([])
 
@@ -30,20 +30,23 @@ final class LineCollector: LogSink, Sendable {
         #expect(text(bytes) == expected)
     }
 
-    private static let full = LogEntry(
-        timestampMilliseconds: 1_767_225_600_000,
-        severity: .warn,
-        event: "poll_failed",
-        requestID: "q",
-        runID: "r",
-        identity: "did:hash:0123456789abcdef",
-        counts: [("change_count", .integer(3))],
-        durationMilliseconds: .double(12.5),
-        error: "time\nout",
-        metadata: [("a", .bool(true)), ("b", .array([.string("x y")]))]
-    )
+    private static let full: LogEntry = {
+        var entry = LogEntry(
+            timestampMilliseconds: 1_767_225_600_000,
+            severity: .warn,
+            event: "poll_failed",
+            runID: "r",
+            counts: [("change_count", .integer(3))],
+            error: "time\nout",
+            metadata: [("a", .bool(true)), ("b", .array([.string("x y")]))]
+        )
+        entry.requestID = "q"
+        entry.identity = "did:hash:0123456789abcdef"
+        entry.durationMilliseconds = .double(12.5)
+        return entry
+    }()
 
-    @Test func fieldsStandInTheirOrder() {
+    @Test func jsonFieldsAreInOrder() {
         #expect(
             text(Self.full.jsonLine())
                 == #"{"timestamp":"2026-01-01T00:00:00.000Z","level":"WARN","event":"poll_failed","request_id":"q","#
@@ -52,7 +55,7 @@ final class LineCollector: LogSink, Sendable {
         )
     }
 
-    @Test func textIsOneLineForAPerson() {
+    @Test func textFormatIsOneLine() {
         #expect(
             text(Self.full.textLine())
                 == "2026-01-01T00:00:00.000Z WARN  poll_failed              "
@@ -61,7 +64,7 @@ final class LineCollector: LogSink, Sendable {
         )
     }
 
-    @Test func absentFieldsAreLeftOut() {
+    @Test func absentFieldsAreOmitted() {
         let entry = LogEntry(timestampMilliseconds: 0, severity: .info, event: "started")
         #expect(
             text(entry.jsonLine()) == #"{"timestamp":"1970-01-01T00:00:00.000Z","level":"INFO","event":"started"}"#
@@ -100,7 +103,7 @@ final class LineCollector: LogSink, Sendable {
         entries.map { "\($0.event) \(text($0.jsonLine()).firstMatch(of: /"suppressed":(\d+)/)?.output.1 ?? "")" }
     }
 
-    @Test func repetitionsAreCountedAndReportedWithTheNextThatDiffers() {
+    @Test func repetitionsAreReportedWithTheNextDifferentEntry() {
         var folder = LogFolder()
         #expect(folder.take(entry(0)).isWritten)
         for at in 1...5 { #expect(!folder.take(entry(Int64(at))).isWritten) }
@@ -132,7 +135,7 @@ final class LineCollector: LogSink, Sendable {
         #expect(Set(suppressed(folder.report(at: 20))) == ["a 9", "b 9"])
     }
 
-    @Test func anotherErrorOrLevelIsAnotherEntry() {
+    @Test func otherErrorsAndLevelsAreNotRepetitions() {
         var folder = LogFolder()
         #expect(folder.take(entry(0)).isWritten)
         #expect(folder.take(entry(0, error: "y")).isWritten)
@@ -140,7 +143,7 @@ final class LineCollector: LogSink, Sendable {
     }
 
     @Test(arguments: ["poll", "sink", "path", "problem", "logger"])
-    func theSameFailureOfAnotherIsAnotherEntryAndItsSummaryNamesIt(subject: String) {
+    func failureOfAnotherSubjectIsNotARepetition(subject: String) {
         var folder = LogFolder()
         for name in ["a", "b", "a", "b", "b"] {
             var entry = entry(0, severity: .warn)
@@ -153,7 +156,7 @@ final class LineCollector: LogSink, Sendable {
         #expect(summaries.last?.contains(#""suppressed":2,"error":"x","metadata":{"\#(subject)":"b"}}"#) == true)
     }
 
-    @Test func belowWarningsTheDetailsMustRepeatToo() {
+    @Test func infoEntriesFoldOnlyWithEqualDetails() {
         var folder = LogFolder()
         var a = entry(0, severity: .info)
         a.metadata = [("poll", .string("a"))]
@@ -165,7 +168,7 @@ final class LineCollector: LogSink, Sendable {
         #expect(!folder.take(a).isWritten)
     }
 
-    @Test func entriesThatMustNotBeFoldedAreNot() {
+    @Test func unfoldableEntriesAreAlwaysWritten() {
         var folder = LogFolder()
         var one = entry(0)
         one.mayFold = false
@@ -178,7 +181,7 @@ final class LineCollector: LogSink, Sendable {
         #expect(folder.take(entry(0)).isWritten)
     }
 
-    @Test func manyKindsDoNotGrowWithoutBound() {
+    @Test func rememberedKeysAreLimited() {
         var folder = LogFolder()
         for index in 0..<1000 { #expect(folder.take(entry(Int64(index), "e\(index)")).isWritten) }
         #expect(folder.take(entry(1000, "e0")).isWritten)
@@ -240,7 +243,7 @@ final class LineCollector: LogSink, Sendable {
     }
 
     @Test(arguments: [LogFormat.json, .text])
-    func nothingSecretComesThroughByAnyDoor(format: LogFormat) {
+    func secretsAreRedactedInEveryField(format: LogFormat) {
         let world = World(format: format)
         struct Failure: Error, CustomStringConvertible {
             let description = "refused did:ethr:0xCAFE with Bearer CAFE"
@@ -286,7 +289,7 @@ final class LineCollector: LogSink, Sendable {
         )
     }
 
-    @Test func whatIsStillCountedIsWrittenAtTheEnd() {
+    @Test func flushWritesTheRemainingSummaries() {
         let world = World()
         for _ in 0..<3 { world.logger().error("failed") }
         world.pipeline.flush()
@@ -302,7 +305,7 @@ final class LineCollector: LogSink, Sendable {
         #expect(!world.collector.lines[0].contains("fold"))
     }
 
-    @Test func aReloadChangesLevelAndFormatOfLoggersThatExist() {
+    @Test func reloadChangesExistingLoggers() {
         let world = World()
         let logger = world.logger()
         var own = logger
@@ -334,7 +337,7 @@ final class LineCollector: LogSink, Sendable {
 }
 
 @Suite struct DescriptorWriterTests {
-    @Test func aReaderThatStandsStillCostsLinesAndNoTime() throws {
+    @Test func stalledReaderDropsLinesWithoutDelay() throws {
         let pipe = Pipe()
         let output = pipe.fileHandleForWriting.fileDescriptor
         _ = fcntl(output, F_SETFL, O_NONBLOCK)
@@ -353,7 +356,7 @@ final class LineCollector: LogSink, Sendable {
     @Test func linesOfManyWritersDoNotInterleave() {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
-        // Writers block when the pipe is full, so they have threads of their own.
+        // Writers block when the pipe is full, so each has its own thread.
         for letter in "abcd".utf8 {
             Thread.detachNewThread {
                 let line = [UInt8](repeating: letter, count: 9000) + [0x0A]
@@ -369,7 +372,7 @@ final class LineCollector: LogSink, Sendable {
         #expect(lines.allSatisfy { $0.count == 9000 && Set($0).count == 1 })
     }
 
-    @Test func aClosedReaderIsNoDanger() throws {
+    @Test func closedReaderDropsLines() throws {
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
         try pipe.fileHandleForReading.close()

@@ -29,7 +29,7 @@ import Testing
         descriptor("starred_projects_api_throughput_rps", .gauge, .requests),
         descriptor("starwatch_metrics_series", .gauge),
     ])
-    func namesOfTheCatalogueKeepTheRules(descriptor: MetricDescriptor) {
+    func catalogueNamesFollowTheRules(descriptor: MetricDescriptor) {
         #expect(MetricLint.problems(of: descriptor) == [])
     }
 
@@ -55,16 +55,16 @@ import Testing
         descriptor("starwatch_polls_total", .counter, help: "a\nb"),
         descriptor("starwatch_rows", .gauge, exemplars: true),
     ])
-    func everyRuleHasAFamilyThatBreaksIt(descriptor: MetricDescriptor) {
+    func violationsOfEveryRuleAreFound(descriptor: MetricDescriptor) {
         #expect(MetricLint.problems(of: descriptor).count == 1)
     }
 
     @Test(arguments: ["le", "job", "instance", "type", "Reason", "__x", "a-b"])
-    func labelsThatCollideAreProblems(label: String) {
+    func conflictingLabelsAreProblems(label: String) {
         #expect(MetricLint.problems(of: Self.descriptor("t_x", .gauge), labels: [label]).count == 1)
     }
 
-    @Test func aLabelStandsOnce() {
+    @Test func duplicateLabelsAreProblems() {
         #expect(MetricLint.problems(of: Self.descriptor("t_x", .gauge), labels: ["a", "a"]).count == 1)
     }
 
@@ -76,7 +76,7 @@ import Testing
         (descriptor("t_foo_info", .info), descriptor("t_foo", .gauge), true),
         (descriptor("t_foo_total", .counter), descriptor("t_foo_seconds", .gauge), false),
     ])
-    func clashesAreFoundBothWays(a: MetricDescriptor, b: MetricDescriptor, clash: Bool) {
+    func conflictsAreFoundInBothOrders(a: MetricDescriptor, b: MetricDescriptor, clash: Bool) {
         #expect(MetricLint.clashes(of: a, with: [b]).isEmpty != clash)
         #expect(MetricLint.clashes(of: b, with: [a]).isEmpty != clash)
     }

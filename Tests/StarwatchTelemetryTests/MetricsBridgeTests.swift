@@ -9,7 +9,7 @@ import Testing
         return (MetricRegistry(dependencies: bridge), bridge)
     }
 
-    @Test func whatDependenciesReportIsOnThePage() throws {
+    @Test func dependencyMetricsAreOnThePage() throws {
         let (registry, bridge) = makeBridge()
         bridge.makeCounter(label: "http.server.requests", dimensions: [("http.method", "GET")]).increment(by: 3)
         bridge.makeTimer(label: "http.server.duration.ms", dimensions: []).recordNanoseconds(1_500_000_000)
@@ -36,7 +36,7 @@ import Testing
         #expect(bridge.seriesCount == 1)
     }
 
-    @Test func whatIsOverTheBudgetIsDroppedAndCounted() {
+    @Test func seriesOverTheBudgetAreDroppedAndCounted() {
         let (registry, bridge) = makeBridge(budget: 10)
         for index in 0..<15 { bridge.makeCounter(label: "x", dimensions: [("i", "\(index)")]).increment(by: 1) }
         bridge.makeTimer(label: "t", dimensions: []).recordNanoseconds(1)
@@ -44,7 +44,7 @@ import Testing
         #expect(text(registry.page(.text)).contains("starwatch_metrics_series_overflow_total 6\n"))
     }
 
-    @Test func aNameThatIsTakenIsDroppedAndCounted() {
+    @Test func conflictingNamesAreDroppedAndCounted() {
         let (registry, bridge) = makeBridge()
         registry.counter(.counter("starwatch_polls_total", "Ours.")).increment()
         bridge.makeCounter(label: "starwatch.polls", dimensions: []).increment(by: 7)
@@ -57,7 +57,7 @@ import Testing
         #expect(page.contains("starwatch_metrics_series_overflow_total 2\n"))
     }
 
-    @Test func theSeriesOutliveTheRegistry() {
+    @Test func seriesOutliveTheRegistry() {
         let (first, bridge) = makeBridge(budget: 1)
         let counter = bridge.makeCounter(label: "x", dimensions: [])
         counter.increment(by: 1)

@@ -1,4 +1,4 @@
-/// A strict reader of OpenMetrics 1.0, written from the specification: what it accepts, any consumer accepts.
+/// A strict parser of OpenMetrics 1.0, written from the specification. Any consumer accepts the pages it accepts.
 struct OpenMetricsParser {
     struct Failure: Error, CustomStringConvertible {
         let line: Int
@@ -52,7 +52,7 @@ struct OpenMetricsParser {
     private func fail(_ reason: String) -> Failure { Failure(line: line, reason: reason) }
 
     private mutating func readMetadata(_ content: String) throws {
-        // By bytes: a text that begins with a combining mark would make one character with the space before it.
+        // On bytes: a combining mark would form one character with the space before it.
         let parts = content.utf8.split(separator: 0x20, maxSplits: 3, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }

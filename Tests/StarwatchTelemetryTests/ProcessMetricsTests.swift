@@ -4,7 +4,7 @@ import Testing
 @testable import StarwatchTelemetry
 
 @Suite struct ProcessMetricsTests {
-    @Test func theKernelsAnswersAreRead() {
+    @Test func kernelFilesAreParsed() {
         let reading = ProcessReading.current()
         #expect(reading.cpuSeconds.map { $0 >= 0 } == true)
         #expect(reading.openFiles.map { $0 >= 3 } == true)
@@ -19,7 +19,7 @@ import Testing
         let before = try #require(ProcessReading.current().openFiles)
         let copies = (0..<200).map { _ in dup(0) }
         defer { for copy in copies { close(copy) } }
-        // Other tests open and close files meanwhile.
+        // Other tests open and close files at the same time.
         #expect(try #require(ProcessReading.current().openFiles) > before + 100)
     }
 
@@ -34,14 +34,14 @@ import Testing
         #expect(reading.residentBytes == 102_400)
     }
 
-    @Test func limitsAreReadOrLeftOut() {
+    @Test func limitsAreReadOrOmitted() {
         let limits = "Limit  Soft Limit  Hard Limit\nMax open files            1024                 4096   files\n"
         #expect(ProcessReading.maxFiles(in: limits) == 1024)
         #expect(ProcessReading.maxFiles(in: "Max open files            unlimited unlimited files") == nil)
         #expect(ProcessReading.bootTime(in: "cpu 1 2\nbtime 1767225600\n") == 1_767_225_600)
     }
 
-    @Test func whatCannotBeReadIsLeftOutNotNaN() async {
+    @Test func unreadableValuesAreOmitted() async {
         let registry = MetricRegistry()
         ProcessMetrics.register(in: registry, procRoot: "/nonexistent")
         #expect(text(await registry.render(.text)) == "")

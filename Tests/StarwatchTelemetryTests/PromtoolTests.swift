@@ -7,7 +7,7 @@ import Testing
     static let path = "/usr/bin/promtool"
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: path)))
-    func promtoolFindsNothingToSayAboutTheTextPage() async throws {
+    func promtoolAcceptsTheTextPage() async throws {
         let page = try await makeRepresentativeRegistry().render(.text)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.path)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import StarwatchTelemetry
 
-/// The redactor against rules written as regular expressions, over texts made of what is hard.
+/// Compares the redactor with regular expressions, on random texts of difficult parts.
 ///
-/// `REDACTOR_SEED` begins at another text; a failure names its seed.
+/// `REDACTOR_SEED` selects other texts. A failure names its seed.
 @Suite struct RedactorDifferentialTests {
     private static let firstSeed =
         ProcessInfo.processInfo.environment["REDACTOR_SEED"].flatMap(UInt64.init) ?? 20_260_101
@@ -31,7 +31,7 @@ import Testing
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             for _ in 0..<Int.random(in: 0...3, using: &random) { text += joints.randomElement(using: &random)! }
             var secret = secrets.randomElement(using: &random)!
-            // Cut, so that beginnings and ends of secrets meet.
+            // Truncated, so that beginnings and ends of secrets meet.
             if Int.random(in: 0..<4, using: &random) == 0 {
                 secret = String(secret.dropFirst(Int.random(in: 0..<secret.count, using: &random)))
             } else if Int.random(in: 0..<4, using: &random) == 0 {
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8 as Range<UInt64>)
-    func itDoesWhatTheRegularExpressionsSay(part: UInt64) {
+    func redactorMatchesTheRegularExpressions(part: UInt64) {
         let reference = RedactorReference()
         for number in 0..<500 as Range<UInt64> {
             let seed = Self.firstSeed &+ part &* 500 &+ number
@@ -60,9 +60,9 @@ import Testing
         }
     }
 
-    /// The spelling of signs does not matter: what is found in a text is found in its encoded form.
+    /// A match in a text is also found in each of its encodings.
     @Test(arguments: [Spelling.percent, .lowerPercent, .twice, .json], 0..<2 as Range<UInt64>)
-    func anEncodedTextLosesNoLess(spelling: Spelling, part: UInt64) {
+    func encodedTextsAreRedactedEqually(spelling: Spelling, part: UInt64) {
         let needles: [(secret: String, trace: String)] = [
             ("did:ethr:0x5CAFE99", "5CAFE99"), ("did:web:cafe99.example:b", "cafe99"),
             ("01JWMCKG0022HDXJ4G4QCAFE99", "01JWMCKG"), ("1704067999_CAFE99_0f1e2d3c", "CAFE99"),
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func theQuickLookMissesNothing(part: UInt64) {
+    func searchMissesNoMatch(part: UInt64) {
         var lookedFurther = 0
         for number in 0..<3000 as Range<UInt64> {
             let seed = Self.firstSeed &+ part &* 3000 &+ number
@@ -95,7 +95,7 @@ import Testing
             if let spelling = [nil, Spelling.percent, .twice, .json][Int.random(in: 0..<4, using: &random)] {
                 text = spelling.encoded(text, &random)
             }
-            // One secret in a line, at any offset: in most others something else is found already.
+            // A line with a single secret, at any offset. Most other lines have several matches.
             let filler = [UInt8](repeating: UInt8(ascii: "x"), count: Int.random(in: 0...40, using: &random))
             let line = filler + Array(" ".utf8) + text.prefix(Int.random(in: 0...60, using: &random))
             line.withUnsafeBufferPointer { bytes in
@@ -114,7 +114,7 @@ import Testing
         case twice
         case json
 
-        /// The text with all its signs encoded, and some of its letters.
+        /// Encodes all punctuation and some letters of a text.
         func encoded(_ text: [UInt8], _ random: inout SplitMix) -> [UInt8] {
             text.flatMap { byte -> [UInt8] in
                 let isSign = !byte.isLetter && !byte.isDigit && !"-_.~".utf8.contains(byte)

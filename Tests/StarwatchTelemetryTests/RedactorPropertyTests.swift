@@ -3,7 +3,7 @@ import Testing
 
 @testable import StarwatchTelemetry
 
-/// A generator of the same numbers in every run.
+/// A reproducible random number generator.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
@@ -24,7 +24,7 @@ struct SplitMix: RandomNumberGenerator {
         "[REDACTED:id]", "[REDACTED:", "://", "token", "\":", "\":\"", "0123456789", "ABCDEFGHJKMNPQRSTV",
     ]
 
-    /// Secrets, and the part of each that must be gone.
+    /// Secrets, each with the part that must be removed.
     private static let secrets: [(text: String, trace: String, needsBorders: Bool)] = [
         ("did:ethr:0x5CAFE0123", "5CAFE0123", false), ("did%3Akey%3Az6MkCAFE42", "CAFE42", false),
         (#"\u0064id\u003apeer\u003a2CAFE99"#, "CAFE99", false), ("did%253Aweb%253Acafe.example", "cafe.example", false),
@@ -73,7 +73,7 @@ struct SplitMix: RandomNumberGenerator {
         }
     }
 
-    @Test func redactingTwiceIsRedactingOnce() {
+    @Test func secondRedactionChangesNothing() {
         var random = SplitMix(state: 2)
         let redactor = Redactor()
         for _ in 0..<4000 {
@@ -86,7 +86,7 @@ struct SplitMix: RandomNumberGenerator {
         }
     }
 
-    @Test func anyBytesAreTakenWithoutATrap() {
+    @Test func anyBytesAreAcceptedWithoutATrap() {
         var random = SplitMix(state: 3)
         for _ in 0..<500 {
             var bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
@@ -98,7 +98,7 @@ struct SplitMix: RandomNumberGenerator {
         }
     }
 
-    @Test func wordsWithoutSecretsStayAsTheyAre() {
+    @Test func wordsWithoutSecretsAreUnchanged() {
         var random = SplitMix(state: 4)
         let words = [
             "poll", "finished", "starred_projects", "42", "3.14", "2026-01-01T00:00:00.000Z",

@@ -2,16 +2,16 @@ import Foundation
 
 @testable import StarwatchTelemetry
 
-/// The redactor's rules as regular expressions, slow and short, for texts without percent signs and backslashes.
+/// The redactor's rules as regular expressions, for texts without percent signs and backslashes.
 ///
-/// A byte is a character (Latin 1), so that offsets are the same.
+/// It reads bytes as Latin 1, so that byte and character offsets are equal.
 struct RedactorReference {
     private struct Match {
-        /// The byte at which the redactor looks.
+        /// The byte that triggers the redactor.
         let sign: Int
         let start: Int
         let end: Int
-        /// `nil`: what is left as it is.
+        /// The kind of the replacement; `nil` for a match that is skipped unchanged.
         let kind: RedactionKind?
     }
 
@@ -72,7 +72,7 @@ struct RedactorReference {
         return output.unicodeScalars.map { UInt8($0.value) }
     }
 
-    /// All that could be replaced, in the order in which the redactor comes to it.
+    /// All possible matches, in the redactor's order.
     private func matches(in text: String) -> [Match] {
         var matches: [Match] = []
         for groups in Self.groups(Self.did, text) {
@@ -115,7 +115,7 @@ struct RedactorReference {
             let whole = groups[1].lowerBound..<groups[3].upperBound
             matches.append(match(groups[2], whole, .token))
         }
-        // Of those with one sign the first in the order above; of tokens the longest.
+        // Among matches of one sign, the first in the order above; among tokens, the longest.
         return matches.enumerated().sorted { ($0.element.sign, $0.offset) < ($1.element.sign, $1.offset) }
             .map(\.element)
     }
@@ -135,7 +135,7 @@ struct RedactorReference {
         return didNames.contains(name) ? .did : tokenNames.contains(name) ? .token : nil
     }
 
-    /// A name without what does not count in it; empty if it is too long or does not end in a letter.
+    /// A name without ignored characters; empty if it is too long or does not end in a letter.
     private static func plain(_ name: String) -> String {
         guard name.utf8.count <= 24, name.last?.isLetter == true else { return "" }
         return name.lowercased().filter { $0 != "_" && $0 != "-" }

@@ -35,7 +35,7 @@ import Testing
         ("https://x.ch/entity/did:ethr:0x1?q=1", "https://x.ch/entity/[REDACTED:did]?q=1"),
         ("did:ethr:0x1,did:ethr:0x2", "[REDACTED:did],[REDACTED:did]"),
     ])
-    func everySpellingOfADIDIsReplaced(original: String, expected: String) {
+    func everyEncodingOfADIDIsReplaced(original: String, expected: String) {
         check(original, expected)
     }
 
@@ -44,12 +44,12 @@ import Testing
         #"{"activeDid":"did:hash:0123456789abcdef"}"#, "did: not one", "did::x", "did:x", "did:key:", "I did: it: yes",
         "identity=did:hash:0123456789abcdef ok", "(did:hash:0123456789abcdef).",
     ])
-    func pseudonymsAndProseStay(text: String) {
+    func pseudonymsAndProseAreUnchanged(text: String) {
         check(text, text)
     }
 
     @Test(arguments: ["did:hash:alice", "did:hash:0123456789abcdef0", "did:hash:0123456789ABCDEF", "did:hash:0123:x"])
-    func whatOnlyLooksLikeAPseudonymIsReplaced(text: String) {
+    func invalidPseudonymsAreReplaced(text: String) {
         check(text, "[REDACTED:did]")
     }
 
@@ -71,7 +71,7 @@ import Testing
         "1704067200_abC123_0F1E2D3C", "170406720a_abC123_0f1e2d3c", "1704067200-abC123-0f1e2d3c",
         "550e8400-e29b-41d4-a716-446655440000", "starred_projects_poll_duration_seconds",
     ])
-    func otherWordsStay(word: String) {
+    func otherWordsAreUnchanged(word: String) {
         check(word, word)
     }
 
@@ -104,12 +104,12 @@ import Testing
         "eyJ.x", "mailto:a@b.ch", "forbearer abc".replacing("bearer", with: "bearers"), #"{"key":"poll.x"}"#,
         #"{"token":null,"secret":5}"#, "release-1.2.3.eyJ",
     ])
-    func otherTextStays(text: String) {
+    func otherTextIsUnchanged(text: String) {
         check(text, text)
     }
 
     @Test(arguments: ["activeDid", "accountDid", "issuerDid", "agentDid", "agent_did", "poll.agentDid"])
-    func fieldsThatHoldDIDsLoseTheirValue(name: String) {
+    func didFieldsAreRedacted(name: String) {
         check(#"{"\#(name)":"al\"ice","x":"y"}"#, #"{"\#(name)":"[REDACTED:did]","x":"y"}"#)
         check(#"{"\#(name)" : "alice"}"#, #"{"\#(name)" : "[REDACTED:did]"}"#)
         check(#"{"e":"{\"\#(name)\":\"alice\",\"x\":1}"}"#, #"{"e":"{\"\#(name)\":\"[REDACTED:did]\",\"x\":1}"}"#)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: ["token", "accessToken", "access_token", "Authorization", "password", "client_secret", "jwt"])
-    func fieldsThatHoldTokensLoseTheirValue(name: String) {
+    func tokenFieldsAreRedacted(name: String) {
         check(#"{"\#(name)":"abc","x":"y"}"#, #"{"\#(name)":"[REDACTED:token]","x":"y"}"#)
         check(#"{"e":"[\"\#(name)\": \"abc\"]"}"#, #"{"e":"[\"\#(name)\": \"[REDACTED:token]\"]"}"#)
     }
@@ -131,7 +131,7 @@ import Testing
         #expect(Redactor().redact(&bytes).total == 0)
     }
 
-    @Test func emptyAndTornInputIsNoDanger() {
+    @Test func truncatedInputDoesNotTrap() {
         for text in [
             "", ":", "did:", "did:a:", "%", "%3", "\\", "\\u", "\\u00", "\"token\":\"", "Bearer ", "token=", "://", "=",
             ".",

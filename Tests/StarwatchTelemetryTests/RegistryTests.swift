@@ -12,7 +12,7 @@ enum Side: String, MetricLabel { case server, client }
 
 enum Single: String, MetricLabel { case only }
 
-/// Larger than a byte, so that the table of bytes cannot serve.
+/// A label larger than one byte, for which the byte table cannot be used.
 struct Wide: MetricLabel {
     static let allCases = [Wide(rawValue: "a")!, Wide(rawValue: "b")!]
     let rawValue: String
@@ -62,7 +62,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(Reason.allCases.map { LabelDimension<Reason>("l").index(of: $0) } == [0, 1, 2])
     }
 
-    @Test func rowsOfAMatrixAreWhatAViewSums() throws {
+    @Test func matrixRowsCanBeSummedByAView() throws {
         let registry = MetricRegistry()
         let matrix = registry.counters(
             .counter("t_total", "T."),
@@ -77,11 +77,11 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     }
 
     @Test(arguments: ["", "A", "1a", "a-b", "ä", "a b", String(repeating: "a", count: 64)])
-    func badNamesAreRefused(name: String) {
+    func invalidNamesAreRejected(name: String) {
         #expect(throws: TelemetryError.invalidName(position: 1)) { try ConfiguredNames(["ok", name]) }
     }
 
-    @Test func namesAreFewAndDifferent() throws {
+    @Test func namesAreLimitedAndUnique() throws {
         let sixteen = (0..<16).map { "n\($0)" }
         #expect(try ConfiguredNames(sixteen, after: ["server"]).all.count == 17)
         #expect(throws: TelemetryError.tooManyNames(count: 17)) { try ConfiguredNames(sixteen + ["x"]) }
@@ -92,20 +92,20 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(try ConfiguredNames(["a"])["b"] == nil)
     }
 
-    @Test func aNameOfAnotherListStopsTheProgram() async {
+    @Test func nameOfAnotherListTraps() async {
         await #expect(processExitsWith: .failure) {
             let dimension = LabelDimension("poll", of: try ConfiguredNames(["a"]))
             _ = dimension.index(of: try ConfiguredNames(["b"]).all[0])
         }
     }
 
-    @Test func aFamilyThatBreaksARuleStopsTheProgram() async {
+    @Test func familyThatBreaksARuleTraps() async {
         await #expect(processExitsWith: .failure) {
             _ = MetricRegistry().counter(.counter("t_polls", "No suffix."))
         }
     }
 
-    @Test func aNameRegisteredTwiceStopsTheProgram() async {
+    @Test func duplicateRegistrationTraps() async {
         await #expect(processExitsWith: .failure) {
             let registry = MetricRegistry()
             _ = registry.counter(.counter("t_polls_total", "One."))
@@ -122,7 +122,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(gauge.value == 1)
     }
 
-    @Test func observationsFallIntoTheBucketTheyDoNotExceed() {
+    @Test func observationsCountInTheFirstBucketThatFits() {
         let histogram = Histogram(bounds: [0.1, 1, 10])
         for value in [0.1, 0.11, 1, 10.5, -3, .nan, .infinity] { histogram.observe(value) }
         histogram.observe(.milliseconds(2500))
@@ -130,15 +130,15 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(abs(histogram.sum - 14.21) < 1e-9)
     }
 
-    @Test func neitherManyObservationsNorLargeOnesAreLost() {
+    @Test func manyAndLargeObservationsAreKept() {
         let histogram = Histogram(bounds: [1, 20_000])
-        // More than a cell can count, and more than it can sum.
+        // More observations than a cell can count or sum.
         for _ in 0..<1_100_000 { histogram.observe(0) }
         for _ in 0..<1800 { histogram.observe(10_000.000001) }
         for value in [17_179.869183, 17_179.869184, 1e9] { histogram.observe(value) }
         #expect(histogram.counts == [1_100_000, 1802, 1])
         #expect(abs(histogram.sum - 1_018_034_359.740167) < 1e-5)
-        // Reading takes nothing away.
+        // Reading changes nothing.
         #expect(histogram.counts == [1_100_000, 1802, 1])
     }
 
@@ -173,7 +173,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(text(await registry.render(.text)).contains("t_rows 7\n"))
     }
 
-    @Test func viewsShowWhatTheyViewWithoutASecondIncrement() {
+    @Test func viewsShowTheirSources() {
         let registry = MetricRegistry()
         let took = registry.histogram(
             .histogram("s_took_seconds", "S.", carriesExemplars: true),
@@ -204,7 +204,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(rate.perSecond(atMilliseconds: 10_000_000) == 0)
     }
 
-    @Test func infoValuesArePlain() {
+    @Test func infoValuesAreSanitised() {
         #expect(InfoLabel("version", "1.2.3-rc+1").value == "1.2.3-rc+1")
         #expect(InfoLabel("version", "a\nb").value == "unknown")
         #expect(InfoLabel("version", "").value == "unknown")

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: LogSeverity.allCases)
-    func withoutItsColoursALineIsAsItWas(severity: LogSeverity) {
+    func colouringOnlyAddsEscapeSequences(severity: LogSeverity) {
         var entry = Self.entry
         entry.severity = severity
         #expect(stripped(painted(entry)) == text(entry.textLine()))
@@ -41,11 +41,11 @@ import Testing
         #expect(stripped(painted(entry)) == text(entry.textLine()))
     }
 
-    @Test func anyLineIsTakenAndEndsWithoutAColour() {
+    @Test func everyLineEndsWithoutColour() {
         var random = SplitMix(state: 6)
         let pieces = ["=", "\"", "\\", " ", "a", "\n", "é", "[REDACTED:did]", "x=\"", "\\\""]
         for _ in 0..<2000 {
-            // The columns before are always plain.
+            // The columns before the event are never escaped.
             let head = "2026-01-01T00:00:00.000Z INFO  "
             let line =
                 head
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func onlyATerminalThatCanAndMayIsPainted() {
+    @Test func colourNeedsACapableTerminalWithoutNoColor() {
         let terminal = ["TERM": "xterm-256color"]
         #expect(TerminalColour.isWanted(isTerminal: true, environment: terminal))
         #expect(!TerminalColour.isWanted(isTerminal: false, environment: terminal))
@@ -65,12 +65,12 @@ import Testing
         #expect(!TerminalColour.isWanted(isTerminal: true, environment: ["TERM": ""]))
         #expect(!TerminalColour.isWanted(isTerminal: true, environment: ["TERM": "dumb"]))
         #expect(!TerminalColour.isWanted(isTerminal: true, environment: ["TERM": "xterm", "NO_COLOR": "1"]))
-        // An empty value is no value (no-color.org).
+        // An empty value counts as unset (no-color.org).
         #expect(TerminalColour.isWanted(isTerminal: true, environment: ["TERM": "xterm", "NO_COLOR": ""]))
     }
 
     @Test(arguments: [true, false], LogFormat.allCases)
-    func theWriterPaintsTextAndNeverJSON(hasColour: Bool, format: LogFormat) throws {
+    func writerColoursTextAndNeverJSON(hasColour: Bool, format: LogFormat) throws {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor, hasColour: hasColour)
         let line = format == .json ? Self.entry.jsonLine() : Self.entry.textLine()
@@ -81,7 +81,7 @@ import Testing
         #expect(stripped(text(written)) == text(line))
     }
 
-    @Test func fieldsOfAllEventsBeginInOneColumn() {
+    @Test func fieldsOfAllEventsAlign() {
         for event in ["notification", "acknowledge.store_failed"] {
             let entry = LogEntry(timestampMilliseconds: 0, severity: .info, event: event, error: "x")
             let line = text(entry.textLine())

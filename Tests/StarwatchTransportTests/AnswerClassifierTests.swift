@@ -16,7 +16,7 @@ import Testing
         AnswerClassifier.classify(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8), now: now)
     }
 
-    @Test(arguments: [200, 201, 204, 299, 304]) func answersThatAreNoFailure(status: Int) {
+    @Test(arguments: [200, 201, 204, 299, 304]) func successStatusesAreNotFailures(status: Int) {
         #expect(classify(status, [], #"{"error":"x"}"#) == nil)
     }
 
@@ -45,14 +45,14 @@ import Testing
     }
 
     @Test(arguments: [400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504])
-    func everyFailureMaySayForHowLongToStayAway(status: Int) {
+    func retryAfterIsReadFromEveryFailure(status: Int) {
         let failure = classify(status, [("Retry-After", "120")])
         #expect(failure?.retryAfter == .seconds(120))
-        // That a server is down is known by how it fails, whatever it says.
+        // The status determines the class, with or without Retry-After.
         if status >= 500 { #expect(failure?.failureClass == (status == 503 ? .unavailable : .serverError)) }
     }
 
-    @Test func aRetryAfterDateCountsFromTheAnswersOwnDate() {
+    @Test func retryAfterDateCountsFromTheResponseDate() {
         let failure = classify(
             429,
             [("Date", "Thu, 01 Jan 2015 00:00:00 GMT"), ("Retry-After", "Thu, 01 Jan 2015 00:01:30 GMT")]
@@ -62,7 +62,7 @@ import Testing
         #expect(without?.retryAfter == .seconds(10))
     }
 
-    @Test func theBodysRetryAfterCountsWhereThereIsNoHeader() {
+    @Test func bodyRetryAfterIsUsedWithoutHeader() {
         let body =
             #"{"error":"Rate limit exceeded","code":"RATE_LIMIT_EXCEEDED","retryAfter":60,"details":{"limit":1}}"#
         #expect(classify(429, [], body)?.retryAfter == .seconds(60))
@@ -94,11 +94,11 @@ import Testing
         "[]",
         "null", #"{"error":["JWT_VERIFY_FAILED"]}"#, #"{"error":"invalid_request","message":"JWT"}"#, "\u{feff}{}",
     ])
-    func any400ElseIsARequestThatIsWrong(body: String) {
+    func other400sAreBadRequests(body: String) {
         #expect(classify(400, [], body)?.result == .badRequest)
     }
 
-    @Test func nothingOfTheServersTextIsInTheReason() {
+    @Test func reasonContainsNoServerText() {
         for status in 300..<600 {
             let reason = classify(status, [("Location", "hush")], #"{"error":{"message":"hush JWT","code":"hush"}}"#)?
                 .reason

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StarwatchTransport
 
-/// Networks that drop what is sent, in place of refusing it.
+/// Connections to networks that drop packets instead of rejecting them.
 @Suite(.timeLimit(.minutes(5))) struct ConnectTests {
     private func options(connectTimeout: Duration) -> HTTPClientOptions {
         var options = HTTPClientOptions()
@@ -13,7 +13,7 @@ import Testing
         return options
     }
 
-    @Test func aConnectionThatNobodyAnswersIsGivenUpEarlyAndIsTheNetworksFault() async throws {
+    @Test func unansweredConnectFailsEarlyAsNetworkFailure() async throws {
         let listener = try FullListener()
         let client = try makeClient(options(connectTimeout: .milliseconds(200)))
         let exchange = await client.exchange(HTTPRequest(url: listener.url, timeout: .seconds(3600)))
@@ -22,16 +22,16 @@ import Testing
         #expect(error?.failureClass == .network)
     }
 
-    @Test func aRequestsOwnLimitMayBeShorter() async throws {
+    @Test func requestTimeoutCanBeShorter() async throws {
         let listener = try FullListener()
         let client = try makeClient(options(connectTimeout: .seconds(3600)))
         let exchange = await client.exchange(HTTPRequest(url: listener.url, timeout: .milliseconds(200)))
         #expect(failure(of: exchange.result) == .connect)
     }
 
-    @Test func aHandshakeThatNobodyAnswersIsTheNetworksFaultToo() async throws {
+    @Test func unansweredHandshakeIsANetworkFailure() async throws {
         let server = try LoopbackServer { _ = $0.waitForClose() }
-        // Long enough for a busy machine to make the connection itself.
+        // Long enough for a busy machine to connect.
         let client = try makeClient(options(connectTimeout: .seconds(5)))
         let exchange = await client.exchange(
             HTTPRequest(url: "https://127.0.0.1:\(server.port)/", timeout: .seconds(3600))
@@ -39,7 +39,7 @@ import Testing
         #expect(failure(of: exchange.result) == .tls)
     }
 
-    @Test func aServerThatTakesItsTimeOverAnOpenConnectionIsSlow() async throws {
+    @Test func slowResponseOnAnOpenConnectionIsATimeout() async throws {
         let server = try LoopbackServer { connection in
             _ = connection.readRequest()
             connection.write(answer(body: "first"))
@@ -52,11 +52,11 @@ import Testing
         #expect(failure(of: second.result) == .timeout)
     }
 
-    @Test func lookupsThatHangAreBoundedThoughTheirRequestsHaveEnded() async throws {
+    @Test func hangingLookupsOfEndedRequestsAreLimited() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: "here") }
         let named = HTTPRequest(url: "http://localhost:\(server.port)/")
         var options = HTTPClientOptions()
-        // More than other suites may have under way.
+        // More lookups than other suites can have in progress.
         options.maxLookups = 40
         let client = try makeClient(options)
         #expect(text(try await client.execute(named)) == "here")
@@ -64,26 +64,27 @@ import Testing
         #expect(LookupThreads.count >= 40)
         let limited = try makeClient(options)
         #expect(failure(of: await limited.exchange(named).result) == .dns)
-        // An address needs no lookup, and neither does a connection that is open.
+        // Neither an IP address nor an open connection needs a lookup.
         #expect(text(try await limited.execute(HTTPRequest(url: server.url()))) == "here")
         #expect(text(try await client.execute(named)) == "here")
         hanging.release()
-        // As soon as the threads have ended, names are looked up again.
+        // Lookups resume when the threads have ended.
         var result = await limited.exchange(named).result
         while failure(of: result) == .dns, !Task.isCancelled { result = await limited.exchange(named).result }
         #expect(text(try result.get()) == "here")
     }
 }
 
-/// Threads that were started as libcurl's for lookups are, and that do not end before they are let go.
+/// Threads started like libcurl's lookup threads, which run until they are released.
 private final class HangingLookups: Sendable {
     private let condition = NSCondition()
+    /// Guarded by `condition`.
     nonisolated(unsafe) private var isReleased = false
 
-    /// Returns as soon as all have begun.
+    /// Starts the threads and waits until all of them run.
     init(_ count: Int) {
         let begun = DispatchSemaphore(value: 0)
-        // As the driver's thread: it bears the name of what it starts, and then its own again.
+        // Like the driver's thread, it has the lookup name while it starts them.
         Thread.detachNewThread { [self] in
             LookupThreads.nameNext()
             for _ in 0..<count {
@@ -106,7 +107,7 @@ private final class HangingLookups: Sendable {
     }
 }
 
-/// A listener whose queue is full: what connects to it gets no answer at all.
+/// A listener with a full queue, which leaves new connections unanswered.
 private final class FullListener {
     let url: String
     private var sockets: [Int32] = []

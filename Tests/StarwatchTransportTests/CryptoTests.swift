@@ -10,12 +10,12 @@ import Testing
         ("abc", "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"),
         ("testing", "5f16f4c7f149ac4f9510d9cf8cf384038ad348b3bcdc01915f95de12df9d1b02"),
     ])
-    func keccakIsEthereums(message: String, digest: String) {
+    func keccakMatchesEthereum(message: String, digest: String) {
         #expect(Hex.encode(Keccak256.hash(Array(message.utf8))) == digest)
     }
 
     @Test(arguments: [135, 136, 137, 271, 272])
-    func keccakDependsOnEveryByteAtTheBlockBounds(count: Int) {
+    func keccakDependsOnEveryByteAtBlockBoundaries(count: Int) {
         let message = [UInt8](repeating: 7, count: count)
         let digest = Keccak256.hash(message)
         for index in [0, count / 2, count - 1] {
@@ -25,13 +25,13 @@ import Testing
         }
     }
 
-    @Test func theVectorsKeyHasTheVectorsAddress() throws {
+    @Test func vectorKeyHasVectorAddress() throws {
         let key = try #require(Secp256k1PrivateKey(Hex.decode(Vector.keyHex.utf8)!))
         #expect(key.address == EthereumAddress(Vector.did))
         #expect(key.address == EthereumAddress(publicKey: Hex.decode(Vector.publicKeyHex.utf8)!))
     }
 
-    @Test func theSignatureIsThatOfDIDJWT() throws {
+    @Test func signatureMatchesDIDJWT() throws {
         let key = try #require(Secp256k1PrivateKey(Hex.decode(Vector.keyHex.utf8)!))
         let digest = CompactJWT.digest(of: "thequickbrownfoxjumpedoverthelazyprogrammer")
         #expect(
@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    @Test func aThousandRandomSignaturesRecoverToTheirKeysAddressAndToNoOther() throws {
+    @Test func randomSignaturesRecoverOnlyTheirKeysAddress() throws {
         let halfOrder = Hex.decode("7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0".utf8)!
         for _ in 0..<1000 {
             let key = try #require(Secp256k1PrivateKey(RandomID.bytes(32)))
@@ -57,7 +57,7 @@ import Testing
     @Test(arguments: [
         [UInt8](repeating: 0, count: 32), [UInt8](repeating: 255, count: 32), [UInt8](repeating: 1, count: 31),
     ])
-    func numbersOutsideTheGroupAreNoKeys(bytes: [UInt8]) {
+    func numbersOutsideTheGroupAreRejected(bytes: [UInt8]) {
         #expect(Secp256k1PrivateKey(bytes) == nil)
     }
 
@@ -71,11 +71,11 @@ import Testing
         #expect(EthereumAddress(DID(did)!) == nil)
     }
 
-    @Test func addressesCompareWithoutCase() {
+    @Test func addressesIgnoreCase() {
         #expect(EthereumAddress(DID(Vector.did.rawValue.lowercased())!) == EthereumAddress(Vector.did))
     }
 
-    @Test(arguments: 0..<20) func base64IsUndone(count: Int) {
+    @Test(arguments: 0..<20) func base64RoundTrips(count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 101 &+ 251) }
         #expect(Base64.decodeURL(Base64.encodeURL(bytes)) == bytes)
         #expect(Base64.decode(Base64.encode(bytes)) == bytes)
@@ -83,12 +83,12 @@ import Testing
     }
 
     @Test(arguments: ["a", "ab=", "a=b=", "****", "ab+/", "YWE", "zz"])
-    func whatIsNotBase64URLIsRefused(text: String) {
-        // "YWE" is right; "zz" leaves bits over.
+    func invalidBase64URLIsRejected(text: String) {
+        // "YWE" is valid; "zz" has non-zero trailing bits.
         #expect((Base64.decodeURL(text) == nil) == (text != "YWE"))
     }
 
-    @Test func uuidsAreOfVersionFour() {
+    @Test func uuidsHaveVersionFour() {
         for _ in 0..<100 {
             let id = RandomID.uuid()
             #expect(UUID(uuidString: id) != nil)
@@ -107,7 +107,7 @@ import Testing
         #expect(hash.hash(Vector.did) != hash.hash(DID("did:ethr:0x00")!))
     }
 
-    @Test func webhookSignaturesAreThoseOfTheSpecification() throws {
+    @Test func webhookSignatureMatchesTheSpecification() throws {
         let signer = try #require(WebhookSigner(secrets: [Array("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".utf8)]))
         let body = Array(#"{"test": 2432232314}"#.utf8)
         let signature = signer.signature(
@@ -128,7 +128,7 @@ import Testing
         #expect(try signature([new, old]) == signature([new]) + " " + signature([old]))
     }
 
-    @Test func unusableWebhookSecretsAreRefused() {
+    @Test func invalidWebhookSecretsAreRejected() {
         #expect(WebhookSigner(file: Array("whsec_YQ==\nraw".utf8)) == nil)
         #expect(WebhookSigner(file: Array("whsec_YQ==\nwhsec_!".utf8)) == nil)
         #expect(WebhookSigner(file: Array("raw\nbytes".utf8)) != nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import StarwatchTransport
 
 @Suite struct HTTPCancellationTests {
-    /// A server that says when a request has come, and when its connection has gone.
+    /// A server that reports the arrival of a request and the end of its connection.
     private struct SilentServer {
         let server: LoopbackServer
         let requests = Events(of: Bool.self)
@@ -48,7 +48,7 @@ import Testing
         #expect(requests.value == 0)
     }
 
-    @Test func cancellingOneOfSeveralLeavesTheOthers() async throws {
+    @Test func cancellingOneRequestKeepsTheOthers() async throws {
         let silent = try SilentServer()
         let good = try LoopbackServer.answering { answer(body: $0.line) }
         let client = try makeClient()
@@ -79,7 +79,7 @@ import Testing
         #expect(failure(of: await first.result) == .cancelled)
     }
 
-    @Test func shutdownEndsWhatIsUnderWayAndRefusesWhatComesAfter() async throws {
+    @Test func shutdownCancelsCurrentAndLaterRequests() async throws {
         let silent = try SilentServer()
         let client = try makeClient()
         let url = silent.server.url()
@@ -92,7 +92,7 @@ import Testing
         client.shutdown()
     }
 
-    @Test func aStormOfCancellationsEndsEveryRequestOnce() async throws {
+    @Test func manyCancellationsEndEachRequestOnce() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: "x") }
         let client = try makeClient(HTTPClientOptions(maxInFlight: 16))
         let url = server.url()

@@ -5,7 +5,7 @@ import Testing
 @testable import StarwatchTransport
 
 @Suite struct HTTPClientTests {
-    @Test func answersHaveStatusHeadersAndBody() async throws {
+    @Test func responseHasStatusHeadersAndBody() async throws {
         let server = try LoopbackServer.answering { _ in
             answer("404 Not Found", headers: ["X-Thing:  a b "], body: "gone")
         }
@@ -16,7 +16,7 @@ import Testing
         #expect(text(response) == "gone")
     }
 
-    @Test func postsCarryTheirBodyAndOnlyTheHeadersGiven() async throws {
+    @Test func postSendsItsBodyAndOnlyTheGivenHeaders() async throws {
         let server = try LoopbackServer.answering { request in answer(body: request.head + "|" + request.body) }
         let request = HTTPRequest(
             method: .post,
@@ -34,21 +34,21 @@ import Testing
         #expect(!echo.contains("User-Agent:"))
     }
 
-    @Test(arguments: [nil, [UInt8]()]) func postsWithoutABodyHaveTheLengthZero(body: [UInt8]?) async throws {
+    @Test(arguments: [nil, [UInt8]()]) func postWithoutBodyHasContentLengthZero(body: [UInt8]?) async throws {
         let server = try LoopbackServer.answering { answer(body: $0.header("Content-Length") ?? "none") }
         let client = try makeClient()
         let response = try await client.execute(HTTPRequest(method: .post, url: server.url(), body: body))
         #expect(text(response) == "0")
     }
 
-    @Test func aGetAfterAPostOnTheSameHandleHasNoBody() async throws {
+    @Test func getAfterPostOnTheSameHandleHasNoBody() async throws {
         let server = try LoopbackServer.answering { answer(body: $0.line + "|" + $0.body) }
         let client = try makeClient()
         _ = try await client.execute(HTTPRequest(method: .post, url: server.url(), body: Array("x".utf8)))
         #expect(text(try await client.execute(HTTPRequest(url: server.url("/2")))) == "GET /2 HTTP/1.1|")
     }
 
-    @Test func requestsAtOnceGetTheirOwnAnswers() async throws {
+    @Test func concurrentRequestsGetTheirOwnResponses() async throws {
         let server = try LoopbackServer.answering { answer(body: $0.line) }
         let client = try makeClient()
         let wrong = await withTaskGroup(of: Bool.self) { group in
@@ -63,7 +63,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    @Test func aSecondRequestReusesTheConnection() async throws {
+    @Test func secondRequestReusesTheConnection() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: "12345") }
         let client = try makeClient()
         let first = await client.exchange(HTTPRequest(url: server.url())).measurements
@@ -76,7 +76,7 @@ import Testing
         #expect(second.total >= second[.firstByte])
     }
 
-    @Test(arguments: [0, 300, 60_000, 200_000]) func bytesAreThoseOfTheWire(size: Int) async throws {
+    @Test(arguments: [0, 300, 60_000, 200_000]) func byteCountsMatchTheWire(size: Int) async throws {
         let seen = Events(of: Int.self)
         let reply = answer(body: "12345")
         let server = try LoopbackServer.answering { request in
@@ -90,7 +90,7 @@ import Testing
         #expect(measurements.receivedBytes == reply.utf8.count)
     }
 
-    @Test func everyMethodIsSentAndTheNextRequestOfTheConnectionIsItsOwn() async throws {
+    @Test func methodsDoNotAffectTheNextRequestOnTheConnection() async throws {
         let seen = Events(of: LoopbackRequest.self)
         let server = try LoopbackServer.answering { request in
             seen.report.yield(request)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func timesAreTheInjectedClocks() async throws {
+    @Test func timesComeFromTheInjectedClock() async throws {
         let server = try LoopbackServer.answering { _ in answer() }
         let measurements = await (try makeClient()).exchange(HTTPRequest(url: server.url())).measurements
         #expect(measurements.receivedAt == standingClock())
@@ -113,7 +113,7 @@ import Testing
         #expect(measurements.receivedAt.monotonic - measurements.sentAt.monotonic <= measurements.total)
     }
 
-    @Test func gzipIsAskedForAndDecompressed() async throws {
+    @Test func gzipIsRequestedAndDecompressed() async throws {
         let server = try LoopbackServer { connection in
             guard let request = connection.readRequest(), request.header("Accept-Encoding") == "gzip" else { return }
             let body = Data(base64Encoded: "H4sIAAAAAAACA6tWys9WsiopKk2tBQCQX9SnCwAAAA==")!
@@ -124,7 +124,7 @@ import Testing
         #expect(text(try await makeClient().execute(HTTPRequest(url: server.url()))) == #"{"ok":true}"#)
     }
 
-    @Test func interimAnswersAndTrailersAddNoHeaders() async throws {
+    @Test func interimResponsesAndTrailersAddNoHeaders() async throws {
         let server = try LoopbackServer.answering { _ in
             "HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n"
                 + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Real: 1\r\n\r\n2\r\nok\r\n0\r\nX-Late: 1\r\n\r\n"
@@ -147,7 +147,7 @@ import Testing
         #expect(requests.value == 1)
     }
 
-    @Test func noMoreRequestsThanAllowedAreUnderWayAtOnce() async throws {
+    @Test func concurrentRequestsAreLimited() async throws {
         let underWay = Tally()
         let server = try LoopbackServer { connection in
             while connection.readRequest() != nil {
@@ -168,7 +168,7 @@ import Testing
         #expect(underWay.peak <= 3)
     }
 
-    @Test func aConnectionTheServerClosedIsReplacedUnseen() async throws {
+    @Test func connectionClosedByTheServerIsReplacedTransparently() async throws {
         let server = try LoopbackServer { connection in
             _ = connection.readRequest()
             connection.write(answer(body: "x"))

@@ -15,7 +15,7 @@ import Testing
         return failure(of: await (try makeClient()).exchange(request).result)
     }
 
-    @Test func aDrippingBodyEndsAtTheTimeLimitAndTheServerSeesTheClose() async throws {
+    @Test func drippingBodyTimesOutAndClosesTheConnection() async throws {
         let closed = Events(of: Bool.self)
         let error = try await outcome(timeout: .seconds(3)) { connection in
             _ = connection.readRequest()
@@ -29,14 +29,14 @@ import Testing
         #expect(await closed.next() == true)
     }
 
-    @Test func noAnswerEndsAtTheTimeLimit() async throws {
+    @Test func missingResponseTimesOut() async throws {
         let error = try await outcome(timeout: .seconds(3)) {
             _ = $0.readRequest(); _ = $0.waitForClose()
         }
         #expect(error == .timeout)
     }
 
-    @Test func waitingForAPlaceCountsTowardsTheTimeLimit() async throws {
+    @Test func waitForASlotCountsTowardsTheTimeout() async throws {
         let begun = Events(of: Bool.self)
         let server = try LoopbackServer { connection in
             _ = connection.readRequest()
@@ -58,20 +58,20 @@ import Testing
         #expect(failure(of: await first.result) == .cancelled)
     }
 
-    @Test func nobodyListeningIsAFailureToConnect() async throws {
+    @Test func closedPortIsAConnectFailure() async throws {
         let port = try LoopbackServer { _ in }.port
         let result = await (try makeClient()).exchange(HTTPRequest(url: "http://127.0.0.1:\(port)/")).result
         #expect(failure(of: result) == .connect)
     }
 
-    @Test func aNameThatDoesNotExistIsAFailureOfDNS() async throws {
-        // A label of more than 63 bytes fails in the resolver without a question to any server.
+    @Test func unknownNameIsADNSFailure() async throws {
+        // A label of more than 63 bytes fails in the resolver without a DNS query.
         let name = String(repeating: "a", count: 64) + ".invalid"
         let result = await (try makeClient()).exchange(HTTPRequest(url: "http://\(name)/")).result
         #expect(failure(of: result) == .dns)
     }
 
-    @Test func aConnectionThatEndsEarlyIsAReset() async throws {
+    @Test func connectionClosedEarlyIsAReset() async throws {
         let withoutAnswer = try await outcome { _ = $0.readRequest() }
         #expect(withoutAnswer == .reset)
         let withinBody = try await outcome {
@@ -87,7 +87,7 @@ import Testing
         #expect(withinChunks == .reset)
     }
 
-    @Test func answersOverTheLimitAreRefused() async throws {
+    @Test func responseOverTheLimitIsTooLarge() async throws {
         let announced = try await outcome(maxResponseBytes: 10) {
             _ = $0.readRequest()
             $0.write("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n")
@@ -102,13 +102,13 @@ import Testing
         #expect(chunked == .tooLarge)
     }
 
-    @Test func anAnswerAtTheLimitIsNotTooLarge() async throws {
+    @Test func responseAtTheLimitIsAccepted() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: "0123456789") }
         let request = HTTPRequest(url: server.url(), maxResponseBytes: 10)
         #expect(text(try await makeClient().execute(request)) == "0123456789")
     }
 
-    @Test func aCompressedBombIsRefusedByItsDecompressedSize() async throws {
+    @Test func gzipBombIsLimitedByItsDecompressedSize() async throws {
         let bomb = [UInt8](try #require(Data(base64Encoded: Self.bomb)))
         #expect(bomb.count < 2000)
         let error = try await outcome {
@@ -120,7 +120,7 @@ import Testing
         #expect(error == .tooLarge)
     }
 
-    @Test func answersThatAreNotHTTPAreMalformed() async throws {
+    @Test func responsesThatAreNotHTTPAreMalformed() async throws {
         let text = try await outcome {
             _ = $0.readRequest()
             $0.write("220 mail.example ESMTP\r\n")
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A", "\u{0}"), ("X-A", "é")])
-    func headersThatWouldSmuggleAreNotSent(name: String, value: String) async throws {
+    func headerInjectionIsNotSent(name: String, value: String) async throws {
         let requests = Tally()
         let server = try LoopbackServer.answering { _ in
             requests.add(1)
@@ -152,7 +152,7 @@ import Testing
         #expect(requests.value == 0)
     }
 
-    @Test func everyErrorHasASentenceOfItsOwn() {
+    @Test func everyErrorHasItsOwnSentence() {
         let all: [HTTPError] = [
             .timeout, .dns, .connect, .tls, .reset, .tooLarge, .cancelled, .malformed, .invalidRequest,
             .configuration("x"),

@@ -10,13 +10,13 @@ import Testing
             + "5\r\n{\"a\":\r\n2\r\n1}\r\n0\r\nX-Late: 1\r\n\r\n").utf8
     )
 
-    /// What the server does after some bytes of an answer.
+    /// The server's action after a part of the response.
     enum Ending: CaseIterable {
         case close, reset
     }
 
     @Test(arguments: Ending.allCases)
-    func anAnswerCutAtAnyByteIsNoAnswerAndTheNextIsWhole(ending: Ending) async throws {
+    func responseTruncatedAtAnyByteFailsAndTheNextSucceeds(ending: Ending) async throws {
         let length = Tally()
         let server = try LoopbackServer { connection in
             while connection.readRequest() != nil {
@@ -29,7 +29,7 @@ import Testing
         for count in 0..<Self.whole.count {
             length.add(count - length.value)
             let cut = await client.exchange(HTTPRequest(url: server.url()))
-            // Nothing is missing but the line end after the trailers.
+            // Only the line end after the trailers is missing.
             let isWhole = (try? cut.result.get()).map(text) == #"{"a":1}"# && Self.whole.count - count <= 2
             #expect(isWhole || failure(of: cut.result) == .reset, "after \(count) bytes")
             length.add(Self.whole.count - length.value)
@@ -37,8 +37,8 @@ import Testing
         }
     }
 
-    /// One that comes later than the first has been read is the next answer to libcurl 7.88.
-    @Test func whatComesWithAnAnswerIsNotTheNextOne() async throws {
+    /// libcurl 7.88 takes excess bytes for the next response if they arrive after the first one was read.
+    @Test func excessBytesAreNotTheNextResponse() async throws {
         let connections = Tally()
         let server = try LoopbackServer { connection in
             connections.add(1)
@@ -52,7 +52,7 @@ import Testing
         #expect(connections.value == 2)
     }
 
-    @Test func aHeadHasALimit() async throws {
+    @Test func headSizeIsLimited() async throws {
         func error(_ head: String) async throws -> HTTPError? {
             let server = try LoopbackServer.answering { _ in answer(headers: [head]) }
             return failure(of: await (try makeClient()).exchange(HTTPRequest(url: server.url())).result)

@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// A TCP server on a free port of 127.0.0.1 that does to HTTP whatever a test tells it to, a thread a connection.
+/// A TCP server on a free port of 127.0.0.1 with a test's behaviour. Each connection has a thread.
 final class LoopbackServer: Sendable {
     let port: Int
     private let listener: Int32
 
-    /// Listens at once; `handler` runs on a thread of its own for every connection, which is closed when it returns.
+    /// Starts listening. `handler` runs on a thread per connection; the connection closes when it returns.
     init(_ handler: @escaping @Sendable (LoopbackConnection) -> Void) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -45,8 +45,8 @@ final class LoopbackServer: Sendable {
         Thread.detachNewThread {
             while true {
                 let socket = Glibc.accept(listener, nil, nil)
-                // Only this thread closes the listener: closed by another, its number could be somebody else's already,
-                // whose connections would be taken here.
+                // Only this thread closes the listener. If another thread closed it, its descriptor could be reused,
+                // and this thread would accept another listener's connections.
                 guard socket >= 0 else {
                     close(listener)
                     return
@@ -60,7 +60,7 @@ final class LoopbackServer: Sendable {
         }
     }
 
-    /// Answers every request of every connection with what `respond` returns.
+    /// Creates a server that answers every request with the result of `respond`.
     static func answering(_ respond: @escaping @Sendable (LoopbackRequest) -> String) throws -> LoopbackServer {
         try LoopbackServer { connection in
             while let request = connection.readRequest() {
@@ -80,7 +80,7 @@ struct LoopbackRequest: Sendable {
     var head: String
     var body: String
 
-    /// The first line.
+    /// The request line.
     var line: String { head.components(separatedBy: "\r\n")[0] }
 
     func header(_ name: String) -> String? {
@@ -89,7 +89,7 @@ struct LoopbackRequest: Sendable {
     }
 }
 
-/// One accepted connection; used by its own thread only.
+/// One accepted connection. Only its own thread uses it.
 final class LoopbackConnection {
     private let socket: Int32
     private var buffer: [UInt8] = []
@@ -106,7 +106,7 @@ final class LoopbackConnection {
         isOpen = false
     }
 
-    /// Ends the connection with RST.
+    /// Closes the connection with RST.
     func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -134,7 +134,7 @@ final class LoopbackConnection {
         }
     }
 
-    /// `false` when the other end has closed.
+    /// Writes a text; `false` when the peer has closed the connection.
     @discardableResult
     func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
@@ -149,7 +149,7 @@ final class LoopbackConnection {
         return true
     }
 
-    /// Waits until the other end closes, at most `milliseconds` (-1: for ever); whether it did.
+    /// Waits at most `milliseconds` (-1: no limit) for the peer to close, and returns whether it did.
     func waitForClose(milliseconds: Int32 = -1) -> Bool {
         var watched = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         guard poll(&watched, 1, milliseconds) > 0 else { return false }
@@ -158,16 +158,18 @@ final class LoopbackConnection {
     }
 }
 
-/// An answer with a length.
+/// A response with `Content-Length`.
 func answer(_ status: String = "200 OK", headers: [String] = [], body: String = "") -> String {
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
     return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
 }
 
-/// A counter that threads share.
+/// A counter shared by threads.
 final class Tally: Sendable {
     private let lock = NSLock()
+    /// Guarded by `lock`.
     nonisolated(unsafe) private var current = 0
+    /// Guarded by `lock`.
     nonisolated(unsafe) private var largest = 0
 
     var value: Int { lock.withLock { current } }
@@ -181,7 +183,7 @@ final class Tally: Sendable {
     }
 }
 
-/// Things that threads report and a test waits for.
+/// A queue of events that threads report and a test awaits.
 struct Events<Element: Sendable>: Sendable {
     let stream: AsyncStream<Element>
     let report: AsyncStream<Element>.Continuation
@@ -190,7 +192,7 @@ struct Events<Element: Sendable>: Sendable {
         (stream, report) = AsyncStream.makeStream(of: type)
     }
 
-    /// The next one; waits for it.
+    /// Waits for the next event.
     func next() async -> Element? {
         for await element in stream { return element }
         return nil

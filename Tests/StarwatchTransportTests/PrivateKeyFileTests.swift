@@ -54,7 +54,7 @@ import Testing
         #expect(try PrivateKeyFile.parse(short).address == PrivateKeyFile.parse(Array(long.utf8)).address)
     }
 
-    @Test func otherCurvesAndEncryptedKeysAreNamed() {
+    @Test func otherCurvesAndEncryptedKeysHaveTheirOwnErrors() {
         #expect(throws: PrivateKeyFile.Failure.wrongCurve) {
             try PrivateKeyFile.parse(Self.pem("EC PRIVATE KEY", Self.sec1(curve: Self.otherCurve)))
         }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func anyCutOfAKeyIsRefusedWithoutATrap() {
+    @Test func truncatedKeysAreRejectedWithoutATrap() {
         let whole = Self.pkcs8(curve: Self.curve)
         for length in 0..<whole.count {
             #expect(throws: PrivateKeyFile.Failure.self) {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: ["", "12", String(repeating: "g", count: 64), "-----BEGIN PRIVATE KEY-----\nAAAA"])
-    func otherTextsAreRefused(text: String) {
+    func otherTextsAreRejected(text: String) {
         #expect(throws: PrivateKeyFile.Failure.unreadable) { try PrivateKeyFile.parse(Array(text.utf8)) }
     }
 }

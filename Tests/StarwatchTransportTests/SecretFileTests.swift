@@ -17,18 +17,18 @@ import Testing
     }
 
     @Test(arguments: [("a\n", "a"), ("a\n\n", "a\n"), ("a\r\n", "a"), ("a", "a"), (" a ", " a ")])
-    func oneTrailingNewlineIsLeftOut(content: String, secret: String) throws {
+    func oneTrailingNewlineIsRemoved(content: String, secret: String) throws {
         var file = file(directory.write("secret", content))
         #expect(try file.read() == Array(secret.utf8))
     }
 
-    @Test(arguments: [mode_t(0o640), 0o604, 0o660, 0o644, 0o610]) func aFileOthersMayUseIsRefused(mode: mode_t) {
+    @Test(arguments: [mode_t(0o640), 0o604, 0o660, 0o644, 0o610]) func fileAccessibleToOthersIsRejected(mode: mode_t) {
         var file = file(directory.write("secret", "a", mode: mode))
         #expect(throws: TokenError.filePermissions(setting: "auth.secret_file")) { try file.read() }
         #expect(TokenError.filePermissions(setting: "x").description.contains("chmod 600"))
     }
 
-    @Test func aMissingFileADirectoryAndAnEmptyFileAreRefused() {
+    @Test func missingFileDirectoryAndEmptyFileAreRejected() {
         var missing = file("nowhere")
         #expect(throws: TokenError.fileUnreadable(setting: "auth.secret_file")) { try missing.read() }
         var directory = file(self.directory.path)
@@ -37,19 +37,19 @@ import Testing
         #expect { try empty.read() } throws: { if case TokenError.fileInvalid = $0 { true } else { false } }
     }
 
-    @Test func itIsReadAgainOnlyWhenItChanged() throws {
+    @Test func fileIsRereadOnlyAfterAChange() throws {
         let path = directory.write("secret", "one")
         var file = file(path)
         #expect(try file.readIfChanged() == Array("one".utf8))
         #expect(try file.readIfChanged() == nil)
-        // As secrets are replaced: another file takes the name.
+        // Secrets are usually replaced by renaming another file.
         let other = directory.write("other", "two")
         #expect(rename(other, path) == 0)
         #expect(try file.readIfChanged() == Array("two".utf8))
         #expect(try file.readIfChanged() == nil)
     }
 
-    @Test func aChangedFileIsLookedAtAsStrictly() throws {
+    @Test func changedFileIsCheckedAgain() throws {
         let path = directory.write("secret", "one")
         var file = file(path)
         _ = try file.read()
@@ -58,12 +58,12 @@ import Testing
         #expect(throws: TokenError.filePermissions(setting: "auth.secret_file")) { try file.readIfChanged() }
     }
 
-    @Test func relativePathsAreLookedForAmongTheCredentialsFirst() throws {
+    @Test func relativePathsPreferCredentials() throws {
         let credentials = TemporaryDirectory()
         _ = directory.write("secret", "from the directory")
         var plain = file("secret", credentials: credentials.path)
         #expect(try plain.read() == Array("from the directory".utf8))
-        // systemd's access control list shows as a permission of the group.
+        // systemd's access control list appears as a group permission.
         _ = credentials.write("secret", "from systemd", mode: 0o440)
         var credential = file("secret", credentials: credentials.path)
         #expect(try credential.read() == Array("from systemd".utf8))
@@ -72,7 +72,7 @@ import Testing
         #expect(throws: TokenError.filePermissions(setting: "auth.secret_file")) { try open.read() }
     }
 
-    @Test func nothingOfItsContentIsPrinted() throws {
+    @Test func descriptionHidesTheContent() throws {
         var file = file(directory.write("secret", "hush"))
         _ = try file.read()
         #expect(!"\(file)".contains("hush"))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import StarwatchTransport
 
-/// Against `openssl s_server`, with a certificate nobody else trusts.
+/// Tests with `openssl s_server` and a self-signed certificate.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"))) struct TLSTests {
-    /// A running server; stops with the value.
+    /// A running server, stopped on release.
     private final class TLSServer {
         let directory = TemporaryDirectory()
         let port: Int
@@ -32,7 +32,7 @@ import Testing
             process.standardError = FileHandle.nullDevice
             process.standardInput = FileHandle.nullDevice
             try process.run()
-            // "ACCEPT 127.0.0.1:38261" is its first line once it listens.
+            // Its first line, once it listens, is "ACCEPT 127.0.0.1:38261".
             var line = ""
             while !line.contains("\n") || !line.contains("ACCEPT") {
                 let data = output.fileHandleForReading.availableData
@@ -44,7 +44,7 @@ import Testing
             self.port = port
         }
 
-        // Not SIGTERM: programs inherit the mask of the thread that starts them, and libdispatch's threads block it.
+        // SIGKILL, because programs inherit the starting thread's signal mask and libdispatch's threads block SIGTERM.
         deinit {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownCertificateIsRefusedAndAnExtraAnchorTrusted() async throws {
+    @Test func unknownCertificateIsRejectedUntilItsAnchorIsAdded() async throws {
         let server = try TLSServer()
         let distrusting = await (try makeClient()).exchange(HTTPRequest(url: server.url))
         #expect(failure(of: distrusting.result) == .tls)
@@ -86,7 +86,7 @@ import Testing
         #expect(exchange.measurements[.tls] > .zero)
     }
 
-    @Test func aPinnedKeyMustBeTheServers() async throws {
+    @Test func pinnedKeyMustMatchTheServer() async throws {
         let server = try TLSServer()
         let right = HTTPClientOptions(caFile: server.certificate, pinnedPublicKey: try server.pin())
         let response = try await makeClient(right).execute(HTTPRequest(url: server.url))
@@ -97,7 +97,7 @@ import Testing
         #expect(failure(of: await (try makeClient(wrong)).exchange(HTTPRequest(url: server.url)).result) == .tls)
     }
 
-    @Test func aFileOfAnchorsMustHoldACertificate() {
+    @Test func anchorFileMustContainACertificate() {
         let directory = TemporaryDirectory()
         let paths = [directory.path + "/missing.pem", directory.write("empty.pem", "nothing")]
         for path in paths {

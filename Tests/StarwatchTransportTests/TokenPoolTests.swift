@@ -29,7 +29,7 @@ import Testing
             .rawValue
     }
 
-    @Test func theSoonestToExpireIsUsedUntilItDoes() async throws {
+    @Test func firstExpiringTokenIsUsedUntilItExpires() async throws {
         let (early, late, past) = (token(expiresIn: 100), token(expiresIn: 200), token(expiresIn: -1))
         let pool = pool([late, past, early].joined(separator: "\n") + "\n\n")
         #expect(try await take(pool) == early)
@@ -43,7 +43,7 @@ import Testing
         #expect(await pool.expiry == nil)
     }
 
-    @Test func aJSONArrayIsAPoolToo() async throws {
+    @Test func poolCanBeAJSONArray() async throws {
         let early = token(expiresIn: 100)
         #expect(try await take(pool(" [\"\(token(expiresIn: 200))\", \"\(early)\"]\n")) == early)
     }
@@ -55,7 +55,7 @@ import Testing
         #expect(try await take(pool, after: 1_000_000) == endless)
     }
 
-    @Test func aRefusedTokenIsPassedOverEvenWhenTheFileIsReadAgain() async throws {
+    @Test func rejectedTokenIsSkippedEvenAfterAReread() async throws {
         let (early, late) = (token(expiresIn: 100), token(expiresIn: 200))
         let pool = pool(early + "\n" + late)
         #expect(try await take(pool) == early)
@@ -67,7 +67,7 @@ import Testing
         #expect(try await take(pool) == middle)
     }
 
-    @Test func anAcknowledgementTakesATokenNoOtherTook() async throws {
+    @Test func acknowledgementUsesAFreshToken() async throws {
         let (early, late) = (token(expiresIn: 100), token(expiresIn: 200))
         let pool = pool(early + "\n" + late)
         #expect(try await take(pool, .acknowledge) == early)
@@ -76,7 +76,7 @@ import Testing
         #expect(try await take(pool) == early)
     }
 
-    @Test func anotherAccountsTokensAreNotTouched() async throws {
+    @Test func tokensOfOtherAccountsAreNotUsed() async throws {
         let foreign = token(expiresIn: 50, issuer: "did:ethr:0x2222222222222222222222222222222222222222")
         let own = token(expiresIn: 100, issuer: alice.rawValue.lowercased())
         let pool = pool(foreign + "\n" + own)
@@ -84,7 +84,7 @@ import Testing
         #expect(await pool.poolRemaining == 1)
     }
 
-    @Test(arguments: ["[1]", "{}", "[", "two words", "a\nb c"]) func otherContentsAreRefused(content: String) async {
+    @Test(arguments: ["[1]", "{}", "[", "two words", "a\nb c"]) func invalidContentIsRejected(content: String) async {
         let pool = pool(content)
         await #expect {
             try await pool.validate(account: alice)

@@ -22,9 +22,9 @@ import Testing
         return String(decoding: try #require(Base64.decodeURL(parts[1])), as: UTF8.self)
     }
 
-    // MARK: - Every kind
+    // MARK: - All kinds
 
-    @Test func noneAsksWithoutAToken() async throws {
+    @Test func anonymousProviderReturnsNoToken() async throws {
         let provider = AnonymousTokenProvider()
         #expect(try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now) == nil)
         #expect(await provider.poolRemaining == nil)
@@ -40,7 +40,7 @@ import Testing
         #expect(!text.contains("hush"))
     }
 
-    /// A change of identity forgets what was minted or fetched for anybody.
+    /// A change of identity drops all minted and fetched tokens.
     @Test func aForgottenTokenIsNotHandedOutAgain() async throws {
         let count = Counter()
         let providers: [any TokenProvider] = [
@@ -85,7 +85,7 @@ import Testing
         #expect(token?.expiresAt == now + .seconds(60))
     }
 
-    @Test func aKeyOfAnotherDIDIsRefused() async throws {
+    @Test func keyOfAnotherDIDIsRejected() async throws {
         let provider = keyProvider()
         await #expect(throws: TokenError.keyMismatch) { try await provider.validate(account: alice) }
         await #expect(throws: TokenError.unsupportedDID) {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func anUnusableKeyFileIsRefused() async {
+    @Test func unusableKeyFileIsRejected() async {
         let provider = keyProvider("not a key")
         for _ in 0..<2 {
             await #expect {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aTokenIsKeptUntilHalfOfItsLifeIsOver() async throws {
+    @Test func tokenIsKeptForHalfOfItsLifetime() async throws {
         let provider = keyProvider()
         func token(after seconds: Int64) async throws -> AccessToken? {
             try await provider.token(
@@ -127,7 +127,7 @@ import Testing
 
     // MARK: - Shared secret
 
-    @Test func canonicalClaimsAreThoseOfTheSeeds() async throws {
+    @Test func canonicalClaimsMatchTheRequirements() async throws {
         let provider = SharedSecretTokenProvider(file: secretFile(), makeID: { "id-1" })
         let token = try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         let did = alice.rawValue
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func theSignatureIsHMACOfHeaderAndPayload() async throws {
-        // RFC 7515, A.1 has its own header; this one was computed with another implementation.
+        // The example of RFC 7515, A.1 has another header; another implementation computed this value.
         let provider = SharedSecretTokenProvider(file: secretFile("secret"), lifetime: .seconds(60))
         let token = try await provider.token(
             for: DID("did:ethr:0x0")!,
@@ -192,7 +192,7 @@ import Testing
         #expect(try await token(after: 3000) != first)
     }
 
-    @Test func aRefusedTokenIsNotGivenAgain() async throws {
+    @Test func rejectedTokenIsNotHandedOutAgain() async throws {
         let provider = SharedSecretTokenProvider(file: secretFile())
         func token() async throws -> AccessToken {
             try #require(
@@ -220,7 +220,7 @@ import Testing
         #expect(issuers.count == 2)
     }
 
-    @Test func aNewSecretTakesTheKeptTokenAway() async throws {
+    @Test func newSecretDropsTheKeptToken() async throws {
         let provider = SharedSecretTokenProvider(file: secretFile(), makeID: { "same" })
         func token() async throws -> AccessToken? {
             try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
@@ -233,7 +233,7 @@ import Testing
 
     // MARK: - Command
 
-    @Test func theCommandsTokenIsKeptForItsOwnLife() async throws {
+    @Test func commandTokenIsKeptForItsOwnLifetime() async throws {
         let runs = Tally()
         let expiry = now + .seconds(60)
         let provider = CommandTokenProvider(argv: ["mint", "it"]) { argv in
@@ -253,14 +253,14 @@ import Testing
     }
 
     @Test(arguments: ["", "two words", "line\nline", "Bearer abc", "a\u{7}"])
-    func otherOutputsOfTheCommandAreRefused(output: String) async {
+    func invalidCommandOutputIsRejected(output: String) async {
         let provider = CommandTokenProvider(argv: ["x"]) { _ in output }
         await #expect(throws: TokenError.commandOutput) {
             try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
         }
     }
 
-    @Test func aTokenOfAnotherAccountIsRefused() async throws {
+    @Test func tokenOfAnotherAccountIsRejected() async throws {
         let ours = Self.unsigned(#"{"iss":"\#(alice.rawValue)"}"#)
         let theirs = Self.unsigned(#"{"iss":"did:ethr:0xb0b"}"#)
         let provider = CommandTokenProvider(argv: [ours]) { $0[0] }
@@ -271,7 +271,7 @@ import Testing
         }
     }
 
-    @Test func aCommandThatFailsIsAnErrorWithoutItsText() async {
+    @Test func failedCommandIsAnErrorWithoutItsOutput() async {
         struct Hush: Error {}
         let provider = CommandTokenProvider(argv: ["x"]) { _ in throw Hush() }
         await #expect(throws: TokenError.commandFailed) {

@@ -38,20 +38,20 @@ import Testing
         }
     }
 
-    @Test func aGoodTokenPasses() {
+    @Test func validTokenPasses() {
         #expect(outcome(sign(claims())) == nil)
     }
 
-    @Test func theIssuerMustBeTheAccount() {
+    @Test func issuerMustBeTheAccount() {
         #expect(outcome(sign(claims { $0.issuer = Vector.did })) == .issuer)
     }
 
-    @Test func theAudienceMustBeTheAPI() {
+    @Test func audienceMustBeTheAPI() {
         #expect(outcome(sign(claims { $0.audience = "timesafari.notifications" })) == .audience)
         #expect(outcome(sign(claims { $0.audience = nil })) == .audience)
     }
 
-    @Test func theScopeMustHoldTheWord() {
+    @Test func scopeMustContainTheWord() {
         #expect(outcome(sign(claims { $0.scope = "a notifications b" })) == nil)
         #expect(outcome(sign(claims { $0.scope = "notifications:read" })) == .scope)
     }
@@ -60,16 +60,16 @@ import Testing
         arguments: [(90, nil), (91, TokenVerifier.Failure.expired), (-30, nil), (-31, .future)]
             as [(Int64, TokenVerifier.Failure?)]
     )
-    func expiryAndIssueHaveATolerance(seconds: Int64, failure: TokenVerifier.Failure?) {
+    func expiryAndIssueTimeHaveATolerance(seconds: Int64, failure: TokenVerifier.Failure?) {
         #expect(outcome(sign(claims(lifetime: .seconds(60))), after: seconds) == failure)
     }
 
     @Test(arguments: [(3630, nil), (3631, .age)] as [(Int64, TokenVerifier.Failure?)])
-    func aTokenIsNoOlderThanAnHour(seconds: Int64, failure: TokenVerifier.Failure?) {
+    func tokenOlderThanAnHourIsRejected(seconds: Int64, failure: TokenVerifier.Failure?) {
         #expect(outcome(sign(claims(lifetime: .seconds(86_400))), after: seconds) == failure)
     }
 
-    @Test func anIdentifierServesOnceWithinTheWindow() throws {
+    @Test func identifierIsAcceptedOnceWithinTheWindow() throws {
         var verifier = verifier()
         let token = sign(claims())
         try verifier.verify(token, now: now, isSingleUse: true)
@@ -82,7 +82,7 @@ import Testing
         #expect(outcome(sign(claims(id: ""))) == .replay)
     }
 
-    @Test func aTokenThatFailedDoesNotUseUpItsIdentifier() throws {
+    @Test func rejectedTokenDoesNotConsumeItsIdentifier() throws {
         var verifier = verifier()
         let token = sign(claims())
         #expect(throws: Failure.future) {
@@ -91,14 +91,14 @@ import Testing
         try verifier.verify(token, now: now, isSingleUse: true)
     }
 
-    @Test func oldAndNewSecretsAreBothTaken() throws {
+    @Test func oldAndNewSecretsAreAccepted() throws {
         var both = verifier([Array("newer".utf8), secret])
         try both.verify(sign(claims()), now: now, isSingleUse: false)
         var newer = verifier([Array("newer".utf8)])
         #expect(throws: Failure.signature) { try newer.verify(sign(claims()), now: now, isSingleUse: false) }
     }
 
-    @Test func anyChangedCharacterIsNoticed() {
+    @Test func anyChangedCharacterIsDetected() {
         let token = sign(claims())
         for offset in stride(from: 0, to: token.count, by: 7) {
             var characters = Array(token)
@@ -108,17 +108,17 @@ import Testing
     }
 
     @Test(arguments: ["", "a.b", "a.b.c", "e30.e30.e30", "....", "eyJhbGciOiJub25lIn0.e30."])
-    func whatIsNoTokenIsRefused(text: String) {
+    func textsThatAreNotTokensAreRejected(text: String) {
         #expect(outcome(text) != nil)
     }
 
-    @Test func theAlgorithmIsTheVerifiersNotTheTokens() {
+    @Test func verifierDeterminesTheAlgorithm() {
         let none = Base64.encodeURL(Array(#"{"alg":"none"}"#.utf8)) + "." + Base64.encodeURL(claims().json) + "."
         #expect(outcome(none) == .algorithm)
         #expect(outcome(Vector.token) == .algorithm)
     }
 
-    @Test func theVectorVerifiesWithItsDIDAndNoOther() throws {
+    @Test func vectorVerifiesOnlyWithItsDID() throws {
         func verify(_ token: String, issuer: DID) throws {
             var policy = TokenVerifier.Policy(issuer: issuer, audience: nil, scope: nil)
             policy.maxAge = .seconds(60)
@@ -132,7 +132,7 @@ import Testing
         #expect(throws: Failure.self) { try verify(Vector.token.dropLast(2) + last + "A", issuer: Vector.did) }
     }
 
-    @Test func theEndorserPolicyRefusesAnAudience() throws {
+    @Test func endorserPolicyRejectsAnAudience() throws {
         var verifier = TokenVerifier(
             key: .sharedSecrets([secret]),
             policy: TokenVerifier.Policy(issuer: alice, audience: nil, scope: nil)

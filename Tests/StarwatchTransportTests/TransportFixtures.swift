@@ -4,7 +4,7 @@ import StarwatchCore
 
 @testable import StarwatchTransport
 
-/// A clock that stands at 2026-01-01.
+/// A clock that is stopped at 2026-01-01.
 let standingClock: @Sendable () -> ClockReading = {
     ClockReading(wall: Timestamp(seconds: 1_767_225_600), monotonic: .seconds(1000))
 }
@@ -17,7 +17,7 @@ func makeClient(
 }
 
 extension HTTPClient {
-    /// As `exchange`, without the measurements.
+    /// Sends a request like `exchange`, without the measurements.
     func execute(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         try await exchange(request).result.get()
     }
@@ -27,12 +27,12 @@ func text(_ response: HTTPResponse) -> String {
     String(decoding: response.body, as: UTF8.self)
 }
 
-/// The result as an error, or `nil` when it succeeded.
+/// The error of a result; `nil` for a success.
 func failure<Value, Failure: Error>(of result: Result<Value, Failure>) -> Failure? {
     if case .failure(let error) = result { error } else { nil }
 }
 
-/// A directory of its own that goes with the value.
+/// A temporary directory, removed on release.
 final class TemporaryDirectory {
     let path: String
 
@@ -52,7 +52,7 @@ final class TemporaryDirectory {
     }
 }
 
-/// The key, DID and token that did-jwt's own tests publish.
+/// The key, DID and token published in did-jwt's tests.
 enum Vector {
     static let keyHex = "278a5de700e29faae8e40e366ec5012b5ec63d36ec77e8a2417154cc1d25383f"
     static let publicKeyHex =

@@ -1,19 +1,16 @@
 import Foundation
 
 extension CanonicalDialect {
-    /// How long a token that acknowledged may not be used for it again (R-REQ-09), in seconds.
-    private static let replayWindow: TimeInterval = 300
-
     private struct Request: Decodable {
         let acknowledgedJwtIds: [String]
         let acknowledgedAt: String?
         let clientVersion: String?
     }
 
-    /// `POST /api/v2/plans/acknowledge` (R-EP-21 to R-EP-23): all ids or none, each key once.
+    /// `POST /api/v2/plans/acknowledge` (R-EP-21 to R-EP-23): acknowledges all identifiers or none, once per key.
     ///
-    /// A key that comes again with the same body gets the same answer again, with another body a 409. An id that was
-    /// never published fails the whole request: the answer is then a 200 whose `failed` counts every id.
+    /// A repeated key with the same body gets the stored response, with another body a 409. An identifier that was
+    /// never published fails the whole request: the response is a 200 with all identifiers in `failed`.
     static func acknowledge(_ request: IncomingRequest, _ requester: Requester, _ state: inout MockState) -> Reply {
         guard let key = request.header("X-Idempotency-Key"), !key.isEmpty else {
             return error(
@@ -74,22 +71,17 @@ extension CanonicalDialect {
     }
 
     private static func refuseUsedToken(_ requester: Requester, _ state: inout MockState) -> Reply? {
-        guard state.options.acknowledgementTokensAreSingleUse, state.options.auth != .none,
-            let tokenID = requester.tokenID
-        else { return nil }
-        let now = state.options.now()
-        state.usedTokenIDs = state.usedTokenIDs.filter { $0.value.addingTimeInterval(replayWindow) > now }
-        if state.usedTokenIDs.updateValue(now, forKey: tokenID) != nil { return failure(.replayed, &state) }
-        return nil
+        guard state.options.auth != .none, let tokenID = requester.tokenID else { return nil }
+        return state.limits.use(tokenID: tokenID, at: state.options.now()) ? nil : failure(.replayed, &state)
     }
 
     private static func limit(_ count: Int, _ owner: String, _ state: inout MockState) -> Reply? {
         guard let limit = state.options.acknowledgementsPerMinute else { return nil }
         let now = state.options.now()
-        if state.acknowledgementWindows[owner, default: SlidingWindow()].take(count, of: limit, at: now) != nil {
+        if state.limits.acknowledgements[owner, default: SlidingWindow()].take(count, of: limit, at: now) != nil {
             return nil
         }
-        let wait = (state.acknowledgementWindows[owner]?.nextFree(at: now) ?? now).timeIntervalSince(now)
+        let wait = (state.limits.acknowledgements[owner]?.nextFree(at: now) ?? now).timeIntervalSince(now)
         return rateLimited(retryAfter: String(Int(wait.rounded(.up))), resetAt: state.serverNow + wait, &state)
     }
 }

@@ -3,21 +3,6 @@ import Foundation
 extension CanonicalDialect {
     private static let emptyCursor = "0000000000_000000_00000000"
 
-    /// Fills in the parts of a row that this dialect's pages are put together from.
-    static func encode(_ row: inout ChangeRow) {
-        row.encoded = item(row).bytes
-        let time = JSONValue.string(ClockText.iso(row.changedAt))
-        let claim: JSONValue = [
-            "jwtId": .string(row.id), "claimType": "project_update",
-            "claimData": [
-                "status": "in_progress", "name": .string(row.plan.name), "description": .string(row.plan.description),
-                "version": .integer(row.version),
-            ],
-            "metadata": ["createdAt": time, "updatedAt": time],
-        ]
-        row.claim = claim.bytes
-    }
-
     /// `POST /api/v2/report/plansLastUpdatedBetween` (R-EP-01 to R-EP-07).
     static func changes(
         _ request: IncomingRequest,
@@ -50,14 +35,14 @@ extension CanonicalDialect {
         var next: String?
         if hasMore, let last = found.rows.last {
             next = state.options.isAfterIDInclusive ? found.next?.id : IdentifierMaker.successor(of: last.id)
-            // An id between the last row's and the next one's; where there is none, the last one's own.
+            // An identifier between the last row and the next one; if there is none, the last row's own.
             if let cursor = next, let following = found.next?.id, !state.options.isAfterIDInclusive, cursor >= following
             {
                 next = last.id
             }
         }
         var page: JSONValue = [
-            "data": .array(found.rows.map { violation == nil ? .encoded($0.encoded) : item($0) }),
+            "data": .array(found.rows.map { violation == nil ? .encoded($0.encoded) : CanonicalRow.item($0) }),
             "hitLimit": .bool(hasMore),
             "pagination": ["hasMore": .bool(hasMore), "nextAfterId": JSONValue(next)],
         ]
@@ -67,24 +52,7 @@ extension CanonicalDialect {
         return .json(200, page)
     }
 
-    private static func item(_ row: ChangeRow) -> JSONValue {
-        let plan = row.plan
-        var summary: JSONValue = [
-            "jwtId": .string(row.id), "handleId": .string(plan.id), "name": .string(plan.name),
-            "description": .string(plan.description), "issuerDid": .string(plan.issuerDID),
-            "agentDid": .string(plan.agentDID), "startTime": .string(plan.startTime),
-            "endTime": .string(plan.endTime),
-            "locLat": plan.latitude.map(JSONValue.number) ?? .null,
-            "locLon": plan.longitude.map(JSONValue.number) ?? .null,
-        ]
-        if let url = plan.url { summary["url"] = .string(url) }
-        summary["version"] = .string("1.0.\(row.version - 1)")
-        var item: JSONValue = ["planSummary": summary]
-        if let previous = row.previousClaim { item["previousClaim"] = .encoded(previous) }
-        return item
-    }
-
-    /// What is wrong with a query, in the words of R-EP-08.
+    /// The first problem of a query, in the words of R-EP-08; `nil` if there is none.
     private static func problem(
         of query: ChangesQuery
     ) -> (field: String, expected: String, received: String, expectation: String)? {
@@ -99,13 +67,13 @@ extension CanonicalDialect {
             return ("limit", "1...\(pageLimit)", "\(limit)", "a number from 1 to \(pageLimit)")
         }
         for (field, id) in [("afterId", query.afterID), ("beforeId", query.beforeID)] {
-            // "0" is what a client sends that does not yet know the dialect.
+            // A client that does not yet know the dialect sends "0".
             if let id, id != "0", !isIdentifier(id) { return (field, "jwtId", "string", "a jwtId") }
         }
         return nil
     }
 
-    /// Whether `text` matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$` (R-EP-16), as a whole and in ASCII.
+    /// Whether `text` matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$` (R-EP-16).
     static func isIdentifier(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 26, bytes[10] == UInt8(ascii: "_"), bytes[17] == UInt8(ascii: "_") else { return false }
@@ -120,7 +88,7 @@ extension CanonicalDialect {
 }
 
 extension MockState {
-    /// The query of a body; the last bodies are remembered, since a poll sends the same one again and again.
+    /// Parses the query of a body; `nil` if it is not a JSON object. Results are cached, because polls repeat bodies.
     mutating func query(of body: [UInt8]) -> ChangesQuery? {
         if let known = queries[body] { return known }
         guard let query = ChangesQuery(body: body) else { return nil }

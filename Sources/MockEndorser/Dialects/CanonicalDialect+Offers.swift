@@ -1,7 +1,7 @@
 extension CanonicalDialect {
     /// The two offer reports (R-EP-26, R-EP-27), in ascending order.
     ///
-    /// Without verified tokens everybody owns every plan, so that the reports can be tried without keys.
+    /// Without verified tokens, every requester owns all plans, so that the reports work without keys.
     static func offers(
         _ request: IncomingRequest,
         _ endpoint: MockEndpoint,
@@ -31,10 +31,10 @@ extension CanonicalDialect {
     }
 }
 
-/// The items of the two offer reports.
+/// Encodes the items of the two offer reports.
 enum OfferJSON {
     static func value(_ offer: OfferRow, _ endpoint: MockEndpoint, hidden: Bool) -> JSONValue {
-        func did(_ text: String) -> JSONValue { .string(hidden ? EndorserDialect.hiddenDID : text) }
+        func did(_ text: String) -> JSONValue { .string(hidden ? EndorserRow.hiddenDID : text) }
         let time = JSONValue.string(ClockText.iso(offer.issuedAt))
         let claim: JSONValue = [
             "@context": "https://schema.org", "@type": "Offer",

@@ -2,12 +2,12 @@ import Foundation
 
 /// The server of the requirements (area EP): ascending pages, acknowledgements, a time endpoint.
 enum CanonicalDialect {
-    /// The largest page (R-EP-05).
+    /// Limit of a page's rows (R-EP-05).
     static let pageLimit = 100
-    /// The most plan ids of one request (R-EP-14).
+    /// Limit of a request's plan identifiers (R-EP-14).
     static let planIDLimit = 1000
 
-    /// The headers of R-REQ-04, with what C-104 found missing.
+    /// The CORS headers of R-REQ-04, extended by the headers that a browser client needs to read.
     static let corsHeaders: [(String, String)] = [
         (
             "Access-Control-Expose-Headers",
@@ -17,7 +17,7 @@ enum CanonicalDialect {
         ("Access-Control-Allow-Origin", "https://timesafari.com"),
     ]
 
-    /// The answer to a request of the API.
+    /// Returns the response to an API request.
     static func respond(
         to request: IncomingRequest,
         _ endpoint: MockEndpoint,
@@ -54,7 +54,7 @@ enum CanonicalDialect {
         )
     }
 
-    /// The answer to a bad token: 401 (R-EP-09), or 403 for its scope (R-EP-10).
+    /// The response to an invalid token: 401 (R-EP-09), or 403 for its scope (R-EP-10).
     static func failure(_ failure: TokenFailure, _ state: inout MockState) -> Reply {
         let now = ClockText.iso(Int(state.serverNow))
         var details: [(String, JSONValue)] = [("currentTime", .string(now))]
@@ -121,7 +121,7 @@ enum CanonicalDialect {
         return String(header.dropFirst("bearer ".count))
     }
 
-    /// Applies the request limit, then the size limit, then the endpoint.
+    /// Applies the rate limit, then the size limit, then calls the endpoint.
     private static func limited(
         _ request: IncomingRequest,
         _ endpoint: MockEndpoint,
@@ -133,8 +133,8 @@ enum CanonicalDialect {
         if let limit = state.options.requestsPerMinute {
             let now = state.options.now()
             let key = requester.did ?? ""
-            let left = state.requestWindows[key, default: SlidingWindow()].take(of: limit, at: now)
-            let free = state.requestWindows[key]?.nextFree(at: now) ?? now
+            let left = state.limits.requests[key, default: SlidingWindow()].take(of: limit, at: now)
+            let free = state.limits.requests[key]?.nextFree(at: now) ?? now
             let wait = free.timeIntervalSince(now)
             guard let left else {
                 return rateLimited(

@@ -1,16 +1,7 @@
-import Crypto
 import Foundation
 
 extension EndorserDialect {
-    /// Fills in the parts of a row that this dialect's pages are put together from.
-    static func encode(_ row: inout ChangeRow) {
-        row.encoded = plan(row, hidden: false).bytes
-        row.encodedHidden = plan(row, hidden: true).bytes
-        row.claim = claim(row, hidden: false).bytes
-        row.claimHidden = claim(row, hidden: true).bytes
-    }
-
-    /// `plansLastUpdatedBetween`, both forms.
+    /// `plansLastUpdatedBetween`, by GET or POST.
     static func changes(
         _ request: IncomingRequest,
         _ requester: Requester,
@@ -36,9 +27,9 @@ extension EndorserDialect {
             else { return badRequest("planIds array parameter is required") }
             query = parsed
         }
-        // The order is the real one: an empty array with no afterId is a 400.
+        // The order of the real checks: an empty array without afterId is a 400.
         guard let after = query.afterID, !after.isEmpty else { return badRequest("afterId parameter is required") }
-        // A page that is stuck ignores where it should go on.
+        // A stuck page ignores the cursor.
         let before = violation == .stuckPage ? nil : query.beforeID
         let rows = state.log.descending(plans: query.planIDs, after: after, before: before, limit: pageSize)
         let hidden = requester.did == nil
@@ -63,40 +54,9 @@ extension EndorserDialect {
 
     private static func item(_ row: ChangeRow, before: ChangeRow?, hidden: Bool, encoded: Bool) -> JSONValue {
         let planValue: JSONValue =
-            encoded ? .encoded(hidden ? row.encodedHidden : row.encoded) : plan(row, hidden: hidden)
+            encoded ? .encoded(hidden ? row.encodedHidden : row.encoded) : EndorserRow.plan(row, hidden: hidden)
         var item: JSONValue = ["plan": planValue]
         if let before { item["wrappedClaimBefore"] = .encoded(hidden ? before.claimHidden : before.claim) }
         return item
-    }
-
-    private static func plan(_ row: ChangeRow, hidden: Bool) -> JSONValue {
-        let plan = row.plan
-        return [
-            "jwtId": .string(row.id),
-            "issuerDid": .string(hidden ? hiddenDID : plan.issuerDID),
-            "agentDid": .string(hidden ? hiddenDID : plan.agentDID),
-            "handleId": .string(plan.id), "internalId": .null,
-            "name": .string(plan.name), "description": .string(plan.description), "image": .null,
-            "endTime": .string(plan.endTime), "startTime": .string(plan.startTime),
-            "resultDescription": .null, "resultIdentifier": .null, "url": JSONValue(plan.url),
-            "locLat": plan.latitude.map(JSONValue.number) ?? .null,
-            "locLon": plan.longitude.map(JSONValue.number) ?? .null,
-            "fulfillsLinkConfirmed": 0, "fulfillsPlanHandleId": .null,
-        ]
-    }
-
-    private static func claim(_ row: ChangeRow, hidden: Bool) -> JSONValue {
-        let plan = row.plan
-        let hash = Data(SHA256.hash(data: Data(row.id.utf8))).base64EncodedString()
-        let did = JSONValue.string(hidden ? hiddenDID : plan.issuerDID)
-        return [
-            "id": .string(row.id), "handleId": .string(plan.id), "issuedAt": .string(ClockText.iso(row.changedAt)),
-            "issuer": did, "subject": did, "claimContext": "https://schema.org", "claimType": "PlanAction",
-            "claim": [
-                "@context": "https://schema.org", "@type": "PlanAction", "name": .string(plan.name),
-                "description": .string(plan.description),
-            ],
-            "lastClaimId": .null, "claimCanonHash": .string(hash), "noncedHashAllChain": .null,
-        ]
     }
 }

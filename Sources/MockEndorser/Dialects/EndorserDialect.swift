@@ -1,13 +1,11 @@
 import Foundation
 
-/// The server that runs at api.endorser.ch, as read from its source.
+/// The server at api.endorser.ch, modelled on its source code.
 enum EndorserDialect {
-    /// The size of every page.
+    /// Limit of a page's rows.
     static let pageSize = 50
-    /// What stands in place of a DID that the requester may not see.
-    static let hiddenDID = "did:none:HIDDEN"
 
-    /// The answer to a request of the API, checked in the real order: body, token, route, parameters.
+    /// Returns the response to an API request, checked in the real server's order: body, token, route, parameters.
     static func respond(
         to request: IncomingRequest,
         _ endpoint: MockEndpoint,
@@ -32,7 +30,7 @@ enum EndorserDialect {
         return reply
     }
 
-    /// The answer to a bad token.
+    /// The response to an invalid token.
     static func failure(_ failure: TokenFailure, now: Double) -> Reply {
         let time = Int(now)
         var code = "JWT_VERIFY_FAILED"
@@ -60,7 +58,7 @@ enum EndorserDialect {
         )
     }
 
-    /// The bearer token, its prefix in exactly this case, else the deprecated header; `nil` is an anonymous request.
+    /// The bearer token, with a case-sensitive prefix, or the deprecated header; `nil` for an anonymous request.
     private static func token(of request: IncomingRequest) -> String? {
         var token: String?
         if let header = request.header("Authorization"), header.hasPrefix("Bearer ") {
@@ -85,7 +83,7 @@ enum EndorserDialect {
         }
     }
 
-    /// The two offer reports: newest first, `hitLimit` only where it is true.
+    /// The two offer reports, newest first. `hitLimit` is present only when it is true.
     private static func offers(
         _ request: IncomingRequest,
         _ endpoint: MockEndpoint,

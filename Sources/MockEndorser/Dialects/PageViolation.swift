@@ -1,13 +1,13 @@
-/// Breaks a page's contract in one way.
+/// Applies a schema violation to a page.
 enum PageViolation {
-    /// What a page's maker knows and a violation needs.
+    /// The facts about a page that a violation needs.
     struct Context {
         let dialect: MockDialect
         /// The cursor the client sent.
         let cursor: String?
     }
 
-    /// Changes `page`, an object with `data`, `hitLimit` and perhaps `pagination`.
+    /// Changes `page`, an object with `data`, `hitLimit` and optionally `pagination`.
     static func apply(_ violation: MockSchemaViolation, to page: inout JSONValue, _ context: Context) {
         let planKey = context.dialect == .canonical ? "planSummary" : "plan"
         switch violation {
@@ -16,8 +16,7 @@ enum PageViolation {
         case .wrongType: changeFirst(&page, planKey) { $0["handleId"] = 7 }
         case .dataNotArray: page["data"] = [:] as JSONValue
         case .unorderedPage:
-            guard case .array(let items) = page["data"] else { return }
-            page["data"] = .array(items.reversed())
+            page["data"] = .array(items(of: page).reversed())
         case .stuckPage:
             page["hitLimit"] = true
             if context.dialect == .canonical {
@@ -36,13 +35,18 @@ enum PageViolation {
 
     private static let emptyCursor = "0000000000_000000_00000000"
 
-    /// Changes the plan of the first item; on an empty page a made-up item comes first.
+    private static func items(of page: JSONValue) -> [JSONValue] {
+        guard case .array(let items) = page["data"] else { preconditionFailure("A page's data is an array.") }
+        return items
+    }
+
+    /// Changes the plan of the first item. An empty page gets a generated item first.
     private static func changeFirst(
         _ page: inout JSONValue,
         _ planKey: String,
         _ change: (inout JSONValue) -> Void
     ) {
-        guard case .array(var items) = page["data"] else { return }
+        var items = items(of: page)
         if items.isEmpty {
             let id = planKey == "plan" ? "01JZZZZZZZZZZZZZZZZZZZZZZZ" : "1767225600_abc123_def45678"
             let plan: JSONValue = ["jwtId": .string(id), "handleId": "made_up", "name": "Made Up"]

@@ -1,38 +1,38 @@
-/// A fault as `POST /mock/fault` takes it, its keys in snake case.
+/// The body of `POST /mock/fault`, with keys in snake case.
 struct ControlFault: Decodable {
-    /// A ``MockEndpoint``.
+    /// The raw value of a ``MockEndpoint``.
     var endpoint: String
     /// `status`, `delay`, `drip_body`, `reset_before_head`, `reset_mid_body`, `never_answer`, `malformed_json`,
     /// `schema_violation`, `oversized_body`, `redirect`, `rate_limited`, `commit_then_reset`,
     /// `authentication_failure`.
     var fault: String
-    /// Whether the fault stays; else it is for the next ``count`` requests.
+    /// Whether the fault applies to all requests; by default it applies to the next ``count`` requests.
     var sticky: Bool?
-    /// Default: 1.
+    /// Number of requests; 1 by default.
     var count: Int?
     var status: Int?
     var headers: [String: String]?
     var body: String?
-    /// Of `delay`.
+    /// Length of a `delay`.
     var seconds: Double?
     var chunkBytes: Int?
     var everyMs: Int?
     var afterBytes: Int?
-    /// A ``MockSchemaViolation``.
+    /// The raw value of a ``MockSchemaViolation``.
     var kind: String?
     var bytes: Int?
     var gzip: Bool?
     var declaresLength: Bool?
-    /// Of `redirect`.
+    /// Target of a `redirect`.
     var to: String?
     /// The text of `Retry-After`.
     var retryAfter: String?
-    /// In place of `retry_after`: a date, this many seconds from the mock's now.
+    /// Sends a date as `Retry-After`, this many seconds after the mock's time.
     var retryAfterDateIn: Double?
-    /// The form of that date.
+    /// The format of that date, the raw value of an ``HTTPDateForm``.
     var form: String?
 
-    /// The fault, or `nil` if a part of it is missing or unknown.
+    /// The fault; `nil` if a required field is missing or unknown.
     var value: MockFault? {
         switch fault {
         case "status": status.map { .status($0, headers: headers ?? [:], body: body) }

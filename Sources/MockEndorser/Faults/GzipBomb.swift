@@ -1,11 +1,12 @@
 import CZlib
 
-/// Makes small gzip streams that unpack to a lot.
+/// Creates small gzip streams that unpack to large bodies.
 enum GzipBomb {
-    /// A gzip stream of a JSON text of `bytes` bytes or a little more, nearly all of it blanks.
+    /// A gzip stream of a JSON text of slightly more than `bytes` bytes, nearly all of them blanks.
     static func make(unpackedBytes bytes: Int) -> [UInt8] {
         var stream = z_stream()
-        guard starwatch_deflate_init_gzip(&stream, 9) == Z_OK else { return [] }
+        let code = starwatch_deflate_init_gzip(&stream, 9)
+        precondition(code == Z_OK, "zlib failed to initialise: \(code).")
         defer { deflateEnd(&stream) }
         var output: [UInt8] = []
         feed(Array(JSONFiller.head.utf8), flush: Z_NO_FLUSH, &stream, &output)
@@ -45,7 +46,7 @@ enum GzipBomb {
     }
 }
 
-/// The text around the blanks of an oversized body: valid in both dialects.
+/// The text around the blanks of an oversized body, valid in both dialects.
 enum JSONFiller {
     static let head = "{\"data\":["
     static let tail = "],\"hitLimit\":false,\"pagination\":{\"hasMore\":false,\"nextAfterId\":null}}"

@@ -1,58 +1,58 @@
-/// Something that goes wrong with one answer.
+/// A fault of one response.
 public enum MockFault: Sendable {
-    /// This answer in place of the real one; the request changes nothing. Without a body it is the dialect's own for
-    /// this status: an error object, in the endorser dialect a bare string (500) or a proxy's HTML (502 to 504).
+    /// Replaces the response; the request is not executed. The default body is the dialect's own for this status: an
+    /// error object, or in the endorser dialect a bare string (500) or a proxy's HTML (502 to 504).
     case status(Int, headers: [String: String] = [:], body: String? = nil)
-    /// The real answer, later.
+    /// Delays the regular response.
     case delay(Duration)
-    /// The real answer, a few bytes at a time.
+    /// Sends the regular response a few bytes at a time.
     case dripBody(chunkBytes: Int, every: Duration)
-    /// The connection is reset (RST) and nothing answered; the request changes nothing.
+    /// Resets the connection (RST) without a response; the request is not executed.
     case resetBeforeHead
-    /// The connection is reset after the head and this many bytes of the real body.
+    /// Resets the connection after the head and this many bytes of the regular body.
     case resetMidBody(afterBytes: Int)
-    /// The request changes nothing and is never answered; the connection stays open.
+    /// Never responds and leaves the connection open; the request is not executed.
     case neverAnswer
-    /// 200 with half of a JSON text.
+    /// Responds 200 with half of a JSON text.
     case malformedJSON
-    /// The real answer, changed so that it breaks the contract. It affects the paged reports only.
+    /// Changes the regular response so that it breaks the contract. Affects only the paged reports.
     case schemaViolation(MockSchemaViolation)
-    /// 200 with a JSON text of about this many bytes, mostly blanks; with `gzip`, a small stream that unpacks to it.
-    /// Chunked, unless `declaresLength`.
+    /// Responds 200 with a JSON text of about this many bytes, mostly blanks. With `gzip` it is a small stream that
+    /// unpacks to this size. The body is chunked unless `declaresLength` is set.
     case oversizedBody(bytes: Int, gzip: Bool = false, declaresLength: Bool = false)
-    /// 307 to this URL.
+    /// Responds 307 to this URL.
     case redirect(to: String)
-    /// 429 with, or without, `Retry-After`.
+    /// Responds 429; `nil` omits `Retry-After`.
     case rateLimited(retryAfter: MockRetryAfter?)
-    /// The request is carried out, then the connection is reset with nothing answered.
+    /// Executes the request, then resets the connection without a response.
     case commitThenReset
-    /// The dialect's answer to a bad token: 401, or 400 with `JWT_VERIFY_FAILED`.
+    /// Sends the dialect's response to an invalid token: 401, or 400 with `JWT_VERIFY_FAILED`.
     case authenticationFailure
-    /// These bytes in place of an answer, be they HTTP or not. The connection carries no answer after them.
+    /// Sends these bytes in place of a response, valid HTTP or not. The connection carries no later response.
     case raw([UInt8], then: MockRawEnding = .close)
 }
 
-/// What follows the bytes of ``MockFault/raw(_:then:)``.
+/// The end of a connection after the bytes of ``MockFault/raw(_:then:)``.
 public enum MockRawEnding: Sendable, Equatable {
-    /// Nothing: the connection stays open.
+    /// The connection stays open.
     case open
     case close
     /// The connection is reset (RST).
     case reset
-    /// The bytes come one by one, this far apart, over and over.
+    /// The bytes are sent one by one at this interval, repeatedly.
     case drip(every: Duration)
 }
 
-/// What a scripted 429 says about when to come back.
+/// The value of `Retry-After` in a scripted 429.
 public enum MockRetryAfter: Sendable, Equatable {
     case seconds(Int)
-    /// A date, this long after the mock's own (skewed) clock.
+    /// A date, this long after the time of the mock's own (skewed) clock.
     case date(in: Duration, form: HTTPDateForm = .imfFixdate)
-    /// The header's text as it is.
+    /// The header's text, unchanged.
     case text(String)
 }
 
-/// The ways a page can break its contract.
+/// The contract violations of a page.
 public enum MockSchemaViolation: String, Sendable, CaseIterable {
     /// The first item has no `jwtId`.
     case missingJWTID = "missing_jwt_id"
@@ -62,13 +62,14 @@ public enum MockSchemaViolation: String, Sendable, CaseIterable {
     case wrongType = "wrong_type"
     /// `data` is an object.
     case dataNotArray = "data_not_array"
-    /// The items come in the wrong order; seen only on pages of two and more.
+    /// The items are in the wrong order. Has no effect on pages with fewer than two items.
     case unorderedPage = "unordered_page"
-    /// There is always more, and the next cursor is the one that was sent (the same page again, where pages go down).
+    /// The page announces more items, but its next cursor is the request's own. In the endorser dialect the same page
+    /// repeats.
     case stuckPage = "stuck_page"
-    /// The first item's `jwtId` is of the other dialect's kind.
+    /// The first item's `jwtId` has the other dialect's format.
     case foreignID = "foreign_id"
-    /// `hitLimit` is the opposite of the truth.
+    /// `hitLimit` is inverted.
     case hitLimitLies = "hit_limit_lies"
     /// `hitLimit` and `pagination` are missing.
     case missingPagination = "missing_pagination"

@@ -1,7 +1,7 @@
-/// Draws faults at random, repeatably: at each endpoint every kind comes once before any comes again.
+/// Draws random faults, reproducibly. At each endpoint every kind occurs once before any repeats.
 struct RandomFaults: Sendable {
-    /// Every kind of fault, none lasting longer than seconds. Status 410 is not among them: it would turn a sink off
-    /// for good.
+    /// All kinds of faults, each lasting a few seconds at most. Status 410 is excluded, because it would disable a sink
+    /// permanently.
     static let kinds: [(name: String, fault: MockFault)] =
         [400, 403, 404, 408, 409, 413, 415, 500, 502, 503, 504].map { ("status_\($0)", .status($0)) }
         + MockSchemaViolation.allCases.map { ("schema_\($0.rawValue)", .schemaViolation($0)) }
@@ -21,20 +21,22 @@ struct RandomFaults: Sendable {
             ("authentication_failure", .authenticationFailure),
         ]
 
-    /// How often each kind was drawn, by its name.
+    /// Number of draws, by the kind's name.
     private(set) var counts: [String: Int] = [:]
     private let rate: Double
     private var random: SeededRandom
-    /// Indexes of ``kinds`` still to come.
+    /// Indexes of ``kinds`` not yet drawn.
     private var decks: [MockEndpoint: [Int]] = [:]
 
-    /// - Parameter rate: The share of requests that get a fault, 0 to 1.
+    /// - Parameters:
+    ///   - rate: Share of requests with a fault, 0 to 1.
+    ///   - seed: The generator's seed.
     init(rate: Double, seed: UInt64) {
         self.rate = rate
         random = SeededRandom(seed: seed)
     }
 
-    /// The fault for a request that has just come; `nil` for most.
+    /// Draws the fault for a new request; `nil` for none.
     mutating func draw(for endpoint: MockEndpoint) -> MockFault? {
         guard rate > 0, Double.random(in: 0..<1, using: &random) < rate else { return nil }
         var deck = decks[endpoint] ?? []

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Makes the ids of changes and offers: each greater than the one before, whatever the clock does.
+/// Generates identifiers of changes and offers. Each is greater than the previous one, even if the clock goes back.
 struct IdentifierMaker: Sendable {
     private static let base62 = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
     private static let crockford = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
@@ -14,12 +14,12 @@ struct IdentifierMaker: Sendable {
         self.dialect = dialect
     }
 
-    /// The next id, at `time` or, if an id was made for a later time, at that.
+    /// The next identifier, for `time` or the latest time used so far.
     mutating func next(at time: Date, random: inout SeededRandom) -> String {
         let units = Self.units(of: time, dialect)
         if units > lastTime {
             lastTime = units
-            // The upper half stays free, so that later ids of the same instant fit above.
+            // The upper half stays free for later identifiers of the same instant.
             lastRandom = random.next() % (Self.randomSpan(dialect) / 2)
         } else {
             lastRandom += 1 + random.next() % 1000
@@ -27,13 +27,13 @@ struct IdentifierMaker: Sendable {
         return Self.make(units: lastTime, number: lastRandom, dialect, random: &random)
     }
 
-    /// An id of a given time, in no order with the others.
+    /// An identifier for a given time, not ordered with the others.
     static func single(at time: Date, _ dialect: MockDialect, random: inout SeededRandom) -> String {
         let number = random.next() % (randomSpan(dialect) / 2)
         return make(units: units(of: time, dialect), number: number, dialect, random: &random)
     }
 
-    /// The id that sorts directly after a canonical one, or the same where there is none of its form.
+    /// The identifier that sorts directly after a canonical one; the same one if its last part is at the maximum.
     static func successor(of id: String) -> String {
         guard let hash = UInt32(id.suffix(8), radix: 16), hash < .max else { return id }
         return id.dropLast(8) + hex8(hash + 1)
@@ -46,7 +46,7 @@ struct IdentifierMaker: Sendable {
         }
     }
 
-    /// 62⁶ for the canonical random part; 2⁶⁰ of a ULID's 2⁸⁰.
+    /// Number of random parts: 62⁶ in the canonical dialect; 2⁶⁰ of a ULID's 2⁸⁰.
     private static func randomSpan(_ dialect: MockDialect) -> UInt64 {
         dialect == .canonical ? 56_800_235_584 : 1 << 60
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Makes believable plans, notes and offers out of a seed.
+/// Generates realistic plans.
 struct PlanGenerator: Sendable {
     private static let hex = Array("0123456789abcdef".utf8)
     private static let base58 = Array("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz".utf8)
-    /// 2025-06-01T00:00:00Z: plan ids do not depend on the clock.
+    /// 2025-06-01T00:00:00Z. A fixed time, so that plan identifiers do not depend on the clock.
     private static let epoch = 1_748_736_000
 
     let dialect: MockDialect
@@ -28,22 +28,24 @@ struct PlanGenerator: Sendable {
                 "https://endorser.ch/entity/" + IdentifierMaker.single(at: created, dialect, random: &random)
             case .canonical: Self.slug(name)
             }
-        let hasPlace = index % 5 != 4
-        return MockPlan(
+        var plan = MockPlan(
             id: id,
             name: name,
             description: random.pick(ProjectWords.notes),
             issuerDID: index.isMultiple(of: 2) ? ownerDID : did(random: &random),
-            agentDID: index.isMultiple(of: 2) ? ownerDID : did(random: &random),
-            startTime: ClockText.iso(Self.epoch + index * 86_400),
-            endTime: ClockText.iso(Self.epoch + (index + 180) * 86_400),
-            latitude: hasPlace ? Double(Int(random.next() % 12_000)) / 100 - 60 : nil,
-            longitude: hasPlace ? Double(Int(random.next() % 36_000)) / 100 - 180 : nil,
-            url: index % 3 == 0 ? "https://example.org/projects/\(index + 1)" : nil
+            agentDID: index.isMultiple(of: 2) ? ownerDID : did(random: &random)
         )
+        plan.startTime = ClockText.iso(Self.epoch + index * 86_400)
+        plan.endTime = ClockText.iso(Self.epoch + (index + 180) * 86_400)
+        if index % 5 != 4 {
+            plan.latitude = Double(Int(random.next() % 12_000)) / 100 - 60
+            plan.longitude = Double(Int(random.next() % 36_000)) / 100 - 180
+        }
+        if index % 3 == 0 { plan.url = "https://example.org/projects/\(index + 1)" }
+        return plan
     }
 
-    /// A DID of the dialect's kind.
+    /// A random DID of the dialect's method.
     func did(random: inout SeededRandom) -> String {
         switch dialect {
         case .endorser: "did:ethr:0x" + random.text(40, of: Self.hex)

@@ -1,4 +1,4 @@
-/// The words that generated plans are made of.
+/// The word lists of the generator.
 enum ProjectWords {
     static let names = [
         "Community Garden Fence", "Tool Library Shelves", "Creek Cleanup Saturday", "Repair Café Winter Season",

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The `/mock/` paths, by which a test steers a mock that runs as a process of its own.
+/// The `/mock/` paths, which control a mock in another process.
 enum ControlRoutes {
     static func respond(to request: IncomingRequest, _ state: inout MockState) -> Reply {
         state.log.reveal(at: state.options.now())
         switch (request.method, request.path) {
         case ("GET", "/mock/state"): return stateReply(state)
-        case ("GET", "/mock/plans"): return .json(200, ["plans": strings(state.plans.map(\.id))])
+        case ("GET", "/mock/plans"): return .json(200, ["plans": strings(state.catalogue.plans.map(\.id))])
         case ("GET", "/mock/hook"): return hookReply(state)
         case ("POST", "/mock/publish"): return publish(request, &state)
         case ("POST", "/mock/fault"): return fault(request, &state)
@@ -14,7 +14,7 @@ enum ControlRoutes {
         case ("POST", "/mock/clear-faults"):
             state.faults.clear()
             return .json(200, ["cleared": true])
-        default: return .json(404, ["error": "no such control path"])
+        default: return .json(404, ["error": "There is no such control path."])
         }
     }
 
@@ -52,7 +52,6 @@ enum ControlRoutes {
         guard let body = decode(ControlFault.self, request), let endpoint = MockEndpoint(rawValue: body.endpoint),
             let fault = body.value
         else { return badBody }
-        state.prepare(fault)
         if body.sticky ?? false {
             state.faults.stick(fault, to: endpoint)
         } else {
@@ -69,14 +68,14 @@ enum ControlRoutes {
             200,
             [
                 "dialect": .string(state.options.dialect.rawValue),
-                "published": strings(state.publishedIDs),
+                "published": strings(state.log.publishedIDs),
                 "offers": strings(state.offers.map(\.id)),
                 "acknowledged": strings(state.book.order),
                 "acknowledgements_applied": .integer(state.book.applied),
                 "requests": .object(counts),
                 "clock_skew_seconds": .number(state.clockSkew.inSeconds),
                 "random_faults": .object(
-                    state.randomFaults.counts.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer($0.value)) }
+                    state.faults.random.counts.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.integer($0.value)) }
                 ),
             ]
         )
@@ -93,7 +92,9 @@ enum ControlRoutes {
         return .json(200, ["notifications": .array(notifications), "refused": .integer(state.hooks.refused)])
     }
 
-    private static var badBody: Reply { .json(400, ["error": "the body is not what this control path takes"]) }
+    private static var badBody: Reply {
+        .json(400, ["error": "The body is invalid for this path: check its keys and values."])
+    }
 
     private static func strings(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 

@@ -4,30 +4,30 @@ import NIOConcurrencyHelpers
 extension MockServer {
     // MARK: Content
 
-    /// The catalogue, in its order, each plan as it is now.
-    public var plans: [MockPlan] { state.withLockedValue { $0.plans } }
+    /// The catalogue in order, each plan in its current version.
+    public var plans: [MockPlan] { state.withLockedValue { $0.catalogue.plans } }
 
-    /// The ids of the catalogue's plans.
+    /// The identifiers of the catalogue's plans.
     public var planIDs: [String] { plans.map(\.id) }
 
-    /// Replaces the catalogue. What was published stays published.
+    /// Replaces the catalogue. Published changes stay published.
     public func setPlanCatalogue(_ plans: [MockPlan]) {
-        state.withLockedValue { $0.setCatalogue(plans) }
+        state.withLockedValue { $0.catalogue.replace(by: plans) }
     }
 
     /// Publishes changes to the catalogue's plans in turn.
     ///
     /// - Parameters:
-    ///   - count: How many. With an empty catalogue there are none.
-    ///   - age: How old the ids are; see ``MockChange/age``.
-    ///   - visibleAfter: When they begin to show; see ``MockChange/visibleAfter``.
-    /// - Returns: The changes' ids. They ascend where `age` is zero.
+    ///   - count: Number of changes. An empty catalogue has none.
+    ///   - age: Age of the identifiers; see ``MockChange/age``.
+    ///   - visibleAfter: Delay of their visibility; see ``MockChange/visibleAfter``.
+    /// - Returns: The changes' identifiers, ascending if `age` is zero.
     @discardableResult
     public func publish(count: Int, age: Duration = .zero, visibleAfter: Duration = .zero) -> [String] {
         state.withLockedValue { $0.publish(count: count, age: age, visibleAfter: visibleAfter) }
     }
 
-    /// Publishes these changes and returns their ids, in the same order.
+    /// Publishes these changes and returns their identifiers in the same order.
     @discardableResult
     public func publish(_ changes: [MockChange]) -> [String] {
         state.withLockedValue { state in changes.map { state.publish($0) } }
@@ -36,24 +36,24 @@ extension MockServer {
     /// Publishes offers to the catalogue's plans in turn.
     ///
     /// - Parameters:
-    ///   - count: How many.
-    ///   - recipientDID: Whom they are offered to; `nil`: the owner of the options.
-    /// - Returns: The offers' ids, ascending.
+    ///   - count: Number of offers. An empty catalogue has none.
+    ///   - recipientDID: The recipient; `nil` for the options' owner.
+    /// - Returns: The offers' identifiers, ascending.
     @discardableResult
     public func publishOffers(count: Int, to recipientDID: String? = nil) -> [String] {
         state.withLockedValue { $0.publishOffers(count: count, to: recipientDID) }
     }
 
-    /// Every change's id ever published, in the order of publishing, those not yet visible included.
-    public var publishedIDs: [String] { state.withLockedValue { $0.publishedIDs } }
+    /// Identifiers of all changes in the order of publication, including those not yet visible.
+    public var publishedIDs: [String] { state.withLockedValue { $0.log.publishedIDs } }
 
-    /// Every acknowledged id, in the order of acknowledgement.
+    /// All acknowledged identifiers in the order of acknowledgement.
     public var acknowledgedIDs: [String] { state.withLockedValue { $0.book.order } }
 
-    /// How many requests acknowledged something; replays and repetitions do not count.
+    /// Number of requests that acknowledged something new. Replays and repetitions do not count.
     public var appliedAcknowledgements: Int { state.withLockedValue { $0.book.applied } }
 
-    /// What `/content` answers, as JSON. Another text has another ETag.
+    /// The JSON body of `/content`. A new text has a new ETag.
     public var content: String {
         get { state.withLockedValue { $0.content } }
         set { state.withLockedValue { $0.content = newValue } }
@@ -63,39 +63,33 @@ extension MockServer {
 
     /// Scripts faults for the next requests of an endpoint, one each, after those already scripted.
     public func script(_ faults: MockFault..., at endpoint: MockEndpoint) {
-        state.withLockedValue { state in
-            for fault in faults { state.prepare(fault) }
-            state.faults.enqueue(faults, for: endpoint)
-        }
+        state.withLockedValue { $0.faults.enqueue(faults, for: endpoint) }
     }
 
-    /// Sets the fault of all requests of an endpoint for which none is scripted; `nil` ends it.
+    /// Sets the fault of all requests of an endpoint without a scripted one; `nil` removes it.
     public func setStickyFault(_ fault: MockFault?, at endpoint: MockEndpoint) {
-        state.withLockedValue { state in
-            if let fault { state.prepare(fault) }
-            state.faults.stick(fault, to: endpoint)
-        }
+        state.withLockedValue { $0.faults.stick(fault, to: endpoint) }
     }
 
-    /// The number of faults scripted for an endpoint and not yet used.
+    /// Number of faults scripted for an endpoint and not yet used.
     public func remainingFaults(at endpoint: MockEndpoint) -> Int {
         state.withLockedValue { $0.faults.remaining(for: endpoint) }
     }
 
-    /// Ends all faults, scripted and sticky.
+    /// Removes all scripted and sticky faults.
     public func clearFaults() {
         state.withLockedValue { $0.faults.clear() }
     }
 
-    /// How far the mock's clock is ahead of the clock of its options.
+    /// Lead of the mock's clock over the options' clock.
     public var clockSkew: Duration {
         get { state.withLockedValue { $0.clockSkew } }
         set { state.withLockedValue { $0.clockSkew = newValue } }
     }
 
-    // MARK: What came in
+    // MARK: Received requests
 
-    /// The recorded requests for which `predicate` holds, oldest first. It runs outside the mock's lock.
+    /// The recorded requests that match `predicate`, oldest first. The predicate runs outside the mock's lock.
     public func requests(matching predicate: (RecordedRequest) -> Bool = { _ in true }) -> [RecordedRequest] {
         state.withLockedValue { $0.requests.requests }.filter(predicate)
     }
@@ -105,16 +99,16 @@ extension MockServer {
         requests { $0.endpoint == endpoint }
     }
 
-    /// How many requests an endpoint has had since the start or ``forgetRequests()``.
+    /// Number of requests to an endpoint since the start or ``forgetRequests()``.
     public func requestCount(of endpoint: MockEndpoint) -> Int {
         state.withLockedValue { $0.requests.counts[endpoint] ?? 0 }
     }
 
-    /// Returns as soon as an endpoint has had `count` requests since the start or ``forgetRequests()``.
+    /// Waits until an endpoint has received `count` requests since the start or ``forgetRequests()``.
     ///
-    /// The requests' effects are there by then; their answers may still be on their way.
+    /// The requests' effects are then visible; their responses can still be in transit.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled first.
     public func waitForRequests(_ count: Int, to endpoint: MockEndpoint) async throws {
         let state = self.state
         let key = state.withLockedValue { $0.requests.makeKey() }
@@ -133,14 +127,14 @@ extension MockServer {
         }
     }
 
-    /// Empties the record of requests and their counts.
+    /// Clears the recorded requests and their counts.
     public func forgetRequests() {
         state.withLockedValue { $0.requests.forget() }
     }
 
-    /// What the webhook receiver at `/hook` accepted, in the order of first delivery.
+    /// The notifications accepted by the webhook receiver at `/hook`, in the order of their first delivery.
     public var receivedNotifications: [ReceivedNotification] { state.withLockedValue { $0.hooks.notifications } }
 
-    /// How many deliveries the webhook receiver refused for what they were, scripted faults apart.
+    /// Number of invalid deliveries that the webhook receiver rejected, without scripted faults.
     public var refusedNotifications: Int { state.withLockedValue { $0.hooks.refused } }
 }

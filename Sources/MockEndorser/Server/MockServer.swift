@@ -4,24 +4,23 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An Endorser server for tests and demos, in this process and on 127.0.0.1.
+/// An in-process Endorser server on 127.0.0.1, for tests and demos.
 ///
-/// All functions may be called from any task, before the server starts and while it runs. They take effect at once:
-/// the next request sees them.
+/// Any task may call its functions, before the start and while the server runs. They take effect with the next request.
 public final class MockServer: Sendable {
     private struct Running: Sendable {
         let group: MultiThreadedEventLoopGroup
         let channel: any Channel
     }
 
-    /// The largest body of the webhook receiver and of the control paths.
+    /// Size limit of bodies for the webhook receiver and the control paths.
     private static let ownBodyLimitBytes = 16 << 20
 
     public let options: MockServerOptions
     let state: NIOLockedValueBox<MockState>
     private let running = NIOLockedValueBox<Running?>(nil)
     private let lastPort: NIOLockedValueBox<Int>
-    /// While it is stopped.
+    /// The port's reservation while the server is stopped.
     private let reservation = NIOLockedValueBox<PortReservation?>(nil)
 
     public init(options: MockServerOptions = MockServerOptions()) {
@@ -30,17 +29,17 @@ public final class MockServer: Sendable {
         lastPort = NIOLockedValueBox(options.port)
     }
 
-    /// The port: the one of the last start; before that, the one of the options.
+    /// The port of the last start; before the first start, the port of the options.
     public var port: Int { lastPort.withLockedValue { $0 } }
 
-    /// The server's URL, without a slash at its end. Its port is 0 before the first start.
+    /// The server's URL without a trailing slash. Before the first start its port is that of the options.
     public var url: String { "http://127.0.0.1:\(port)" }
 
-    /// Binds the port and begins to answer. After ``stop()`` it takes the same port again, with all state kept.
+    /// Binds the port and accepts requests. After ``stop()`` it uses the same port and keeps all state.
     ///
     /// - Throws: NIO's error if the port cannot be bound.
     public func start() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: options.eventLoopThreads)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
             let channel = try await bootstrap(group).bind(host: "127.0.0.1", port: port).get()
             lastPort.withLockedValue { $0 = channel.localAddress?.port ?? 0 }
@@ -52,8 +51,10 @@ public final class MockServer: Sendable {
         }
     }
 
-    /// Stops answering and closes every connection; the port stays reserved for the next ``start()``. Does nothing if
-    /// the server does not run.
+    /// Closes the listener and every connection, and reserves the port for the next ``start()``. Does nothing if the
+    /// server is not running.
+    ///
+    /// - Throws: NIO's error if the event loop cannot be shut down.
     public func stop() async throws {
         let current = running.withLockedValue { value in
             defer { value = nil }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Keeps a port of 127.0.0.1 from being given to anybody else, while nobody listens on it: connections are refused.
+/// Reserves a port of 127.0.0.1 without listening on it, so that connections are refused.
 ///
-/// A port that is merely free may become the local end of any outgoing connection.
+/// The system can assign a free port to the local end of any outgoing connection.
 final class PortReservation: Sendable {
     private let descriptor: Int32
 
-    /// `nil` when the port is taken already.
+    /// Reserves a port; `nil` when it is already in use.
     init?(port: Int) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
-        // With it, the server may bind the port beside us.
+        // Permits the server to bind the same port.
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
@@ -22,7 +22,7 @@ final class PortReservation: Sendable {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        // Everything is initialised: deinit closes the descriptor.
+        // All properties are initialised, so deinit closes the descriptor.
         guard bound == 0 else { return nil }
     }
 

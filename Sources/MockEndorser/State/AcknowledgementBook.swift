@@ -1,13 +1,13 @@
-/// Which ids each requester has acknowledged, and the answers to idempotency keys.
+/// The acknowledged identifiers of each requester, and the stored responses of idempotency keys.
 struct AcknowledgementBook: Sendable {
-    /// What became of one request.
+    /// The counts of one request.
     struct Outcome: Sendable, Equatable {
         var acknowledged = 0
         var alreadyAcknowledged = 0
         var failed = 0
     }
 
-    /// An answer that is given again to the same key.
+    /// A response that is repeated for the same key.
     struct StoredAnswer: Sendable {
         let requestBody: [UInt8]
         let answer: [UInt8]
@@ -15,12 +15,12 @@ struct AcknowledgementBook: Sendable {
 
     private var idsOfRequester: [String: Set<String>] = [:]
     private var answers: [String: StoredAnswer] = [:]
-    /// Every acknowledged id, in the order of acknowledgement.
+    /// All acknowledged identifiers in the order of acknowledgement.
     private(set) var order: [String] = []
-    /// The number of requests that changed something.
+    /// Number of requests that acknowledged something new.
     private(set) var applied = 0
 
-    /// Acknowledges all the ids or, if one of them is unknown, none.
+    /// Acknowledges all identifiers; none if one of them is unknown.
     mutating func acknowledge(_ ids: [String], for requester: String, isKnown: (String) -> Bool) -> Outcome {
         var unique: Set<String> = []
         let distinct = ids.filter { unique.insert($0).inserted }
@@ -38,12 +38,12 @@ struct AcknowledgementBook: Sendable {
         return outcome
     }
 
-    /// The answer once given to this key of this requester.
+    /// The stored response for a requester's key; `nil` if the key is new.
     func answer(for key: String, of requester: String) -> StoredAnswer? {
         answers["\(requester)\n\(key)"]
     }
 
-    /// Remembers the answer to a key.
+    /// Stores the response for a key.
     mutating func store(_ answer: StoredAnswer, for key: String, of requester: String) {
         answers["\(requester)\n\(key)"] = answer
     }

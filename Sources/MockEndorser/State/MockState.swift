@@ -1,167 +1,127 @@
 import Foundation
 
-/// All that the mock knows. One lock guards it; nothing in here waits.
+/// The state of the mock. One lock guards it, and nothing in it waits.
 struct MockState: Sendable {
     let options: MockServerOptions
+    /// Lead of the mock's clock over the options' clock.
     var clockSkew: Duration
-    var random: SeededRandom
-    var plans: [MockPlan] = []
+    var catalogue = PlanCatalogue()
     var log: ChangeLog
     var offers: [OfferRow] = []
-    var publishedIDs: [String] = []
     var book = AcknowledgementBook()
-    var faults = FaultScript()
-    var randomFaults: RandomFaults
+    var limits = RequestLimits()
+    var faults: FaultScript
     var requests: RequestLog
     var verifier: TokenVerifier
     var hooks: HookReceiver
-    /// What `/content` answers.
+    /// The JSON body of `/content`.
     var content = "{}"
-    var requestWindows: [String: SlidingWindow] = [:]
-    var acknowledgementWindows: [String: SlidingWindow] = [:]
-    var usedTokenIDs: [String: Date] = [:]
+    /// Parsed queries by request body.
     var queries: [[UInt8]: ChangesQuery] = [:]
-    /// Gzip streams by the number of bytes they unpack to.
-    var bombs: [Int: [UInt8]] = [:]
 
-    private var generator: PlanGenerator
-    private var identifiers: IdentifierMaker
-    private var indexOfPlan: [String: Int] = [:]
-    private var versionOfPlan: [String: Int] = [:]
-    private var lastRow: [String: ChangeRow] = [:]
+    private var maker: ContentMaker
     private var requestNumber = 0
 
     init(options: MockServerOptions) {
         self.options = options
         clockSkew = options.clockSkew
-        random = SeededRandom(seed: options.seed)
-        randomFaults = RandomFaults(rate: options.faultRate, seed: options.faultSeed)
         log = ChangeLog(keepsOneRowPerPlan: options.dialect == .endorser)
+        faults = FaultScript(random: RandomFaults(rate: options.randomFaults.rate, seed: options.randomFaults.seed))
         requests = RequestLog(capacity: options.recordedRequests)
-        // The real server knows no shared secret: whatever is configured, it verifies DID signatures.
+        // The real server has no shared secret: with any authentication it verifies DID signatures.
         let verifiesDIDs = options.dialect == .endorser && options.auth != .none
         verifier = TokenVerifier(auth: verifiesDIDs ? .didKey : options.auth)
         hooks = HookReceiver(secret: options.hookSecret)
-        generator = PlanGenerator(dialect: options.dialect, ownerDID: options.effectiveOwnerDID)
-        identifiers = IdentifierMaker(dialect: options.dialect)
-        for _ in 0..<options.planCount { addPlan(generator.plan(random: &random)) }
-        if options.initialChangesOver == .zero {
-            publish(count: options.initialChanges)
-        } else if !plans.isEmpty {
-            let step = options.initialChangesOver / max(options.initialChanges, 1)
-            for number in 0..<options.initialChanges {
-                let age = step * (options.initialChanges - number)
-                publish(MockChange(planID: plans[number % plans.count].id, age: age))
-            }
+        maker = ContentMaker(
+            dialect: options.dialect,
+            ownerDID: options.effectiveOwnerDID,
+            seed: options.generator.seed
+        )
+        for _ in 0..<options.planCount { catalogue.add(maker.plan()) }
+        publishHistory(options.history)
+    }
+
+    private mutating func publishHistory(_ history: MockHistory) {
+        guard history.span > .zero else {
+            publish(count: history.changes)
+            return
+        }
+        guard !catalogue.plans.isEmpty else { return }
+        let step = history.span / max(history.changes, 1)
+        for number in 0..<history.changes {
+            let plan = catalogue.plans[number % catalogue.plans.count]
+            publish(MockChange(planID: plan.id, age: step * (history.changes - number)))
         }
     }
 
-    /// The mock's own time, in seconds since 1970.
+    /// The mock's own time, in Unix seconds.
     var serverNow: Double { options.now().timeIntervalSince1970 + clockSkew.inSeconds }
 
-    /// Replaces the catalogue. What was published stays published.
-    mutating func setCatalogue(_ plans: [MockPlan]) {
-        self.plans = []
-        indexOfPlan = [:]
-        for plan in plans { addPlan(plan) }
-    }
-
-    /// Publishes changes to plans of the catalogue in turn, so that none changes twice before all have changed once.
+    /// Publishes changes to the catalogue's plans in turn: each plan changes once before any changes again.
+    ///
+    /// An empty catalogue has nothing to change, so nothing is published.
     @discardableResult
     mutating func publish(count: Int, age: Duration = .zero, visibleAfter: Duration = .zero) -> [String] {
-        guard !plans.isEmpty else { return [] }
+        guard !catalogue.plans.isEmpty else { return [] }
         return (0..<count).map { _ in
-            let planID = plans[publishedIDs.count % plans.count].id
+            let planID = catalogue.plans[log.publishedIDs.count % catalogue.plans.count].id
             return publish(MockChange(planID: planID, age: age, visibleAfter: visibleAfter))
         }
     }
 
-    /// Publishes one change and returns its id.
+    /// Publishes one change and returns its identifier.
     @discardableResult
     mutating func publish(_ change: MockChange) -> String {
         let time = serverNow - change.age.inSeconds
-        let date = Date(timeIntervalSince1970: time)
-        let id: String
-        if let given = change.id {
-            id = given
-        } else if change.age > .zero {
-            id = IdentifierMaker.single(at: date, options.dialect, random: &random)
-        } else {
-            id = identifiers.next(at: date, random: &random)
-        }
-        let index = indexOfPlan[change.planID] ?? addNamelessPlan(change.planID)
-        if let name = change.name { plans[index].name = name }
-        plans[index].description = change.description ?? random.pick(ProjectWords.notes)
-        let version = versionOfPlan[change.planID, default: 0] + 1
-        versionOfPlan[change.planID] = version
+        let id = change.id ?? maker.changeID(at: time, isBackdated: change.age > .zero)
+        var plan = catalogue[change.planID] ?? newPlan(change.planID)
+        if let name = change.name { plan.name = name }
+        plan.description = change.description ?? maker.note()
+        catalogue.add(plan)
+        let previous = log.latest[change.planID]
         var row = ChangeRow(
             id: id,
-            plan: plans[index],
-            version: version,
+            plan: plan,
+            version: (previous?.version ?? 0) + 1,
             changedAt: Int(time),
-            previousClaim: lastRow[change.planID]?.claim
+            previousClaim: previous?.claim
         )
         switch options.dialect {
-        case .canonical: CanonicalDialect.encode(&row)
-        case .endorser: EndorserDialect.encode(&row)
+        case .canonical: CanonicalRow.encode(&row)
+        case .endorser: EndorserRow.encode(&row)
         }
-        lastRow[change.planID] = row
-        publishedIDs.append(id)
         let visibleAt = options.now().addingTimeInterval(change.visibleAfter.inSeconds)
         log.add(row, visibleAt: change.visibleAfter > .zero ? visibleAt : nil)
         return id
     }
 
-    /// Publishes offers to plans of the catalogue and returns their ids.
+    /// Publishes offers to the catalogue's plans in turn and returns their identifiers.
     mutating func publishOffers(count: Int, to recipientDID: String?) -> [String] {
-        guard !plans.isEmpty else { return [] }
+        guard !catalogue.plans.isEmpty else { return [] }
         return (0..<count).map { _ in
-            let now = serverNow
-            let date = Date(timeIntervalSince1970: now)
-            let id = identifiers.next(at: date, random: &random)
-            let offer = OfferRow(
-                id: id,
-                handleID: options.dialect == .endorser
-                    ? "https://endorser.ch/entity/\(id)" : "offer_\(offers.count + 1)",
-                recipientDID: recipientDID ?? options.effectiveOwnerDID,
-                offeredByDID: generator.did(random: &random),
-                plan: plans[offers.count % plans.count],
-                amount: Int(random.next() % 8) + 1,
-                unit: "HUR",
-                description: random.pick(ProjectWords.offers),
-                issuedAt: Int(now)
-            )
+            let plan = catalogue.plans[offers.count % catalogue.plans.count]
+            let offer = maker.offer(to: plan, recipientDID: recipientDID, at: serverNow)
             offers.append(offer)
-            return id
+            return offer.id
         }
     }
 
-    /// The server's own id of a request, as its error bodies name it.
+    /// The server's own identifier of a request, for its error bodies.
     mutating func nextRequestID() -> String {
         requestNumber += 1
         let hex = String(requestNumber, radix: 16)
         return "req_" + String(repeating: "0", count: max(0, 6 - hex.count)) + hex
     }
 
-    private mutating func addPlan(_ plan: MockPlan) {
-        if let index = indexOfPlan[plan.id] {
-            plans[index] = plan
-        } else {
-            indexOfPlan[plan.id] = plans.count
-            plans.append(plan)
-        }
-    }
-
-    private mutating func addNamelessPlan(_ id: String) -> Int {
-        var plan = generator.plan(random: &random)
+    private mutating func newPlan(_ id: String) -> MockPlan {
+        var plan = maker.plan()
         plan.id = id
-        addPlan(plan)
-        return plans.count - 1
+        return plan
     }
 }
 
 extension Duration {
-    /// The duration as a number of seconds.
+    /// The duration in seconds.
     var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Counts what one requester did in the last minute.
+/// A rate limit over the last minute.
 struct SlidingWindow: Sendable {
-    /// The length of the window, in seconds.
+    /// Length of the window, in seconds.
     static let length: TimeInterval = 60
 
     private var times: [Date] = []
@@ -10,7 +10,7 @@ struct SlidingWindow: Sendable {
 
     /// Takes `amount` places of `limit`, all or none.
     ///
-    /// - Returns: The places left, or `nil` if there were too few.
+    /// - Returns: The remaining places; `nil` if there were too few.
     mutating func take(_ amount: Int = 1, of limit: Int, at now: Date) -> Int? {
         forget(before: now)
         let used = times.count - first
@@ -19,7 +19,7 @@ struct SlidingWindow: Sendable {
         return limit - used - amount
     }
 
-    /// When a place becomes free; `now` for an empty window.
+    /// Time at which the next place becomes free; `now` for an empty window.
     func nextFree(at now: Date) -> Date {
         first < times.count ? times[first].addingTimeInterval(Self.length) : now
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A JWT taken apart, not verified.
+/// A parsed JWT, not verified.
 struct CompactToken: Sendable {
-    /// The claims that either dialect looks at.
+    /// The claims that the dialects check.
     struct Claims: Sendable {
         var issuer: String?
         var subject: String?
-        /// The audience as one text; `nil` if absent.
+        /// The audience, several values joined by spaces; `nil` if absent.
         var audience: String?
         var expiresAt: Double?
         var issuedAt: Double?
@@ -17,11 +17,11 @@ struct CompactToken: Sendable {
 
     let algorithm: String
     let claims: Claims
-    /// `base64url(header).base64url(payload)`: what was signed.
+    /// The signed text: `base64url(header).base64url(payload)`.
     let signingInput: String
     let signature: [UInt8]
 
-    /// - Returns: `nil` if `text` is not three parts of base64url with two JSON objects.
+    /// Parses a token; `nil` unless `text` is three parts of base64url with JSON objects in the first two.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),

@@ -2,13 +2,13 @@ import CSecp256k1
 
 /// Recovers the signer of a secp256k1 signature.
 enum EthereumAddress {
-    /// The addresses, `0x` and 40 lower-case digits, whose keys may have made this signature.
+    /// Returns the addresses whose keys could have made this signature, as `0x` and 40 lower-case digits.
     ///
-    /// A 64-byte signature lacks the recovery id, so that both are tried; a 65-byte one ends with it (`ES256K-R`).
+    /// A 64-byte signature has no recovery identifier, so both are tried. A 65-byte one ends with it (`ES256K-R`).
     ///
     /// - Parameters:
-    ///   - signature: r and s, 32 bytes each, and perhaps the recovery id, 0 or 1.
-    ///   - digest: The 32 bytes that were signed.
+    ///   - signature: r and s, 32 bytes each, and optionally the recovery identifier, 0 or 1.
+    ///   - digest: The signed 32 bytes.
     static func candidates(signature: [UInt8], digest: [UInt8]) -> [String] {
         guard signature.count == 64 || signature.count == 65, digest.count == 32,
             let context = secp256k1_context_create(UInt32(SECP256K1_FLAGS_TYPE_CONTEXT))

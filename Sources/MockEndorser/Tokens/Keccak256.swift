@@ -1,4 +1,4 @@
-/// Keccak-256 with the original padding, as Ethereum uses it; SHA3-256 pads differently.
+/// Keccak-256 with the original padding, which Ethereum uses; SHA3-256 has another padding.
 enum Keccak256 {
     private static let rate = 136
     private static let rounds: [UInt64] = [
@@ -16,7 +16,7 @@ enum Keccak256 {
         10, 7, 11, 17, 18, 3, 5, 16, 8, 21, 24, 4, 15, 23, 19, 13, 12, 2, 20, 14, 22, 9, 6, 1,
     ]
 
-    /// The 32 bytes of the hash.
+    /// Returns the 32-byte hash.
     static func hash(_ message: [UInt8]) -> [UInt8] {
         var padded = message + [0x01]
         padded += [UInt8](repeating: 0, count: (rate - padded.count % rate) % rate)

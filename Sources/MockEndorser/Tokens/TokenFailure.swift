@@ -1,4 +1,4 @@
-/// Why a token was refused.
+/// The reason for rejecting a token.
 enum TokenFailure: Error, Sendable, Equatable {
     case missing
     case malformed
@@ -9,11 +9,11 @@ enum TokenFailure: Error, Sendable, Equatable {
     case issuedInFuture(at: Int)
     case notYetValid(at: Int)
     case wrongAudience
-    /// A required claim is absent or not what it must be.
+    /// A required claim is missing or invalid.
     case claim(String)
     case tooOld
-    /// The scope lacks `notifications`; the text is the scope it has.
+    /// The scope lacks `notifications`; the value is the token's scope.
     case scope(String)
-    /// The token was used before for something that takes it once.
+    /// The token was already used for a single-use operation.
     case replayed
 }

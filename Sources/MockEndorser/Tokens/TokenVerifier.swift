@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Who asks, as far as the token tells.
+/// The identity of a requester according to its token.
 struct Requester: Sendable, Equatable {
     /// The verified issuer; `nil` for an anonymous request.
     var did: String?
@@ -10,13 +10,13 @@ struct Requester: Sendable, Equatable {
     static let anonymous = Requester(did: nil, tokenID: nil)
 }
 
-/// Verifies tokens as the two servers do.
+/// Verifies tokens by the rules of the two servers.
 struct TokenVerifier: Sendable {
-    /// The canonical tolerance (R-REQ-09), in seconds.
+    /// Tolerated clock difference in the canonical dialect (R-REQ-09), in seconds.
     private static let canonicalTolerance = 30.0
-    /// The canonical greatest age of a token (R-REQ-09), in seconds.
+    /// Greatest age of a token in the canonical dialect (R-REQ-09), in seconds.
     private static let canonicalAge = 3600.0
-    /// The tolerance of did-jwt, which the real server leaves as it is, in seconds.
+    /// Tolerated clock difference of did-jwt, whose default the real server uses, in seconds.
     private static let endorserTolerance = 300.0
 
     private let auth: MockAuth
@@ -30,8 +30,8 @@ struct TokenVerifier: Sendable {
     /// Verifies the claims of the canonical dialect (R-REQ-05, R-REQ-09).
     ///
     /// - Parameters:
-    ///   - token: The bearer token, or `nil` if there was none.
-    ///   - now: The server's time, in seconds since 1970.
+    ///   - token: The bearer token; `nil` if there was none.
+    ///   - now: The server's time, in Unix seconds.
     mutating func verifyCanonical(_ token: String?, now: Double) throws(TokenFailure) -> Requester {
         if case .none = auth { return unverified(token) }
         guard let token else { throw .missing }
@@ -53,7 +53,7 @@ struct TokenVerifier: Sendable {
         return Requester(did: issuer, tokenID: tokenID)
     }
 
-    /// Verifies a token as the real server does: no token is an anonymous request, `aud` is an error.
+    /// Verifies a token by the rules of the real server: a request without a token is anonymous, `aud` is an error.
     mutating func verifyEndorser(_ token: String?, now: Double) throws(TokenFailure) -> Requester {
         guard let token else { return .anonymous }
         if case .none = auth { return unverified(token) }

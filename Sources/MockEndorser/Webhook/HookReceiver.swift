@@ -1,13 +1,13 @@
 import Crypto
 public import Foundation
 
-/// A notification that came to the webhook receiver, with all its deliveries.
+/// A notification received by the webhook receiver, with all its deliveries.
 public struct ReceivedNotification: Sendable {
     /// The `webhook-id` header.
     public let id: String
-    /// The body of each delivery, in the order they came.
+    /// The body of each delivery, in the order of arrival.
     public internal(set) var bodies: [Data]
-    /// The ids that the first body's `changes` name.
+    /// The identifiers in the first body's `changes`; empty if it has none.
     public let jwtIDs: [String]
 
     /// The SHA-256 of the first body, in hexadecimal.
@@ -15,17 +15,17 @@ public struct ReceivedNotification: Sendable {
         SHA256.hash(data: bodies[0]).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Whether every delivery had the same bytes.
+    /// Whether all deliveries have the same bytes.
     public var bodiesAgree: Bool { bodies.allSatisfy { $0 == bodies[0] } }
 }
 
-/// Receives notifications as Standard Webhooks describes, and remembers them.
+/// Receives and records notifications according to Standard Webhooks.
 struct HookReceiver: Sendable {
-    /// How far `webhook-timestamp` may be from the mock's clock, in seconds.
+    /// Greatest difference between `webhook-timestamp` and the mock's clock, in seconds.
     private static let tolerance: TimeInterval = 300
 
     private let secret: [UInt8]?
-    /// In the order of first delivery.
+    /// Notifications in the order of their first delivery.
     private(set) var notifications: [ReceivedNotification] = []
     private(set) var refused = 0
     private var indexOfID: [String: Int] = [:]
@@ -34,7 +34,7 @@ struct HookReceiver: Sendable {
         self.secret = secret
     }
 
-    /// Checks one delivery and records it: 204; 400 without an id; 401 for a wrong signature or time.
+    /// Checks and records one delivery. Responds 204; 400 without an identifier; 401 for a wrong signature or time.
     mutating func receive(_ request: IncomingRequest, now: Date) -> Reply {
         guard request.method == "POST" else { return .json(404, ["error": "POST only"]) }
         guard let id = request.header("webhook-id"), !id.isEmpty, !request.isBodyTooLong else {
@@ -43,7 +43,7 @@ struct HookReceiver: Sendable {
         }
         if let secret, !isSigned(request, id: id, secret: secret, now: now) {
             refused += 1
-            return .json(401, ["error": "signature does not match"])
+            return .json(401, ["error": "signature or timestamp does not match"])
         }
         let body = Data(request.body)
         if let index = indexOfID[id] {
@@ -84,11 +84,11 @@ struct HookReceiver: Sendable {
     }
 }
 
-/// Reads the secret of a webhook.
+/// A parser for webhook secrets.
 public enum HookSecret {
-    /// The key in the text of a secret file: `whsec_` and base64, or else the bytes without one trailing newline.
+    /// The key in a secret file: `whsec_` followed by base64, or the raw bytes without one trailing newline.
     ///
-    /// - Returns: `nil` if what follows `whsec_` is not base64.
+    /// - Returns: `nil` if the text after `whsec_` is not base64.
     public static func key(in file: Data) -> [UInt8]? {
         let bytes = file.last == UInt8(ascii: "\n") ? Array(file.dropLast()) : Array(file)
         let prefix = Array("whsec_".utf8)

@@ -1,5 +1,5 @@
 import Foundation
-package import Logging
+import Logging
 import ServiceLifecycle
 package import StarwatchCore
 package import StarwatchStore
@@ -25,102 +25,103 @@ package final class AcknowledgeService: Service {
 
     private let polls: [Poll]
     private let store: Store
-    private let identity: IdentityContext
-    private let caller: APICaller
+    private let account: Account
     private let options: AcknowledgeOptions
-    private let hasDelivered: Signal
-    private let logger: Logger
-    private let turn = ConcurrencyLimit(1)
-    private let work = AbortableWork()
+    /// The most identifiers that a minute allows, and so a request.
+    private let limit: Int
+    private let environment: Environment
+    private let wakes: Wakes
+    private let passes = PassRunner<Pass>()
     private let memory = PassMemory()
 
     package init(
         polls: [Poll],
         store: Store,
-        identity: IdentityContext,
-        caller: APICaller,
+        account: Account,
         options: AcknowledgeOptions,
-        hasDelivered: Signal,
-        logger: Logger
+        limit: Int,
+        environment: Environment,
+        wakes: Wakes
     ) {
         self.polls = polls
         self.store = store
-        self.identity = identity
-        self.caller = caller
+        self.account = account
         self.options = options
-        self.hasDelivered = hasDelivered
-        self.logger = logger
+        self.limit = limit
+        self.environment = environment
+        self.wakes = wakes
     }
+
+    private var clock: ServerClock { environment.clock }
+    private var logger: Logger { environment.logger }
 
     /// Passes whenever something was delivered or is due; once more when told to stop.
     package func run() async throws {
-        while !Task.isShuttingDownGracefully && !Task.isCancelled {
-            let pass = await self.pass()
-            let wait = pass.next.map { min(max($0 - caller.clock.now, .zero), .seconds(60)) } ?? .seconds(60)
-            await cancelWhenGracefulShutdown { await self.hasDelivered.wait(for: wait, on: self.caller.time) }
+        await PassLoop(wake: wakes.acknowledge, time: environment.time, finishes: true).run {
+            let next = await self.pass().next
+            return next.map { min(max($0 - self.clock.now, .zero), .seconds(60)) } ?? .seconds(60)
         }
-        if !Task.isCancelled { _ = await pass() }
     }
 
     /// Acknowledges everything that may be acknowledged now. Passes never overlap.
     package func pass() async -> Pass {
-        await work.run { await self.turn.run { await self.passOnce() } ?? Pass() }
+        await passes.run { await self.passOnce() } ?? Pass()
     }
 
     /// Gives up the pass under way, because the identity changed, and returns when it has ended.
     package func abort() async {
-        await work.abort()
+        await passes.abort()
         // It may have found nothing because it was given up, or for the identity that left.
         memory.forget()
     }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (mark, start) = (store.mark, caller.clock.now)
-        let rest = memory.rest(mark: mark, at: start)
+        let (revision, start) = (store.revision, clock.now)
+        let rest = memory.rest(revision: revision, at: start)
         if rest.isResting { return Pass(next: rest.next) }
         memory.forget()
         do throws(StoreError) {
-            guard let did = try await identity.current().identity.did else { return pass }
-            let configured = polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) }
+            guard let did = try await account.identity.current().identity.did else { return pass }
+            let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
             for (poll, stream) in zip(polls, configured) {
                 try await acknowledge(poll, stream, &pass)
                 // Rows that died or were discarded let it move too.
-                note(try await store.advanceWatermark(stream, now: caller.clock.now), poll, &pass)
+                note(try await store.advanceWatermark(stream, now: clock.now), poll, &pass)
             }
             // Nothing asks a server about a poll that is not configured any more; what it left is done when delivered.
             for stream in try await store.streams(of: did, with: .delivered, except: configured) {
-                let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
-                caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
+                let completion = try await store.acknowledgeLocally(stream, now: clock.now)
+                environment.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
-            if !pass.hasTried, !Task.isCancelled { memory.remember(mark: mark, at: start, next: pass.next) }
+            if !pass.hasTried, !Task.isCancelled { memory.remember(revision: revision, at: start, next: pass.next) }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
-            pass.next = caller.clock.now + .seconds(5)
+            pass.next = clock.now + .seconds(5)
         }
         return pass
     }
 
     private func acknowledge(_ poll: Poll, _ stream: StreamKey, _ pass: inout Pass) async throws(StoreError) {
         while !Task.isCancelled {
-            let dialect = await caller.gate.dialect
+            let dialect = await account.gate.dialect
             guard poll.kind == .starredProjects, await asksServer(dialect: dialect) else {
                 let completion = try await Trace.span(.acknowledge) { span throws(StoreError) in
-                    let completion = try await store.acknowledgeLocally(stream, now: caller.clock.now)
+                    let completion = try await store.acknowledgeLocally(stream, now: clock.now)
                     span?.set(.poll, poll.name)
                     span?.set(.count, completion.acknowledged)
                     span?.set(.outcome, AcknowledgementResult.local)
                     return completion
                 }
-                caller.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
+                environment.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
                 return note(completion.watermark, poll, &pass)
             }
             let batch = try await store.nextAckBatch(
                 stream,
-                limit: min(options.batchSize, caller.acknowledgementLimit),
-                now: caller.clock.now,
+                limit: min(options.batchSize, limit),
+                now: clock.now,
                 newKey: { RandomID.uuid() }
             )
             guard let batch else {
@@ -128,8 +129,8 @@ package final class AcknowledgeService: Service {
                 return
             }
             // Made under a larger limit than today's.
-            guard batch.ids.count <= caller.acknowledgementLimit else {
-                try await store.halveAck(batch, until: caller.clock.now, newKey: RandomID.uuid())
+            guard batch.ids.count <= limit else {
+                try await store.halveAck(batch, until: clock.now, newKey: RandomID.uuid())
                 continue
             }
             pass.hasTried = true
@@ -154,7 +155,7 @@ package final class AcknowledgeService: Service {
         switch options.mode {
         case .server: true
         case .local: false
-        case .auto: await caller.gate.acknowledges ?? dialect?.hasAcknowledgement ?? false
+        case .auto: await account.gate.acknowledges ?? dialect?.hasAcknowledgement ?? false
         }
     }
 
@@ -165,7 +166,7 @@ package final class AcknowledgeService: Service {
         dialect: Dialect,
         _ pass: inout Pass
     ) async throws(StoreError) -> Bool {
-        let call = APICaller.Call(
+        let call = EndorserAPI.Call(
             endpoint: .acknowledge,
             method: .post,
             body: Self.body(of: batch),
@@ -174,25 +175,25 @@ package final class AcknowledgeService: Service {
             runID: RandomID.runID(),
             idempotencyKey: batch.key,
             identifiers: batch.ids.count,
-            isRetriedAtOnce: false
+            retries: .tokenOnly
         )
         let count = UInt64(batch.ids.count)
-        let results = caller.metrics.outbox.acknowledgements
-        var resume = caller.clock.now
+        let results = environment.metrics.outbox.acknowledgements
+        var resume = clock.now
         var newKey: String?
         var isRefused = false
-        let hasAcknowledged = await caller.gate.acknowledges ?? false
-        switch await caller.send(call, dialect: dialect) {
+        let hasAcknowledged = await account.gate.acknowledges ?? false
+        switch await account.api.send(call, dialect: dialect) {
         case .answer(let response, _):
             let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
             if let answer, answer.isSuccess(of: batch.ids.count) {
                 let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
-                let completion = try await store.completeAck(batch, now: caller.clock.now)
+                let completion = try await store.completeAck(batch, now: clock.now)
                 if completion.acknowledged > 0 {
                     results[.already].increment(by: already)
                     results[.ok].increment(by: count - already)
                 }
-                if options.mode == .auto { try await caller.gate.learn(acknowledges: true) }
+                if options.mode == .auto { try await account.gate.learn(acknowledges: true) }
                 pass.acknowledged += completion.acknowledged
                 note(completion.watermark, poll, &pass)
                 return true
@@ -211,7 +212,7 @@ package final class AcknowledgeService: Service {
                 ]
             )
             if isGivenUp {
-                let completion = try await store.completeAck(batch, now: caller.clock.now)
+                let completion = try await store.completeAck(batch, now: clock.now)
                 note(completion.watermark, poll, &pass)
                 return true
             }
@@ -219,7 +220,7 @@ package final class AcknowledgeService: Service {
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
             logger.log(.acknowledgeLocal, [.reason: "not_found"])
-            try await caller.gate.learn(acknowledges: false)
+            try await account.gate.learn(acknowledges: false)
             return true
         case .failed(let failure):
             guard failure.failureClass != .cancelled else { return false }
@@ -228,15 +229,15 @@ package final class AcknowledgeService: Service {
             if failure.status == 409 { newKey = RandomID.uuid() }
             isRefused = [400, 413, 422].contains(failure.status)
             logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
-        case .deferred(let until):
+        case .deferred(let until, _):
             // The gate's times are the local clock's.
-            resume = until + (caller.clock.now - caller.time.now)
+            resume = until + (clock.now - environment.time.now)
         case .noToken(let error):
-            logger.log(.acknowledgeNoToken, [.error: "\(error.description)"])
+            logger.log(.acknowledgeNoToken, [.error: "\((error as? TokenError)?.description ?? "There is no token.")"])
         case .unstored(let error): throw error
         }
-        let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: caller.random())
-        let next = max(resume, caller.clock.now + delay)
+        let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: environment.random())
+        let next = max(resume, clock.now + delay)
         if isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
             try await store.halveAck(batch, until: next, newKey: RandomID.uuid())
         } else {
@@ -250,10 +251,10 @@ package final class AcknowledgeService: Service {
         switch outcome {
         case .unchanged: break
         case .advanced(let to):
-            caller.metrics.outbox.watermarkAdvances[poll.label].increment()
-            caller.metrics.outbox.watermark[poll.label].set(to.timestamp.seconds)
+            environment.metrics.outbox.watermarkAdvances[poll.label].increment()
+            environment.metrics.outbox.watermark[poll.label].set(to.timestamp.seconds)
             pass.watermarkMoved = true
-        case .conflict: caller.metrics.outbox.watermarkConflicts[poll.label].increment()
+        case .conflict: environment.metrics.outbox.watermarkConflicts[poll.label].increment()
         }
     }
 

@@ -54,14 +54,17 @@ package final class CallbackReceiver: Sendable {
     private func post(_ event: QueuedEvent, time: any TimeSource) async -> SinkResult {
         var fetch = options
         fetch.method = .post
-        guard let headers = RequestHeaders.of(fetch, token: token) else {
+        let bearer: AccessToken?
+        do throws(TokenError) {
+            bearer = try token.map { file throws(TokenError) in try AccessToken(file: file) }
+        } catch {
             return .unavailable("The callback's token_file cannot be read.", retryAfter: nil)
         }
         let exchange = await http.exchange(
             HTTPRequest(
                 method: .post,
                 url: fetch.url,
-                headers: headers,
+                headers: RequestHeaders.of(fetch, token: bearer),
                 body: Array(event.payload.utf8),
                 timeout: min(fetch.timeout ?? Self.timeout, Self.timeout),
                 maxResponseBytes: HTTPSinkAnswer.largestBytes

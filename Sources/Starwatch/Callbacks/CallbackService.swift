@@ -1,4 +1,4 @@
-package import Logging
+import Logging
 import ServiceLifecycle
 package import StarwatchCore
 package import StarwatchStore
@@ -23,10 +23,8 @@ package final class CallbackService: Service {
     private let writer: CallbackWriter
     private let store: Store
     private let identity: IdentityContext
-    private let time: any TimeSource
-    private let metrics: AgentMetrics
-    private let hasEvents: Signal
-    private let logger: Logger
+    private let environment: Environment
+    private let wakes: Wakes
 
     package init(
         receivers: [CallbackReceiver],
@@ -34,31 +32,25 @@ package final class CallbackService: Service {
         writer: CallbackWriter,
         store: Store,
         identity: IdentityContext,
-        time: any TimeSource,
-        metrics: AgentMetrics,
-        hasEvents: Signal,
-        logger: Logger
+        environment: Environment,
+        wakes: Wakes
     ) {
         self.receivers = receivers
         self.options = options
         self.writer = writer
         self.store = store
         self.identity = identity
-        self.time = time
-        self.metrics = metrics
-        self.hasEvents = hasEvents
-        self.logger = logger
+        self.environment = environment
+        self.wakes = wakes
     }
 
+    private var time: any TimeSource { environment.time }
+    private var metrics: AgentMetrics { environment.metrics }
+    private var logger: Logger { environment.logger }
+
     package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                let pass = await self.pass()
-                await self.hasEvents.wait(
-                    for: max(min(pass.next - self.time.now, Self.interval), .seconds(1)),
-                    on: self.time
-                )
-            }
+        await PassLoop(wake: wakes.callbacks, time: time, finishes: false).run {
+            max(min(await self.pass().next - self.time.now, Self.interval), .seconds(1))
         }
     }
 

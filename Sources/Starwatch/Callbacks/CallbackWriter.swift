@@ -29,15 +29,15 @@ package struct CallbackWriter: Sendable {
         let event = CallbackEvent(
             kind,
             id: RandomID.eventID(),
-            account: account.map(pseudonym.hash),
-            timezone: zone.current.identifier,
-            appVersion: AgentVersion.userAgent,
-            createdAt: now,
+            sender: CallbackEvent.Sender(
+                account: account.map(pseudonym.hash),
+                timezone: zone.current.identifier,
+                appVersion: AgentVersion.userAgent
+            ),
             occurrence: occurrence,
-            status: status,
-            code: code,
-            deliveredAt: deliveredAt,
-            config: config
+            result: CallbackEvent.Result(status: status, code: code, deliveredAt: deliveredAt),
+            config: config,
+            createdAt: now
         )
         return EventDraft(kind: kind, payload: event.json())
     }

@@ -52,7 +52,7 @@ package struct DigestReport: Sendable, Codable, Hashable {
                     slot: row.row.occurrence.slot,
                     fireAt: row.row.occurrence.fireAt.iso8601,
                     status: row.row.status.rawValue,
-                    text: row.row.arming?.text.word,
+                    text: row.row.arming?.text.kind.rawValue,
                     fetch: row.row.prefetch.rawValue,
                     errorCode: row.code?.rawValue
                 )
@@ -73,16 +73,5 @@ package struct DigestReport: Sendable, Codable, Hashable {
             )
         }
         occurrences = found.sorted { ($0.0.fireAt, $0.0.slot) < ($1.0.fireAt, $1.0.slot) }.map(\.1)
-    }
-}
-
-extension DigestText {
-    /// The word in reports.
-    var word: String {
-        switch self {
-        case .fresh: "fresh"
-        case .cached: "cached"
-        case .fallback: "fallback"
-        }
     }
 }

@@ -49,26 +49,14 @@ extension DispatchService {
         if let until = admission.waitUntil {
             return await record(ticket, .postponed(until: until), notification)
         }
-        let start = time.monotonic
-        let result = await deliver(
-            OutgoingNotification(
-                id: notification.id,
-                runID: notification.runID,
-                poll: notification.stream.poll.rawValue,
-                group: NotificationGroup(rawValue: notification.group) ?? .many,
-                count: notification.rowCount,
-                title: notification.title,
-                body: notification.body,
-                payload: notification.payload
-            ),
-            to: slot
-        )
+        let start = environment.time.monotonic
+        let result = await deliver(notification.outgoing, to: slot)
         // Given up in the middle: the sink is not to blame, and does not hold the claim for longer than its lease.
         if Task.isCancelled, result.isNoAnswer {
             if let changed = slot.abandon(at: clock.now) { note(changed, of: slot) }
             return nil
         }
-        metrics.outbox.deliveryDuration[slot.label].observe(time.monotonic - start)
+        metrics.outbox.deliveryDuration[slot.label].observe(environment.time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)
         if let changed { note(changed, of: slot) }
@@ -79,7 +67,10 @@ extension DispatchService {
             outcome = .ok
         case .rejected(let reason):
             count(slot, .rejected)
-            let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random())
+            let delay = Backoff.rejectedDelivery.delay(
+                afterFailures: ticket.rejections + 1,
+                random: environment.random()
+            )
             outcome = .rejected(nextAttemptAt: now + delay)
             log(.sinkRejected, notification, slot, reason)
         case .unavailable(let reason, _):
@@ -102,7 +93,7 @@ extension DispatchService {
         await Trace.span(.delivery) { span in
             let result = await slot.sink.deliver(notification)
             guard let span else { return result }
-            span.set(.sink, sink: slot)
+            span.set(.sink, sink: slot.name)
             span.set(.runID, run: notification.runID)
             span.set(.count, notification.count)
             switch result {

@@ -21,15 +21,8 @@ extension DispatchService {
             try await store.announce(
                 notice,
                 on: StreamKey(account: account, server: server, poll: poll),
-                NotificationDraft(
-                    id: message.id,
-                    group: message.group.rawValue,
-                    title: message.title,
-                    body: message.body,
-                    payload: message.json()
-                ),
+                OutgoingNotification(message),
                 sinks: active,
-                runID: message.runID,
                 now: clock.now
             )
         }

@@ -35,13 +35,7 @@ extension DispatchService {
                 messages: messages,
                 createdAt: now
             )
-            let draft = NotificationDraft(
-                id: message.id,
-                group: message.group.rawValue,
-                title: message.title,
-                body: message.body,
-                payload: message.json()
-            )
+            let outgoing = OutgoingNotification(message)
             let active = sinks.filter { !$0.isDisabled }
             if let notice {
                 let sinks = active.filter {
@@ -49,17 +43,15 @@ extension DispatchService {
                 }
                 try await store.clearStalenessNotice(
                     stream,
-                    draft,
+                    outgoing,
                     sinks: sinks.map(\.name),
-                    runID: runID,
                     now: now
                 )
             } else if !active.isEmpty {
                 try await store.raiseStalenessNotice(
                     stream,
-                    draft,
+                    outgoing,
                     sinks: active.map(\.name),
-                    runID: runID,
                     now: now
                 )
             }

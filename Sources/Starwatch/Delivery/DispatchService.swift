@@ -1,4 +1,4 @@
-package import Logging
+import Logging
 import ServiceLifecycle
 package import StarwatchCore
 package import StarwatchStore
@@ -21,6 +21,17 @@ package final class DispatchService: Service {
         package var next: Timestamp?
     }
 
+    /// The options of delivery, and of the outbox as far as delivery goes by them.
+    package struct Options: Sendable {
+        package let delivery: DeliveryOptions
+        package let maxRetries: Int
+
+        package init(delivery: DeliveryOptions, maxRetries: Int) {
+            self.delivery = delivery
+            self.maxRetries = maxRetries
+        }
+    }
+
     /// The most rows of one notification; more wait for the next one.
     static let rowsPerNotification = 1000
     /// For how long what an agent claimed is left to it, should it end. An attempt may take longer: passes never overlap.
@@ -29,91 +40,70 @@ package final class DispatchService: Service {
     let polls: [Poll]
     let sinks: [SinkSlot]
     let store: Store
-    private let identity: IdentityContext
-    let server: String
+    private let account: Account
     let options: DeliveryOptions
     let messages: Messages
     /// Since when a poll that never succeeded has had the chance to.
     let startedAt: Timestamp
     let maxRetries: Int
-    let clock: ServerClock
-    let time: any TimeSource
-    let metrics: AgentMetrics
-    private let hasStored: Signal
-    private let hasDelivered: Signal
-    /// Raised when a notification without rows has come to its end.
-    private let hasSettled: Signal
-    let random: @Sendable () -> Double
-    let logger: Logger
-    private let turn = ConcurrencyLimit(1)
+    let environment: Environment
+    private let wakes: Wakes
+    private let passes = PassRunner<Pass>()
     /// The latest time of a pass; a pass before it finds the clock set back.
     private let latest = Mutex<Timestamp?>(nil)
-    private let work = AbortableWork()
     private let memory = PassMemory()
 
     package init(
         polls: [Poll],
         sinks: [SinkSlot],
         store: Store,
-        identity: IdentityContext,
-        server: String,
-        options: DeliveryOptions,
-        maxRetries: Int,
-        clock: ServerClock,
-        time: any TimeSource,
-        metrics: AgentMetrics,
-        hasStored: Signal,
-        hasDelivered: Signal,
-        hasSettled: Signal = Signal(),
-        random: @escaping @Sendable () -> Double,
-        logger: Logger
+        account: Account,
+        options: Options,
+        environment: Environment,
+        wakes: Wakes
     ) {
         self.polls = polls
         self.sinks = sinks
         self.store = store
-        self.identity = identity
-        self.server = server
-        self.options = options
-        messages = options.catalogues.messages(for: LocaleTag(options.locale) ?? .english)
-        startedAt = clock.now
-        self.maxRetries = maxRetries
-        self.clock = clock
-        self.time = time
-        self.metrics = metrics
-        self.hasStored = hasStored
-        self.hasDelivered = hasDelivered
-        self.hasSettled = hasSettled
-        self.random = random
-        self.logger = logger
+        self.account = account
+        self.options = options.delivery
+        maxRetries = options.maxRetries
+        messages = options.delivery.catalogues.messages(for: LocaleTag(options.delivery.locale) ?? .english)
+        self.environment = environment
+        startedAt = environment.clock.now
+        self.wakes = wakes
     }
+
+    var server: String { account.server }
+    var clock: ServerClock { environment.clock }
+    var metrics: AgentMetrics { environment.metrics }
+    var logger: Logger { environment.logger }
 
     /// Passes whenever something was stored or is due. When told to stop, it finishes the pass under way and makes
     /// one more, so that what the last poll brought is not left lying.
     package func run() async throws {
-        while !Task.isShuttingDownGracefully && !Task.isCancelled {
-            let pass = await self.pass()
-            let wait = pass.next.map { min(max($0 - clock.now, .zero), .seconds(30)) } ?? .seconds(30)
-            await cancelWhenGracefulShutdown { await self.hasStored.wait(for: wait, on: self.time) }
+        await PassLoop(wake: wakes.dispatch, time: environment.time, finishes: true).run {
+            let next = await self.pass().next
+            return next.map { min(max($0 - self.clock.now, .zero), .seconds(30)) } ?? .seconds(30)
         }
-        if !Task.isCancelled { _ = await pass() }
     }
 
     /// Makes the notifications that are due and tries every sink that is due. Passes never overlap.
     package func pass() async -> Pass {
-        await work.run { await self.turn.run { await self.passOnce() } ?? Pass() }
+        await passes.run { await self.passOnce() } ?? Pass()
     }
 
     /// Gives up the pass under way, because the identity changed, and returns when it has ended.
     package func abort() async {
-        await work.abort()
+        await passes.abort()
         // It may have found nothing because it was given up, or for the identity that left.
         memory.forget()
     }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (mark, start) = (store.mark, clock.now)
-        let rest = memory.rest(mark: mark, at: start)
+        let (revision, start) = (store.revision, clock.now)
+        let rest = memory.rest(revision: revision, at: start)
         if rest.isResting {
             latest.withLock { $0 = start }
             return Pass(next: rest.next)
@@ -132,13 +122,15 @@ package final class DispatchService: Service {
             if let failure { throw failure }
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
             // Staleness comes with time alone.
-            if open.isEmpty, !options.stalenessNotice { memory.remember(mark: mark, at: start, next: pass.next) }
+            if open.isEmpty, !options.stalenessNotice {
+                memory.remember(revision: revision, at: start, next: pass.next)
+            }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
         }
-        if pass.delivered > 0 || pass.dead > 0 { hasDelivered.raise() }
-        if pass.settled > 0 { hasSettled.raise() }
+        if pass.delivered > 0 || pass.dead > 0 { wakes.acknowledge.raise() }
+        if pass.settled > 0 { wakes.digests.raise() }
         return pass
     }
 
@@ -147,7 +139,7 @@ package final class DispatchService: Service {
     /// - Returns: Whether there is an identity.
     private func collect(_ open: inout [OpenNotification], _ pass: inout Pass) async throws(StoreError) -> Bool {
         try await settleTimes()
-        let current = try await identity.current()
+        let current = try await account.identity.current()
         guard let did = current.identity.did else { return false }
         if options.stalenessNotice { try await noticeStaleness(of: current) }
         try await makeNotices(of: did)
@@ -234,8 +226,7 @@ package final class DispatchService: Service {
             now: now,
             limit: Self.rowsPerNotification,
             leaseUntil: now + Self.lease,
-            sinks: active,
-            runID: runID
+            sinks: active
         ) { rows in
             let needsShortlink = NotificationMessage.needsShortlink(rows.count, largestGroup: largest)
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
@@ -245,27 +236,21 @@ package final class DispatchService: Service {
                 poll: name,
                 kind: kind,
                 changes: rows.map(\.change),
-                largestGroup: largest,
-                messages: messages,
-                names: names,
-                fields: Dictionary(fields) { $1 },
-                shortlink: needsShortlink ? shortlink : nil,
+                context: NotificationContext(
+                    largestGroup: largest,
+                    messages: messages,
+                    names: names,
+                    fields: Dictionary(fields) { $1 },
+                    shortlink: needsShortlink ? shortlink : nil
+                ),
                 createdAt: now
             )
-            return NotificationDraft(
-                id: id,
-                group: message.group.rawValue,
-                title: message.title,
-                body: message.body,
-                payload: message.json(),
-                shortlink: needsShortlink ? shortlink : nil
-            )
+            return (OutgoingNotification(message), needsShortlink ? shortlink : nil)
         }
         guard let notification else { return [] }
         pass.made += 1
-        let group = NotificationGroup(rawValue: notification.group) ?? .many
-        if let poll { metrics.outbox.notifications[poll.label, group].increment() }
-        if due.count > notification.rowCount { pass.next = now }
+        if let poll { metrics.outbox.notifications[poll.label, notification.outgoing.group].increment() }
+        if due.count > notification.outgoing.count { pass.next = now }
         return [notification]
     }
 }

@@ -18,7 +18,7 @@ public protocol ContentFetcher: Sendable {
 /// What a ``ContentFetcher`` is asked for.
 public struct ContentRequest: Sendable, Hashable {
     /// The digest's name.
-    public let digest: PollName
+    public let digest: DigestName
     /// When it is to be shown; `nil` when it is fetched for no time: at the start without content, or by hand.
     public let fireAt: Timestamp?
     /// Whose content it is. When another identity is active by the time of the answer, it is thrown away.

@@ -43,12 +43,12 @@ package struct Digest: Sendable {
         source = ContentHash.text(parts.joined(separator: "\n"))
     }
 
-    package var name: PollName { options.name }
+    package var name: DigestName { options.name }
 
     /// The same digest at its moment within ``DigestOptions/window``.
     func placed(for instance: String) -> Digest {
         var copy = self
-        copy.delay = Splay.delay(instance: instance, poll: name, within: options.window)
+        copy.delay = Splay.delay(instance: instance, poll: PollName(name), within: options.window)
         return copy
     }
 
@@ -60,17 +60,18 @@ package struct Digest: Sendable {
 
     /// What decides, in the zone as it is now.
     package var plan: DigestPlan {
-        DigestPlan(
+        var plan = DigestPlan(
             name: options.name,
             times: options.times,
             zone: zone(),
-            delay: delay,
             lead: options.lead,
             ttl: options.longestAge,
             mode: options.mode,
-            onMissing: options.onMissing,
-            onEmpty: options.onEmpty,
-            fingerprint: wording.fingerprint
+            onMissing: options.onMissing
         )
+        plan.delay = delay
+        plan.onEmpty = options.onEmpty
+        plan.fingerprint = wording.fingerprint
+        return plan
     }
 }

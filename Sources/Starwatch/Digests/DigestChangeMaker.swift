@@ -6,19 +6,19 @@ import StarwatchTransport
 struct DigestChangeMaker {
     private(set) var changes = DigestChanges()
     /// The names in templates that the content does not have, with their digest.
-    private(set) var unknown: [(PollName, String)] = []
+    private(set) var unknown: [(DigestName, String)] = []
     var locale = "en"
 
     private let state: DigestState
-    private let contents: [PollName: StoredContent]
-    private let digests: [PollName: (digest: Digest, plan: DigestPlan)]
+    private let contents: [DigestName: StoredContent]
+    private let digests: [DigestName: (digest: Digest, plan: DigestPlan)]
     private var tokens: [DigestOccurrence: String]
     private let now: Timestamp
-    private var parsed: [PollName: DigestContent] = [:]
+    private var parsed: [DigestName: DigestContent] = [:]
 
     init(
         state: DigestState,
-        contents: [PollName: StoredContent],
+        contents: [DigestName: StoredContent],
         digests: [Digest],
         plans: [DigestPlan],
         now: Timestamp
@@ -50,14 +50,14 @@ struct DigestChangeMaker {
             let occurrence = row.row.occurrence
             let ttl = digests[occurrence.digest]?.digest.options.longestAge
             switch row.notification {
-            case "delivered":
+            case .delivered:
                 end(occurrence, .shown, nil, shownAt: row.finishedAt ?? now)
-            case "dead": end(occurrence, .error, .rejected)
-            case "released":
+            case .dead: end(occurrence, .error, .rejected)
+            case .released:
                 let isLate = ttl.map { Self.isTooOld(row, ttl: $0, now: now) } ?? false
                 end(occurrence, isLate ? .skippedStale : .error, isLate ? .undelivered : .noSink)
-            case "cancelled": end(occurrence, .error, .noSink)
-            default: break
+            case .cancelled: end(occurrence, .error, .noSink)
+            case .open, nil: break
             }
         }
     }

@@ -2,47 +2,29 @@ import StarwatchCore
 package import StarwatchStore
 import StarwatchTransport
 
-/// How the fetch of a digest ended; the label of ``DigestMetrics/prefetches``.
-package enum DigestPrefetchOutcome: String, Sendable, CaseIterable, Codable {
-    case fetched
-    case notModified = "not_modified"
-    case timeout
-    /// No connection, or one that ended; a fetcher of the host's that threw.
-    case unreachable
-    /// An answer of another status than 200 or 304, or the latter without content to confirm; or the server had asked
-    /// to be left alone until it was too late.
-    case refused
-    /// An answer that is not a JSON object, or is too long.
-    case malformed
-    /// The token's file cannot be used.
-    case noToken = "no_token"
-    /// The identity changed, or the agent was told to stop.
-    case cancelled
-}
-
 /// Makes the one request of an occurrence. Never tries again.
 package struct DigestFetcher: Sendable {
     /// Of the whole request (R-SCH-13), unless its options say less.
-    package static let timeout = Duration.seconds(12)
+    package static let timeout = FetchOptions.longestFetch
     /// Far more than a notification can show.
     static let largestBytes = 262_144
 
     package typealias End = (outcome: DigestPrefetchOutcome, result: PrefetchResult)
 
     private let http: any HTTPTransport
-    private let time: any TimeSource
-    private let gates: Gates
+    private let requester: Requester
     private let polls: PollContent?
 
     /// - Parameters:
-    ///   - gates: What a server asked of any request binds that of a digest too.
+    ///   - requester: The road to the servers: their waits and limits hold for digests too.
     ///   - polls: What digests of polls are made of; `nil`: there are none.
-    init(http: any HTTPTransport, time: any TimeSource, gates: Gates, polls: PollContent? = nil) {
+    init(http: any HTTPTransport, requester: Requester, polls: PollContent? = nil) {
         self.http = http
-        self.time = time
-        self.gates = gates
+        self.requester = requester
         self.polls = polls
     }
+
+    private var time: any TimeSource { requester.time }
 
     /// - Parameter stored: What there is; its ETag is sent along.
     package func fetch(
@@ -69,7 +51,7 @@ package struct DigestFetcher: Sendable {
     ) async -> End {
         let since = digest.beginning(of: fetch.occurrence?.fireAt ?? time.now)
         let row = stored?.etag.flatMap { Int64($0) }
-        let found = await HostCall.run(within: Self.timeout, on: time, late: PollContent.Found.failure(.timeout)) {
+        let found = await TimeLimit.run(within: Self.timeout, on: time, late: PollContent.Found.failure(.timeout)) {
             await polls?.find(poll, of: fetch.account, after: row, since: since) ?? .failure(.unreachable)
         }
         switch found {
@@ -94,7 +76,7 @@ package struct DigestFetcher: Sendable {
             etag: stored?.etag
         )
         let late: End = (.timeout, .failed)
-        let end = await HostCall.run(within: Self.timeout, on: time, late: late) { () -> End in
+        let end = await TimeLimit.run(within: Self.timeout, on: time, late: late) { () -> End in
             do {
                 switch try await fetcher.content(for: request) {
                 case .content(let text, let etag):
@@ -114,84 +96,60 @@ package struct DigestFetcher: Sendable {
         for occasion: DigestService.Pass.Fetch,
         stored: StoredContent?
     ) async -> End {
-        guard var headers = RequestHeaders.of(fetch, token: digest.token) else { return (.noToken, .failed) }
-        headers.append(("Accept", "application/json"))
-        if let etag = stored?.etag { headers.append(("If-None-Match", etag)) }
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
-        let gate = gates.gate(to: origin, for: occasion.account)
-        // At its time nothing is fetched; one for content only is over after what a request may take.
-        let end = occasion.occurrence?.fireAt ?? time.now + Self.timeout
-        guard let admittedAt = await takeTurn(at: gate, before: end) else {
-            return (Task.isCancelled ? .cancelled : .refused, .failed)
-        }
-        let exchange = await http.exchange(
-            HTTPRequest(
-                method: fetch.method == .get ? .get : .post,
-                url: fetch.url,
-                headers: headers,
-                body: fetch.method == .post ? Array((fetch.body ?? "").utf8) : nil,
-                timeout: min(fetch.timeout ?? Self.timeout, Self.timeout, end - admittedAt),
-                maxResponseBytes: Self.largestBytes
-            )
-        )
-        await gate.ended(admittedAt: admittedAt, now: time.now)
-        await gates.learn(from: exchange, of: origin, at: gate)
-        if let wait = serverWait(in: exchange) {
-            await gates.lookAtClock()
-            await gate.hold(until: time.now + wait, now: time.now)
-        }
-        switch exchange.result {
-        case .failure(.timeout): return (.timeout, .failed)
-        case .failure(.cancelled): return (.cancelled, .failed)
-        case .failure(.tooLarge), .failure(.malformed): return (.malformed, .failed)
-        case .failure: return (.unreachable, .failed)
-        case .success(let response)
-        where response.status == 200 || response.status == 204 && digest.options.onEmpty == .skip:
-            return Self.received(response.body, etag: Self.usable(response.headers["etag"]), of: digest)
-        case .success(let response) where response.status == 304 && stored != nil: return (.notModified, .notModified)
-        case .success: return (.refused, .failed)
-        }
-    }
-
-    /// Waits until the request may go.
-    ///
-    /// - Returns: When it was counted; `nil` when it may not go before `end`, or nobody can tell.
-    private func takeTurn(at gate: any RequestGate, before end: Timestamp) async -> Timestamp? {
-        let ticket = WaitingLine.Ticket()
-        let turn = await takeTurn(at: gate, before: end, ticket)
-        if turn == nil { await gate.leave(ticket) }
-        return turn
-    }
-
-    private func takeTurn(
-        at gate: any RequestGate,
-        before end: Timestamp,
-        _ ticket: WaitingLine.Ticket
-    ) async -> Timestamp? {
-        while !Task.isCancelled {
-            await gates.lookAtClock()
-            let now = time.now
-            do {
-                guard now < end else { return nil }
-                guard let until = try await gate.admit(ticket, now: now) else { return now }
-                guard until < end else { return nil }
-                try await time.sleep(for: until - now)
-            } catch {
-                return nil
+        // Nothing is fetched at the digest's time; a fetch for content only ends after the longest request.
+        let deadline = occasion.occurrence?.fireAt ?? time.now + Self.timeout
+        var job = RequestJob(
+            account: occasion.account,
+            token: { _ in try digest.token.map { try AccessToken(file: $0) } },
+            send: { [http] attempt in
+                let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - attempt.admittedAt)
+                let message = Self.message(fetch, attempt, etag: stored?.etag, timeout: limit)
+                let exchange = await http.exchange(message)
+                return Exchange(exchange) { response in
+                    AnswerClassifier.classify(
+                        status: response.status,
+                        headers: response.headers,
+                        body: response.body,
+                        now: exchange.measurements.receivedAt.wall
+                    )
+                }
             }
+        )
+        job.retries = .never
+        job.patience = .before(deadline)
+        switch await requester.send(job, through: requester.gates.gate(to: origin)).end {
+        case .answer(let response, _) where response.status == 200 || isEmptyAnswer(response, of: digest):
+            return Self.received(response.body, etag: Self.usable(response.headers["etag"]), of: digest)
+        case .answer(let response, _) where response.status == 304 && stored != nil: return (.notModified, .notModified)
+        case .failed(let failure): return (DigestPrefetchOutcome(failure), .failed)
+        case .noToken: return (.noToken, .failed)
+        case .answer, .deferred, .unstored: return (Task.isCancelled ? .cancelled : .refused, .failed)
         }
-        return nil
     }
 
-    /// How long the server asks to be left alone, if it does.
-    private func serverWait(in exchange: HTTPExchange) -> Duration? {
-        guard case .success(let response) = exchange.result else { return nil }
-        return AnswerClassifier.classify(
-            status: response.status,
-            headers: response.headers,
-            body: response.body,
-            now: time.now
-        ).flatMap { RetryPolicy.serverWait(for: $0) }
+    /// Whether a 204 counts as content that is empty.
+    private func isEmptyAnswer(_ response: HTTPResponse, of digest: Digest) -> Bool {
+        response.status == 204 && digest.options.onEmpty == .skip
+    }
+
+    private static func message(
+        _ fetch: FetchOptions,
+        _ attempt: RequestJob.Try,
+        etag: String?,
+        timeout: Duration
+    ) -> HTTPRequest {
+        var headers = RequestHeaders.of(fetch, token: attempt.token)
+        headers.append(("Accept", "application/json"))
+        if let etag { headers.append(("If-None-Match", etag)) }
+        return HTTPRequest(
+            method: fetch.method == .get ? .get : .post,
+            url: fetch.url,
+            headers: headers,
+            body: fetch.method == .post ? Array((fetch.body ?? "").utf8) : nil,
+            timeout: timeout,
+            maxResponseBytes: largestBytes
+        )
     }
 
     private static func received(_ body: [UInt8], etag: String?, of digest: Digest) -> End {
@@ -212,17 +170,16 @@ package struct DigestFetcher: Sendable {
     }
 }
 
-/// The headers of requests whose URL the configuration names.
-enum RequestHeaders {
-    /// `nil` when there is a token that cannot be read.
-    static func of(_ fetch: FetchOptions, token: SecretFile?) -> [(name: String, value: String)]? {
-        var headers: [(name: String, value: String)] = [("User-Agent", AgentVersion.userAgent)]
-        if fetch.body != nil || fetch.method == .post { headers.append(("Content-Type", "application/json")) }
-        headers += fetch.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        if var token {
-            guard let value = try? token.read() else { return nil }
-            headers.append(("Authorization", "Bearer " + String(decoding: value, as: UTF8.self)))
+extension DigestPrefetchOutcome {
+    fileprivate init(_ failure: APIFailure) {
+        if failure.status != nil {
+            self = .refused
+        } else if failure.failureClass == .timeout {
+            self = .timeout
+        } else if failure.failureClass == .cancelled {
+            self = .cancelled
+        } else {
+            self = failure.failureClass == .malformed ? .malformed : .unreachable
         }
-        return headers
     }
 }

@@ -12,15 +12,15 @@ extension DigestService {
     package func fetch(_ fetch: Pass.Fetch) async -> DigestPrefetchOutcome? {
         guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return nil }
         let runID = RandomID.runID()
-        let outcome = await work.run { await self.fetch(fetch, digest, runID) }
-        wake.raise()
+        let outcome = await passes.runBeside { await self.fetch(fetch, digest, runID) }
+        wakes.digests.raise()
         return outcome
     }
 
     private func fetch(_ fetch: Pass.Fetch, _ digest: Digest, _ runID: String) async -> DigestPrefetchOutcome? {
         do throws(StoreError) {
             let stored = try await store.digestContent(source: digest.source, account: fetch.account)
-            let (outcome, result) = await fetcher.fetch(digest, for: fetch, stored: stored)
+            let (outcome, result) = await tools.fetcher.fetch(digest, for: fetch, stored: stored)
             metrics.digests.prefetches[outcome].increment()
             let now = time.now
             var events: [EventDraft] = []
@@ -33,7 +33,7 @@ extension DigestService {
                     ]
                 )
                 if let occurrence = fetch.occurrence,
-                    let event = writer.draft(
+                    let event = tools.writer.draft(
                         .error,
                         account: fetch.account,
                         occurrence: occurrence,
@@ -59,7 +59,7 @@ extension DigestService {
             guard let dropped else { return .cancelled }
             if !events.isEmpty {
                 metrics.digests.noteQueued(events, dropped: dropped, logger)
-                hasEvents.raise()
+                wakes.callbacks.raise()
             }
             return outcome
         } catch {

@@ -28,10 +28,8 @@ extension DigestService {
 
     /// Hands what there is of a digest to its sinks, under an id of its own. What is armed stays as it is.
     func showNow(_ digest: Digest) async throws(StoreError) -> Showing {
-        let showing = await work.run { () -> Result<Showing, StoreError>? in
-            await self.turn.run {
-                do throws(StoreError) { return .success(try await self.show(digest)) } catch { return .failure(error) }
-            }
+        let showing = await passes.run { () -> Result<Showing, StoreError> in
+            do throws(StoreError) { return .success(try await self.show(digest)) } catch { return .failure(error) }
         }
         // Given up, because the identity changed.
         return try showing?.get() ?? .otherIdentity
@@ -64,14 +62,14 @@ extension DigestService {
             plans: [plan],
             now: now
         )
-        maker.locale = locale
+        maker.locale = tools.locale
         maker.make(decision, sinks: names)
         guard let id = maker.changes.armed.first?.token else { return .noSink }
         guard try await apply(maker.changes, of: did, generation: active.generation) != nil else {
             return .otherIdentity
         }
         noteUnknown(maker)
-        hasStored.raise()
+        wakes.dispatch.raise()
         return .fired(id: id, text)
     }
 }

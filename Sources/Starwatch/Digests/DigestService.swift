@@ -1,4 +1,4 @@
-package import Logging
+import Logging
 import ServiceLifecycle
 package import StarwatchCore
 package import StarwatchStore
@@ -13,7 +13,7 @@ package final class DigestService: Service {
     package struct Pass: Sendable, Hashable {
         /// The one fetch of an occurrence, or one for content only. It is marked as begun, and nobody else makes it.
         package struct Fetch: Sendable, Hashable {
-            package let digest: PollName
+            package let digest: DigestName
             package let occurrence: DigestOccurrence?
             package let account: DID
             package let generation: Int
@@ -31,6 +31,19 @@ package final class DigestService: Service {
         package var next: Timestamp?
     }
 
+    /// The parts that fetch content, write events and word texts.
+    package struct Tools: Sendable {
+        let fetcher: DigestFetcher
+        let writer: CallbackWriter
+        let locale: String
+
+        package init(fetcher: DigestFetcher, writer: CallbackWriter, locale: String) {
+            self.fetcher = fetcher
+            self.writer = writer
+            self.locale = locale
+        }
+    }
+
     /// At least so often the clock, the zone and what is stored are looked at again.
     static let longestSleep = Duration.seconds(30)
     /// How far ``DigestState/armedThrough`` may lag behind.
@@ -39,21 +52,11 @@ package final class DigestService: Service {
     let digests: [Digest]
     let sinks: [SinkSlot]
     let store: Store
-    let identity: IdentityContext
-    let server: String
-    let locale: String
-    let fetcher: DigestFetcher
-    let writer: CallbackWriter
-    let clock: ServerClock
-    let time: any TimeSource
-    let metrics: AgentMetrics
-    let hasStored: Signal
-    let hasEvents: Signal
-    /// Raised when there may be something to do before the time is up.
-    package let wake: Signal
-    let logger: Logger
-    let turn = ConcurrencyLimit(1)
-    let work = AbortableWork()
+    private let account: Account
+    let tools: Tools
+    let environment: Environment
+    let wakes: Wakes
+    let passes = PassRunner<Pass>()
     private let said = Mutex<Set<String>>([])
     private let warmed = Mutex<(generation: Int, sources: Set<String>)>((0, []))
 
@@ -61,35 +64,25 @@ package final class DigestService: Service {
         digests: [Digest],
         sinks: [SinkSlot],
         store: Store,
-        identity: IdentityContext,
-        server: String,
-        locale: String,
-        fetcher: DigestFetcher,
-        writer: CallbackWriter,
-        clock: ServerClock,
-        time: any TimeSource,
-        metrics: AgentMetrics,
-        hasStored: Signal,
-        hasEvents: Signal,
-        wake: Signal,
-        logger: Logger
+        account: Account,
+        tools: Tools,
+        environment: Environment,
+        wakes: Wakes
     ) {
         self.digests = digests
         self.sinks = sinks
         self.store = store
-        self.identity = identity
-        self.server = server
-        self.locale = locale
-        self.fetcher = fetcher
-        self.writer = writer
-        self.clock = clock
-        self.time = time
-        self.metrics = metrics
-        self.hasStored = hasStored
-        self.hasEvents = hasEvents
-        self.wake = wake
-        self.logger = logger
+        self.account = account
+        self.tools = tools
+        self.environment = environment
+        self.wakes = wakes
     }
+
+    var identity: IdentityContext { account.identity }
+    var clock: ServerClock { environment.clock }
+    var time: any TimeSource { environment.time }
+    var metrics: AgentMetrics { environment.metrics }
+    var logger: Logger { environment.logger }
 
     /// Passes whenever something is due, and fetches beside them.
     package func run() async throws {
@@ -99,7 +92,7 @@ package final class DigestService: Service {
                     let pass = await self.pass()
                     for fetch in pass.fetches { group.addTask { await self.fetch(fetch) } }
                     let wait = pass.next.map { max($0 - self.time.now, .zero) } ?? Self.longestSleep
-                    await self.wake.wait(for: min(wait, Self.longestSleep), on: self.time)
+                    await self.wakes.digests.wait(for: min(wait, Self.longestSleep), on: self.time)
                 }
                 group.cancelAll()
             }
@@ -108,13 +101,13 @@ package final class DigestService: Service {
 
     /// Arms, fires and ends what is to be, and says what is to be fetched. Passes never overlap.
     package func pass() async -> Pass {
-        await work.run { await self.turn.run { await self.passOnce() } ?? Pass() }
+        await passes.run { await self.passOnce() } ?? Pass()
     }
 
     /// Gives up what is under way, because the identity changed, and returns when it has ended.
     package func abort() async {
-        await work.abort()
-        wake.raise()
+        await passes.abort()
+        wakes.digests.raise()
     }
 
     private func passOnce() async -> Pass {
@@ -125,7 +118,7 @@ package final class DigestService: Service {
             let now = time.now
             var state = try await store.digestState(of: did, since: now - .days(1))
             if try await giveUp(state, now) { state = try await store.digestState(of: did, since: now - .days(1)) }
-            var contents: [PollName: StoredContent] = [:]
+            var contents: [DigestName: StoredContent] = [:]
             for digest in digests {
                 contents[digest.name] = try await store.digestContent(source: digest.source, account: did)
             }
@@ -142,11 +135,11 @@ package final class DigestService: Service {
             )
             pass.next = decision.next
             var maker = DigestChangeMaker(state: state, contents: contents, digests: digests, plans: plans, now: now)
-            maker.locale = locale
+            maker.locale = tools.locale
             maker.endFired()
             maker.make(decision, sinks: sinks.filter { !$0.isDisabled }.map(\.name))
             maker.extend(by: Self.topUp)
-            for ending in maker.changes.ended { maker.tell(ending, did, writer) }
+            for ending in maker.changes.ended { maker.tell(ending, did, tools.writer) }
             if !maker.changes.isEmpty {
                 guard let dropped = try await apply(maker.changes, of: did, generation: active.generation) else {
                     pass.next = now
@@ -168,7 +161,7 @@ package final class DigestService: Service {
     /// Takes back from the sinks what has become too old there.
     private func giveUp(_ state: DigestState, _ now: Timestamp) async throws(StoreError) -> Bool {
         var isAny = false
-        for row in state.rows where row.row.isFired && row.notification == "open" {
+        for row in state.rows where row.row.isFired && row.notification == .open {
             guard let ttl = digests.first(where: { $0.name == row.row.occurrence.digest })?.options.longestAge,
                 DigestChangeMaker.isTooOld(row, ttl: ttl, now: now)
             else { continue }
@@ -180,7 +173,7 @@ package final class DigestService: Service {
 
     /// Content for digests that have none yet: once after every start and change of identity (C-167).
     private func warmUp(
-        _ contents: [PollName: StoredContent],
+        _ contents: [DigestName: StoredContent],
         _ decision: DigestDecision,
         _ account: DID,
         _ generation: Int,
@@ -242,8 +235,8 @@ package final class DigestService: Service {
         }
         noteUnknown(maker)
         metrics.digests.noteQueued(changes.events, dropped: dropped, logger)
-        if pass.fired > 0 { hasStored.raise() }
-        if !changes.events.isEmpty { hasEvents.raise() }
+        if pass.fired > 0 { wakes.dispatch.raise() }
+        if !changes.events.isEmpty { wakes.callbacks.raise() }
     }
 
     /// Stores changes; how many events were dropped, or `nil` when the identity is another one by now.
@@ -252,7 +245,7 @@ package final class DigestService: Service {
             changes,
             of: account,
             generation: generation,
-            server: server,
+            server: self.account.server,
             now: clock.now
         )
         // What is known of the identity is read again.

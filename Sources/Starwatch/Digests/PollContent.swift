@@ -46,8 +46,7 @@ package struct PollContent: Sendable {
     private let service: PollService
     private let store: Store
     private let server: String
-    private let clock: ServerClock
-    private let time: any TimeSource
+    private let environment: Environment
     private let names: [String: String]
 
     /// - Parameter names: What the host calls its projects, by handle.
@@ -56,16 +55,14 @@ package struct PollContent: Sendable {
         service: PollService,
         store: Store,
         server: String,
-        clock: ServerClock,
-        time: any TimeSource,
+        environment: Environment,
         names: [String: String]
     ) {
         self.polls = polls
         self.service = service
         self.store = store
         self.server = server
-        self.clock = clock
-        self.time = time
+        self.environment = environment
         self.names = names
     }
 
@@ -85,7 +82,7 @@ package struct PollContent: Sendable {
         let stream = StreamKey(account: account, server: server, poll: name)
         do throws(StoreError) {
             // Rows have the time of the server's clock.
-            let since = since + (clock.now - time.now)
+            let since = since + (environment.clock.now - environment.time.now)
             let (changes, last) = try await store.changesFound(in: stream, after: row, since: since)
             return .changes(Changes(changes, hostNames: names), through: last)
         } catch {

@@ -96,7 +96,7 @@ struct TraceSpan {
 
     func set(_ key: Key, run id: String) { span.attributes[key.rawValue] = id }
 
-    func set(_ key: Key, sink slot: SinkSlot) { span.attributes[key.rawValue] = slot.name }
+    func set(_ key: Key, sink name: String) { span.attributes[key.rawValue] = name }
 
     /// Marks the span as failed. The word is the outcome's; a text could quote the server.
     func fail(_ word: some RawRepresentable<String>) {

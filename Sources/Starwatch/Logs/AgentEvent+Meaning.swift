@@ -1,68 +1,85 @@
 extension AgentEvent {
-    /// What happened, and what to do about it if there is something to do.
+    /// Description of the event, with advice for the operator if there is something to do.
     package var meaning: String {
         switch self {
         case .acknowledgeFailed:
-            "The server did not take a batch of acknowledgements. It is sent again later, under the same key; after three "
-                + "refusals half of it, under a new key. A single one that is refused five times counts as "
-                + "done, if the last answer was a 200 that says so; after another status it is sent again for as long as "
-                + "that takes."
+            "The server did not accept a batch of acknowledgements. The agent sends it again later with "
+                + "the same key. After three rejections it sends half of the batch with a new key. A single "
+                + "change rejected five times counts as acknowledged if the last response was a 200 that "
+                + "rejects it; after any other status the agent keeps retrying."
         case .acknowledgeLocal:
-            "The server has no endpoint for acknowledgements; from now on they are only noted here."
-        case .acknowledgeNoToken: "There was no token for acknowledging. Mend `auth`; nothing is lost meanwhile."
-        case .acknowledgeStoreFailed: "The database failed while acknowledging. Look at the disk; tried again in 5 s."
-        case .agentStarted: "The agent begins to run."
-        case .agentStopped: "The agent ended as it was told to."
-        case .apiFailure: "One try of a request failed. What the agent does about it follows."
-        case .callbackDropped: "Events for callbacks were dropped: too old, or too many. See why nobody takes them."
-        case .callbackRefused: "A callback's receiver refused an event. It is told again, ever less often, for 14 days."
-        case .callbackStoreFailed: "The database failed while telling callbacks. Look at the disk."
+            "The server has no acknowledgement endpoint. The agent records acknowledgements only locally from now on."
+        case .acknowledgeNoToken:
+            "No token was available to acknowledge changes. Fix `auth`; nothing is lost in the meantime."
+        case .acknowledgeStoreFailed:
+            "The database failed while acknowledging. Check the disk; the agent retries after 5 s."
+        case .agentStarted: "The agent started."
+        case .agentStopped: "The agent stopped as requested."
+        case .apiFailure: "One attempt of a request failed. A later event reports the result of its cycle."
+        case .callbackDropped:
+            "Callback events were dropped because they were too old or too many. Check why the receiver "
+                + "does not accept them."
+        case .callbackRefused: "A callback's receiver rejected an event. The agent retries it with backoff for 14 days."
+        case .callbackStoreFailed: "The database failed while sending callback events. Check the disk."
         case .callbackUnavailable:
-            "A callback's receiver could not be reached, or not in time. It is tried until it can."
-        case .clockJump: "The local clock was set, or the machine slept. What is known of the server's clock is kept."
-        case .clockNoAnswer: "`clock.ntp_server` gave no time. It is asked again, ever less often, unless it refused."
-        case .clockSkewed: "The local clock is off by more than `clock.max_skew`. Mend the machine's time service."
-        case .configRefused: "A reload was refused; the old configuration stays. Mend what it names, send SIGHUP again."
-        case .configReloaded: "The configuration was loaded again; the agent goes on with it."
-        case .digestEmpty: "A digest was not shown, because its content is empty and `on_empty` is `skip`."
-        case .digestFetchFailed: "A digest's content could not be fetched. It comes all the same, as `on_missing` says."
-        case .digestFired: "A digest's time has come; its text goes to the sinks."
-        case .digestNotShown: "A digest was not shown. See its `reason`, and the runbook DigestNotShown."
-        case .digestShown: "A digest was shown: a sink has it, and none is still waited for."
-        case .digestStoreFailed: "The database failed while a digest was armed or fired. Look at the disk."
+            "A callback's receiver was unreachable or timed out. The agent retries until it responds."
+        case .clockJump:
+            "The local clock was set, or the machine slept. The agent keeps its measurement of the server's clock."
+        case .clockNoAnswer:
+            "`clock.ntp_server` returned no time. The agent retries with backoff, unless the server rejected it."
+        case .clockSkewed:
+            "The local clock is off by more than `clock.max_skew`. Fix the machine's time synchronisation."
+        case .configRefused:
+            "A configuration reload was rejected; the previous configuration stays in force. Fix the "
+                + "error and send SIGHUP again."
+        case .configReloaded: "The configuration was reloaded and is in force."
+        case .digestEmpty: "A digest was not shown because its content is empty and `on_empty` is `skip`."
+        case .digestFetchFailed: "A digest's content could not be fetched. `on_missing` decides what the digest shows."
+        case .digestFired: "A digest's time has come, and its text goes to the sinks."
+        case .digestNotShown: "A digest was not shown. See its `reason` and the runbook StarwatchDigestNotShown."
+        case .digestShown: "A digest was shown: at least one sink accepted it, and no delivery is pending."
+        case .digestStoreFailed: "The database failed while arming or firing a digest. Check the disk."
         case .digestVariable:
-            "The content does not have what a template names; it stays as written. Correct the template."
+            "A template names a variable that the content does not have; the text keeps it unchanged. "
+                + "Correct the template."
         case .dispatchStoreFailed:
-            "The database failed while delivering. Look at the disk; a notification may come twice, under the same id."
-        case .httpListening: "`/metrics` and the status page are there."
-        case .identityChanged: "Another identity is active, or none; the open rows of the former are cancelled."
-        case .notification: "The `log` sink's form of a notification."
-        case .notificationDelivered: "Every sink that wants notifications has it."
-        case .outboxEvicted: "More waited than `outbox.max_undelivered` allows; rows were dropped as `eviction` says."
-        case .pollBootstrapped: "A poll's first cycle: it starts from the newest change and announces none."
+            "The database failed during delivery. Check the disk; a notification can arrive twice, with the same id."
+        case .httpListening: "The HTTP server is ready to serve `/metrics` and the status page."
+        case .identityChanged:
+            "The active identity changed or was signed out. The previous identity's open rows are cancelled."
+        case .notification: "A notification, written by a sink of kind `log`."
+        case .notificationDelivered: "A notification reached every sink that receives notifications."
+        case .outboxEvicted:
+            "The outbox exceeded `outbox.max_undelivered`. Rows were evicted according to "
+                + "`outbox.eviction` and are fetched again later."
+        case .pollBootstrapped:
+            "The first cycle of a poll set its starting point at the newest change and announced nothing."
         case .pollChanged: "A cycle found changes."
         case .pollContractViolation:
-            "The server's answer is not what it promised, and nothing of it was stored. Report it to its operator."
-        case .pollDeferred: "The cycle waits, because the server or the rate limit asks to. It goes on by itself."
-        case .pollFailed: "The cycle failed; what it fetched before is kept. If it lasts, see the runbook PollFailing."
+            "A server response violates the contract, and nothing of it was stored. Report it to the server's operator."
+        case .pollDeferred: "The cycle waits for a rate limit of the server or the agent. It resumes automatically."
+        case .pollFailed:
+            "The cycle failed; pages fetched before the failure are kept. If it continues, see the "
+                + "runbook StarwatchPollFailing."
         case .pollOutOfRoom:
-            "The outbox is full; the rest is fetched within a minute of there being room. "
-                + "See why no sink takes more."
-        case .pollPageOutOfOrder: "A page was not in order and was put in order. Report it to the server's operator."
-        case .pollSkipped: "A cycle was not begun, for another reason than the last time."
-        case .pollSkippedAgain: "A cycle was not begun, for the same reason as the last time."
-        case .pollStoreFailed: "The database failed in a cycle. Look at the disk; the next cycle fetches again."
-        case .pollUnchanged: "A cycle found nothing new."
-        case .retentionCleaned: "Rows past their time were deleted."
-        case .retentionStoreFailed: "The database failed while cleaning up. Look at the disk."
-        case .serverDialect: "The first answer showed which dialect the server speaks; it is remembered."
-        case .sinkCircuit: "A sink failed so often that it is left alone for a while, or is asked again."
-        case .sinkGone: "A sink wants nothing more; it is off until a reload. Correct its URL or remove it."
+            "The outbox is full. The agent fetches the remaining changes within a minute after there is "
+                + "room. Check why the sinks accept no more."
+        case .pollPageOutOfOrder: "A page was out of order; the agent sorted it. Report it to the server's operator."
+        case .pollSkipped: "A cycle was skipped for a different reason than the last one."
+        case .pollSkippedAgain: "A cycle was skipped for the same reason as the last one."
+        case .pollStoreFailed: "The database failed during a cycle. Check the disk; the next cycle fetches again."
+        case .pollUnchanged: "A cycle found no changes."
+        case .retentionCleaned: "Rows past their retention time were deleted."
+        case .retentionStoreFailed: "The database failed during cleanup. Check the disk."
+        case .serverDialect: "The first response revealed the server's dialect. The agent stores it."
+        case .sinkCircuit: "The circuit breaker of a sink changed its state."
+        case .sinkGone: "A sink returned 410 Gone and is disabled until a reload. Correct its URL or remove it."
         case .sinkRejected:
-            "A sink refused a notification. After `outbox.max_retries` refusals its changes are dead letters, even where "
-                + "other sinks have them."
-        case .sinkUnavailable: "A sink could not be reached, or not in time. It is tried until it can."
-        case .tokenUnavailable: "There is no token, so no request. Mend `auth`: its file, its command, its clock."
+            "A sink rejected a notification. After `outbox.max_retries` rejections its changes become "
+                + "dead letters, even if other sinks received them."
+        case .sinkUnavailable: "A sink was unreachable or timed out. The agent retries until it responds."
+        case .tokenUnavailable:
+            "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
         }
     }
 }

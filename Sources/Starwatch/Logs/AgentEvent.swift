@@ -1,8 +1,8 @@
 package import Logging
 
-/// Everything the agent can log. The raw value is the line's `event`; what is not here cannot be logged.
+/// Events that the agent can log. The raw value is the line's `event`.
 ///
-/// Libraries log through handlers of their own, whose lines have `metadata.logger`.
+/// Libraries log through other handlers, whose lines have `metadata.logger`.
 package enum AgentEvent: String, Sendable, CaseIterable {
     case acknowledgeFailed = "acknowledge.failed"
     case acknowledgeLocal = "acknowledge.local"
@@ -53,7 +53,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case sinkUnavailable = "sink.unavailable"
     case tokenUnavailable = "token.unavailable"
 
-    /// The level it is always logged at.
+    /// Level of the event. It never varies.
     package var level: Logger.Level {
         switch self {
         case .apiFailure, .pollSkippedAgain, .pollUnchanged: .debug
@@ -74,7 +74,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         }
     }
 
-    /// The fields that it always has.
+    /// Fields that the event always has.
     package var fields: [LogField] {
         switch self {
         case .acknowledgeFailed: [.changeCount, .error]
@@ -114,7 +114,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         }
     }
 
-    /// The fields that it has when they are known.
+    /// Fields that the event has if they are known.
     package var optionalFields: [LogField] {
         switch self {
         case .identityChanged: [.identity]
@@ -123,7 +123,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether repetitions may be folded. Those that say what a person waits for are all written.
+    /// A Boolean value that tells whether repetitions are folded. Events that an operator waits for are always written.
     package var mayFold: Bool {
         switch self {
         case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .notification: false
@@ -133,7 +133,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
 }
 
 extension Logger {
-    /// Logs an event at its level. The fields are not evaluated when the level is not logged.
+    /// Logs an event at its level. The fields are evaluated only if the level is logged.
     package func log(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
         log(level: event.level, "\(event.rawValue)", metadata: event.metadata(fields()))
     }

@@ -1,8 +1,8 @@
 import Logging
 
-/// The catalogue of events as the README has it.
+/// Catalogue of log events, for README.md.
 package enum EventCatalogue {
-    /// A table of events and a table of fields.
+    /// Returns a table of events and a table of fields, in Markdown.
     package static func markdown() -> String {
         let events = AgentEvent.allCases.map { event in
             let fields = event.fields.map { "`\($0.rawValue)`" } + event.optionalFields.map { "[`\($0.rawValue)`]" }
@@ -12,7 +12,7 @@ package enum EventCatalogue {
             ]
         }
         let fields = LogField.allCases.map { ["`\($0.rawValue)`", $0.kind.rawValue, $0.meaning] }
-        return table(["event", "level", "fields", "meaning, and what to do"], events) + "\n"
+        return table(["event", "level", "fields", "meaning and advice"], events) + "\n"
             + table(["field", "kind", "meaning"], fields)
     }
 

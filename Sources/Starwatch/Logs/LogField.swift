@@ -1,4 +1,4 @@
-/// The fields that events of the agent may carry, beside `timestamp`, `level`, `event` and `suppressed`.
+/// Fields of the agent's events, besides `timestamp`, `level`, `event` and `suppressed`.
 package enum LogField: String, Sendable, CaseIterable {
     case address
     case attempt
@@ -28,23 +28,23 @@ package enum LogField: String, Sendable, CaseIterable {
     case state
     case version
 
-    /// What a field's value may be.
+    /// Type of a field's value.
     package enum Kind: String, Sendable {
         /// One of a fixed set of words.
         case word
-        /// The name of a poll, digest or sink of the configuration.
+        /// The name of a configured poll, digest or sink.
         case name
-        /// A sentence of the agent's own, or a place in an answer.
+        /// A sentence written by the agent, or a path in a response.
         case text
         /// A whole number.
         case count
         /// A number.
         case milliseconds
-        /// `run_` and 16 hexadecimal digits.
+        /// `run_` followed by 16 hexadecimal digits.
         case runID = "run id"
-        /// `ntf_` and 32 hexadecimal digits.
+        /// `ntf_` followed by 32 hexadecimal digits.
         case notificationID = "notification id"
-        /// `did:hash:` and 16 hexadecimal digits.
+        /// `did:hash:` followed by 16 hexadecimal digits.
         case pseudonym
         /// `HOST:PORT`.
         case address
@@ -64,36 +64,36 @@ package enum LogField: String, Sendable, CaseIterable {
         }
     }
 
-    /// One line on what it says.
+    /// One-line description.
     package var meaning: String {
         switch self {
-        case .address: "Where the HTTP server listens."
-        case .attempt: "Which try of the request it was, from 1."
+        case .address: "Listen address of the HTTP server."
+        case .attempt: "Number of the request's attempt, from 1."
         case .changeCount: "Changes that were found, delivered or not acknowledged."
-        case .count: "Changes in the notification, or events that were dropped."
-        case .dialect: "What the server speaks: `endorser` or `canonical`."
-        case .digest: "The digest's name."
-        case .durationMilliseconds: "How long the cycle took."
-        case .endpoint: "As the label of `starwatch_api_requests_total`."
-        case .error: "What went wrong, in one sentence."
+        case .count: "Changes in the notification, or dropped events."
+        case .dialect: "The server's dialect: `endorser` or `canonical`."
+        case .digest: "Name of the digest."
+        case .durationMilliseconds: "Duration of the cycle."
+        case .endpoint: "Label `endpoint` of `starwatch_api_requests_total`."
+        case .error: "Cause of the error, in one sentence."
         case .group: "`single`, `several` or `many`."
-        case .identity: "The pseudonym of the identity; the same DID always has the same on one installation."
-        case .kind: "Of a broken contract, a clock's jump or a callback's event, as the metrics' label."
-        case .notificationID: "The notification; a webhook has it as `webhook-id`."
-        case .outcome: "As the label of `starwatch_poll_outcomes_total`, or of `starwatch_digest_prefetches_total`."
-        case .path: "Where in the answer, as a JSON path without values; of a digest, the name in its template."
-        case .poll: "The poll's name."
-        case .polls: "How many polls are configured."
-        case .problem: "What is wrong there."
-        case .reason: "Why, as the metrics' label."
-        case .result: "How the request ended, as the label of `starwatch_api_requests_total`."
-        case .rowCount: "Rows of the outbox."
-        case .runID: "One pass; the same in stored rows, exemplars and what sinks get."
-        case .sink: "The sink's name."
-        case .sizeMilliseconds: "How far the clock jumped, how long the machine slept, or how late a digest is."
-        case .skewMilliseconds: "The server's time minus ours."
+        case .identity: "Pseudonym of the identity. A DID always has the same pseudonym on one installation."
+        case .kind: "Kind of contract violation, clock jump or callback event, as in the label of the matching metric."
+        case .notificationID: "Id of the notification; webhooks receive it as `webhook-id`."
+        case .outcome: "Label `outcome` of `starwatch_poll_outcomes_total` or `starwatch_digest_prefetches_total`."
+        case .path: "JSON path in the response, without values; for a digest, the variable in its template."
+        case .poll: "Name of the poll."
+        case .polls: "Number of configured polls."
+        case .problem: "Problem at `path`."
+        case .reason: "Reason, as in the label of the matching metric."
+        case .result: "Label `result` of `starwatch_api_requests_total`."
+        case .rowCount: "Number of outbox rows."
+        case .runID: "Id of one run, also in stored rows, exemplars and notifications."
+        case .sink: "Name of the sink."
+        case .sizeMilliseconds: "Size of the clock jump, length of the suspension, or lateness of the digest."
+        case .skewMilliseconds: "Server time minus local time."
         case .state: "`closed`, `half_open` or `open`."
-        case .version: "Of the agent."
+        case .version: "Version of the agent."
         }
     }
 }

@@ -3,9 +3,9 @@ package import StarwatchStore
 package import StarwatchTelemetry
 import Synchronization
 
-/// Holds finished log lines until they are stored: the last 1,000, and errors for 90 days.
+/// Buffer of finished log lines. The store keeps the last 1,000 lines, and errors for 90 days.
 package final class LogRecorder: StarwatchTelemetry.LogSink {
-    /// The most lines held between two flushes; of more, the oldest are dropped.
+    /// Maximum number of lines between two flushes. Beyond it, the oldest are dropped.
     static let capacity = 1000
 
     private let held = Mutex<[StarwatchStore.LogEntry]>([])
@@ -25,7 +25,7 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
         }
     }
 
-    /// Stores what is held. What cannot be stored is dropped: the log went to standard error already.
+    /// Stores the buffered lines. Lines that cannot be stored are dropped: standard error already has them.
     package func flush(to store: Store) async {
         let entries = held.withLock { held in
             defer { held = [] }

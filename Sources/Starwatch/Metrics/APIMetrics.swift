@@ -1,7 +1,7 @@
 package import StarwatchCore
 package import StarwatchTelemetry
 
-/// Requests to the server, their retries, and what held them back.
+/// Metrics of requests to the server, their retries and rate limits.
 package struct APIMetrics: Sendable {
     package let requests: MetricVector2<Endpoint, RequestResult, Counter>
     package let latency: MetricVector1<Endpoint, Histogram>
@@ -15,10 +15,10 @@ package struct APIMetrics: Sendable {
     package let throttleWait: MetricVector1<ThrottleSource, Histogram>
     package let throttleUntil: Gauge
     package let rateLimitRemaining: Gauge
-    /// The sinks' too.
+    /// States of the circuits of the server and the sinks.
     package let circuitState: MetricVector1<ConfiguredName, Gauge>
     package let circuitTransitions: MetricVector2<ConfiguredName, CircuitState, Counter>
-    /// All requests of the last minute, for the contract set.
+    /// Rate of all requests over the last minute, for the contract set.
     package let rate = WindowedRate()
 
     init(registry: MetricRegistry, circuits: ConfiguredNames) {
@@ -27,7 +27,7 @@ package struct APIMetrics: Sendable {
         requests = registry.counters(
             .counter(
                 "starwatch_api_requests_total",
-                "Requests to the server, each try counted, by how they ended.",
+                "Requests to the server, by result. Each attempt counts.",
                 carriesExemplars: true
             ),
             by: endpoint,
@@ -36,14 +36,17 @@ package struct APIMetrics: Sendable {
         latency = registry.histograms(
             .histogram(
                 "starwatch_api_latency_seconds",
-                "From the start of a request to the last byte of its answer.",
+                "Time from the start of a request to the last byte of its response.",
                 carriesExemplars: true
             ),
             bounds: Buckets.latency,
             by: endpoint
         )
         phases = registry.histograms(
-            .histogram("starwatch_api_phase_seconds", "The phases of requests; those that did not occur are left out."),
+            .histogram(
+                "starwatch_api_phase_seconds",
+                "Duration of request phases; only phases that occurred are counted."
+            ),
             bounds: Buckets.phase,
             by: LabelDimension("phase")
         )
@@ -51,18 +54,18 @@ package struct APIMetrics: Sendable {
             .counter(
                 "starwatch_api_received_bytes_total",
                 unit: .bytes,
-                "Bytes of answers, as they came over the network."
+                "Response bytes on the network."
             ),
             by: endpoint
         )
         sentBytes = registry.counters(
-            .counter("starwatch_api_sent_bytes_total", unit: .bytes, "Bytes of requests, heads included."),
+            .counter("starwatch_api_sent_bytes_total", unit: .bytes, "Request bytes, including headers."),
             by: endpoint
         )
         retries = registry.counters(
             .counter(
                 "starwatch_retries_total",
-                "Requests that were tried again, by why.",
+                "Request retries, by reason.",
                 carriesExemplars: true
             ),
             by: endpoint,
@@ -71,24 +74,24 @@ package struct APIMetrics: Sendable {
         retriesExhausted = registry.counters(
             .counter(
                 "starwatch_retries_exhausted_total",
-                "Requests that were given up after their last try, by why.",
+                "Requests that failed after their last retry, by reason.",
                 carriesExemplars: true
             ),
             by: endpoint,
             LabelDimension("reason")
         )
         retryDelay = registry.histograms(
-            .histogram("starwatch_retry_delay_seconds", "Waits before a retry."),
+            .histogram("starwatch_retry_delay_seconds", "Wait time before a retry."),
             bounds: Buckets.wait,
             by: LabelDimension("reason")
         )
         throttled = registry.counters(
-            .counter("starwatch_throttled_total", "Requests that had to wait, by who asked for it."),
+            .counter("starwatch_throttled_total", "Requests that waited for a rate limit, by source of the limit."),
             by: endpoint,
             LabelDimension("source")
         )
         throttleWait = registry.histograms(
-            .histogram("starwatch_throttle_wait_seconds", "Waits for a rate limit."),
+            .histogram("starwatch_throttle_wait_seconds", "Wait time for a rate limit."),
             bounds: Buckets.wait,
             by: LabelDimension("source")
         )
@@ -96,21 +99,21 @@ package struct APIMetrics: Sendable {
             .gauge(
                 "starwatch_throttle_until_timestamp_seconds",
                 unit: .seconds,
-                "No request is sent before this time; 0 when nothing holds requests back."
+                "Time before which no request is sent; 0 if requests are not held back."
             )
         )
         rateLimitRemaining = registry.gauge(
             .gauge(
                 "starwatch_rate_limit_remaining",
-                "Requests left in the current minute, by our own window or the server's word, whichever is less."
+                "Requests left in the current minute, by the agent's limit or the server's, whichever is lower."
             )
         )
         circuitState = registry.gauges(
-            .gauge("starwatch_circuit_state", "0 closed, 1 half-open, 2 open."),
+            .gauge("starwatch_circuit_state", "Circuit breaker state: 0 closed, 1 half-open, 2 open."),
             by: target
         )
         circuitTransitions = registry.counters(
-            .counter("starwatch_circuit_transitions_total", "Changes of a circuit's state."),
+            .counter("starwatch_circuit_transitions_total", "State changes of a circuit breaker."),
             by: target,
             LabelDimension("to")
         )

@@ -5,12 +5,12 @@ package import StarwatchTelemetry
 extension StoreOperation: MetricLabel {}
 extension StoreErrorKind: MetricLabel {}
 
-/// The metric catalogue: every family the agent exposes, registered once, all at zero.
+/// Metric catalogue: every family that the agent exposes, registered once, with all series at zero.
 package final class AgentMetrics: Sendable {
     package let registry: MetricRegistry
     package let pollNames: ConfiguredNames
     package let sinkNames: ConfiguredNames
-    /// `server`, then the sinks.
+    /// Circuit names: `server`, then the sinks.
     package let circuitNames: ConfiguredNames
     package let polls: PollMetrics
     package let api: APIMetrics
@@ -32,11 +32,11 @@ package final class AgentMetrics: Sendable {
     /// Registers the catalogue.
     ///
     /// - Parameters:
-    ///   - polls: The configured names; at most 16.
-    ///   - sinks: As `polls`.
-    ///   - now: Reads the clock for the one gauge that is a rate.
-    ///   - dependencies: What they report through swift-metrics, for the same page.
-    /// - Throws: ``TelemetryError`` for names that cannot be label values.
+    ///   - polls: The names of the configured polls, at most 16.
+    ///   - sinks: The names of the configured sinks, at most 16.
+    ///   - now: Returns the time, for the one gauge that is a rate.
+    ///   - dependencies: The metrics that dependencies report through swift-metrics, for the same page.
+    /// - Throws: ``TelemetryError`` if a name cannot be a label value.
     package init(
         polls: [String],
         sinks: [String],
@@ -55,29 +55,29 @@ package final class AgentMetrics: Sendable {
         log = LogMetrics(registry: registry)
         host = HostPollMetrics(registry: registry)
         transactions = registry.histograms(
-            .histogram("starwatch_store_transaction_seconds", "Duration of transactions of the database."),
+            .histogram("starwatch_store_transaction_seconds", "Duration of database transactions."),
             bounds: Buckets.local,
             by: LabelDimension("operation")
         )
         storeErrors = registry.counters(
-            .counter("starwatch_store_errors_total", "Failed transactions of the database, by kind."),
+            .counter("starwatch_store_errors_total", "Failed database transactions, by kind of error."),
             by: LabelDimension("kind")
         )
         storeBytes = registry.gauges(
-            .gauge("starwatch_store_bytes", unit: .bytes, "Sizes of the database's files, and the disk's free space."),
+            .gauge("starwatch_store_bytes", unit: .bytes, "Sizes of the database files, and free disk space."),
             by: LabelDimension("file")
         )
         scrapes = registry.counters(
-            .counter("starwatch_scrapes_total", "Answers to /metrics, by status."),
+            .counter("starwatch_scrapes_total", "Responses to /metrics, by status code."),
             by: LabelDimension("code")
         )
         scrapeDuration = registry.histogram(
-            .histogram("starwatch_scrape_seconds", "Time to make a page of metrics."),
+            .histogram("starwatch_scrape_seconds", "Time to render the metrics page."),
             bounds: Buckets.local
         )
-        // A detail: whoever sees it is the one scrape that it counts.
+        // A detail: the scrape that reads it is usually the only one it counts.
         scrapesInFlight = registry.gauge(
-            .gauge("starwatch_scrapes_in_flight", "Pages of metrics being made.", stability: .detail)
+            .gauge("starwatch_scrapes_in_flight", "Metrics pages being rendered.", stability: .detail)
         )
         controlRequests = registry.counters(
             .counter("starwatch_control_requests_total", "Requests to the control API."),
@@ -85,24 +85,25 @@ package final class AgentMetrics: Sendable {
             LabelDimension("result")
         )
         reloadSuccessful = registry.gauge(
-            .gauge("starwatch_config_last_reload_successful", "Whether the last load of the configuration succeeded.")
+            .gauge("starwatch_config_last_reload_successful", "Whether the last configuration load succeeded: 1 or 0.")
         )
         reloadTime = registry.gauge(
             .gauge(
                 "starwatch_config_last_reload_success_timestamp_seconds",
                 unit: .seconds,
-                "When the configuration was last loaded."
+                "Time of the last successful configuration load."
             )
         )
         registry.info(
-            .info("starwatch_build_info", "What is running."),
+            .info("starwatch_build_info", "Version, commit and Swift version of the running agent."),
             [
                 InfoLabel("version", AgentVersion.current), InfoLabel("commit", AgentVersion.commit),
                 InfoLabel("swift", AgentVersion.swift),
             ]
         )
-        registry.gaugeView(.gauge("starwatch_metrics_series", "Series on this page, those of dependencies included.")) {
-            // The registry owns this closure: a strong reference would keep both for ever.
+        registry.gaugeView(.gauge("starwatch_metrics_series", "Series on this page, including those of dependencies."))
+        {
+            // The registry owns this closure, so a strong reference would leak both.
             [weak registry] in registry.map { Double($0.seriesCount + dependencies.seriesCount) }
         }
         ProcessMetrics.register(in: registry)

@@ -1,7 +1,7 @@
 package import StarwatchCore
 package import StarwatchTelemetry
 
-/// The clock, tokens and the identity.
+/// Metrics of the clock, the tokens and the identity.
 package struct ClockMetrics: Sendable {
     package let skew: Gauge
     package let uncertainty: Gauge
@@ -20,27 +20,27 @@ package struct ClockMetrics: Sendable {
             .gauge(
                 "starwatch_clock_skew_seconds",
                 unit: .seconds,
-                "The server's time minus ours: positive when the server is ahead."
+                "Server time minus local time; positive if the server is ahead."
             )
         )
         uncertainty = registry.gauge(
             .gauge(
                 "starwatch_clock_skew_uncertainty_seconds",
                 unit: .seconds,
-                "How far the skew may be off, either way."
+                "Uncertainty of the clock skew, in either direction."
             )
         )
         maxSkew = registry.gauge(
             .gauge(
                 "starwatch_clock_max_skew_seconds",
                 unit: .seconds,
-                "The skew from which on the clock counts as wrong, as configured."
+                "Configured clock skew above which the agent is degraded."
             )
         )
         samples = registry.counters(
             .counter(
                 "starwatch_clock_samples_total",
-                "Readings of the server's clock; time_endpoint counts X-Server-Time of any answer too."
+                "Readings of the server's clock; time_endpoint includes X-Server-Time headers."
             ),
             by: LabelDimension("source"),
             LabelDimension("result")
@@ -49,29 +49,29 @@ package struct ClockMetrics: Sendable {
             .gauge(
                 "starwatch_clock_last_sync_timestamp_seconds",
                 unit: .seconds,
-                "When the server's clock was last read; 0 if never."
+                "Time of the last reading of the server's clock; 0 if never."
             )
         )
         jumps = registry.counters(
-            .counter("starwatch_clock_jumps_total", "Steps of the local clock, and times the machine was suspended."),
+            .counter("starwatch_clock_jumps_total", "Steps of the local clock, and suspensions of the machine."),
             by: LabelDimension("kind")
         )
         tokenRefreshes = registry.counters(
-            .counter("starwatch_token_refreshes_total", "Tokens made or taken from the pool."),
+            .counter("starwatch_token_refreshes_total", "Tokens created or taken from the pool, by result."),
             by: LabelDimension("result")
         )
         tokenExpiry = registry.gauge(
             .gauge(
                 "starwatch_token_expiry_timestamp_seconds",
                 unit: .seconds,
-                "When the current token expires; 0 without one."
+                "Expiry time of the current token; 0 without one."
             )
         )
         keyCreated = registry.gauge(
             .gauge(
                 "starwatch_key_created_timestamp_seconds",
                 unit: .seconds,
-                "When the signing key's file was last written; 0 without one."
+                "Time of the last write to the signing key's file; 0 without one."
             )
         )
         poolRemaining = registry.gauge(

@@ -2,18 +2,18 @@ import StarwatchCore
 import StarwatchTelemetry
 
 extension AgentMetrics {
-    /// The poll that the contract set describes.
+    /// Name of the poll that the contract set describes.
     package static let contractPoll = "starred_projects"
 
-    /// Registers the twelve label-less families that dashboards written for the first version rely on.
+    /// Registers the twelve families without labels that dashboards of the first version use.
     ///
-    /// They are views: each shows series that are counted elsewhere, so the two cannot disagree. Without a poll of
-    /// that name they stay at zero.
+    /// Each is a view of series that other families count, so the two always agree. Without a poll of that name they
+    /// stay at zero.
     func registerContractSet(now: @escaping @Sendable () -> Timestamp) {
         let poll = pollNames[Self.contractPoll]
         func one(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { poll.map { [vector[$0]] } ?? [] }
         registry.counterView(
-            .counter("starred_projects_poll_attempts_total", "Polls that were tried.", stability: .contract),
+            .counter("starred_projects_poll_attempts_total", "Poll attempts.", stability: .contract),
             sumOf: one(polls.attempts)
         )
         registry.counterView(
@@ -34,11 +34,11 @@ extension AgentMetrics {
             sumOf: one(polls.changesFound)
         )
         registry.counterView(
-            .counter("starred_projects_notifications_generated_total", "Notifications made.", stability: .contract),
+            .counter("starred_projects_notifications_generated_total", "Notifications created.", stability: .contract),
             sumOf: poll.map { outbox.notifications.all($0) } ?? []
         )
         registry.counterView(
-            .counter("starred_projects_error_total", "Requests that failed, each try counted.", stability: .contract),
+            .counter("starred_projects_error_total", "Failed requests. Each attempt counts.", stability: .contract),
             sumOf: RequestResult.allCases.filter { $0 != .ok && $0 != .notModified }.map {
                 api.requests[.plansChanged, $0]
             }
@@ -46,7 +46,7 @@ extension AgentMetrics {
         registry.counterView(
             .counter(
                 "starred_projects_rate_limit_total",
-                "Answers that refused a request for its rate.",
+                "Responses that rate-limited a request.",
                 stability: .contract
             ),
             sumOf: [api.requests[.plansChanged, .rateLimited]]
@@ -64,12 +64,12 @@ extension AgentMetrics {
             )
         ) { [api] in api.rate.perSecond(atMilliseconds: now().milliseconds) }
         registry.gaugeView(
-            .gauge("starred_projects_outbox_size", "Changes that wait to be delivered.", stability: .contract)
+            .gauge("starred_projects_outbox_size", "Changes waiting for delivery.", stability: .contract)
         ) { [outbox] in outbox.rows[.pending].value + outbox.rows[.claimed].value }
         registry.gaugeView(
             .gauge(
                 "starred_projects_outbox_backpressure_active",
-                "Whether polling pauses because the outbox is full.",
+                "Whether polling is paused because the outbox is full: 1 or 0.",
                 stability: .contract
             )
         ) { [outbox] in outbox.backpressure.value }

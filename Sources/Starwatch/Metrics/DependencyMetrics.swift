@@ -1,10 +1,10 @@
 public import CoreMetrics
 import StarwatchTelemetry
 
-/// What dependencies, or a host program, report through swift-metrics, for the agents' `/metrics` page.
+/// Metrics that dependencies or a host application report through swift-metrics, for the agents' `/metrics` page.
 ///
-/// A process installs one metrics factory and keeps it. Make one of these, bootstrap ``factory`` before anything
-/// reports, and give it to every agent of the process:
+/// A process has one metrics factory. Create one value, bootstrap ``factory`` before anything reports a metric, and
+/// pass the value to every agent of the process:
 ///
 /// ```swift
 /// let dependencies = DependencyMetrics()
@@ -12,16 +12,16 @@ import StarwatchTelemetry
 /// let agent = try await Agent(options: options, dependencies: dependencies)
 /// ```
 ///
-/// Names and labels are made to fit the page. Series over the budget, and names that are taken, are dropped and counted
-/// in `starwatch_metrics_series_overflow_total`.
+/// Names and labels are converted to the page's format. Series over the budget, and names that are taken, are dropped
+/// and counted in `starwatch_metrics_series_overflow_total`.
 public struct DependencyMetrics: Sendable {
     let bridge: MetricsBridge
 
-    /// - Parameter seriesBudget: How many series may be added in all; each bucket of a timer is one.
+    /// - Parameter seriesBudget: The maximum number of added series. Each bucket of a timer is one series.
     public init(seriesBudget: Int = 200) {
         bridge = MetricsBridge(seriesBudget: seriesBudget)
     }
 
-    /// What to give to `MetricsSystem.bootstrap`.
+    /// The factory for `MetricsSystem.bootstrap`.
     public var factory: any MetricsFactory { bridge }
 }

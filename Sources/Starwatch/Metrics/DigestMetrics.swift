@@ -1,20 +1,19 @@
 package import StarwatchCore
 package import StarwatchTelemetry
 
-extension DigestPrefetchOutcome: MetricLabel {}
 extension SlotStatus: MetricLabel {}
 extension CallbackKind: MetricLabel {}
 
-/// What became of an event for a callback.
+/// Result of queueing or sending a callback event.
 package enum CallbackOutcome: String, MetricLabel {
     case queued, sent
-    /// Its receiver refused it; it is told again.
+    /// The receiver rejected the event, and the agent retries it.
     case refused
-    /// Its receiver could not be reached; it is told again.
+    /// The receiver was unreachable, and the agent retries the event.
     case unavailable
 }
 
-/// Digests, and the callbacks that are told of them.
+/// Metrics of digests and their callbacks.
 package struct DigestMetrics: Sendable {
     package let prefetches: MetricVector1<DigestPrefetchOutcome, Counter>
     package let deliveries: MetricVector1<SlotStatus, Counter>
@@ -25,33 +24,36 @@ package struct DigestMetrics: Sendable {
 
     init(registry: MetricRegistry) {
         prefetches = registry.counters(
-            .counter("starwatch_digest_prefetches_total", "Fetches of digests' content, by how they ended."),
+            .counter("starwatch_digest_prefetches_total", "Fetches of digest content, by outcome."),
             by: LabelDimension("outcome")
         )
         deliveries = registry.counters(
             .counter(
                 "starwatch_digest_deliveries_total",
-                "Occurrences of digests: planned, shown, and not shown, by why not."
+                "Digest occurrences, by status."
             ),
             by: LabelDimension("status")
         )
         lateness = registry.histogram(
-            .histogram("starwatch_digest_lateness_seconds", "How late digests were handed to the sinks."),
+            .histogram(
+                "starwatch_digest_lateness_seconds",
+                "Delay between a digest's time and its delivery to the sinks."
+            ),
             bounds: Buckets.lateness
         )
         callbacks = registry.counters(
-            .counter("starwatch_callback_events_total", "Events for callbacks, and every try to tell them."),
+            .counter("starwatch_callback_events_total", "Callback events queued, and attempts to send them."),
             by: LabelDimension("kind"),
             LabelDimension("outcome")
         )
         callbacksDropped = registry.counter(
             .counter(
                 "starwatch_callback_events_dropped_total",
-                "Events that no callback was told, because they were too old or too many."
+                "Callback events dropped because they were too old or too many."
             )
         )
         callbacksWaiting = registry.gauge(
-            .gauge("starwatch_callback_events_waiting", "Events that callbacks are still to be told.")
+            .gauge("starwatch_callback_events_waiting", "Callback events waiting to be sent.")
         )
     }
 }

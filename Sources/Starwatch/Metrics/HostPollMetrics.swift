@@ -1,13 +1,9 @@
+package import StarwatchPolling
 package import StarwatchTelemetry
 
-/// How a poll of a host application ended.
-package enum HostPollOutcome: String, MetricLabel {
-    case ok, empty
-    case notModified = "not_modified"
-    case failed, cancelled
-}
+extension HostPollOutcome: MetricLabel {}
 
-/// The polls that a host application defines. Details: an agent on its own has none.
+/// Metrics of polls that a host application defines. They are details, because a standalone agent has none.
 package struct HostPollMetrics: Sendable {
     package let polls: MetricVector1<HostPollOutcome, Counter>
     package let duration: Histogram
@@ -16,7 +12,7 @@ package struct HostPollMetrics: Sendable {
         polls = registry.counters(
             .counter(
                 "starwatch_host_polls_total",
-                "Polls that a host application defined, by how they ended.",
+                "Polls defined by a host application, by outcome.",
                 stability: .detail
             ),
             by: LabelDimension("outcome")
@@ -24,22 +20,15 @@ package struct HostPollMetrics: Sendable {
         duration = registry.histogram(
             .histogram(
                 "starwatch_host_poll_seconds",
-                "Duration of polls that a host application defined, their waits included.",
+                "Duration of polls defined by a host application, including waits.",
                 stability: .detail
             ),
             bounds: Buckets.cycle
         )
     }
 
-    func count<Response>(_ outcome: PollResult<Response>.Outcome, duration: Duration) {
-        let word: HostPollOutcome =
-            switch outcome {
-            case .value: .ok
-            case .empty: .empty
-            case .notModified: .notModified
-            case .failure(let error): error.code == .cancelled ? .cancelled : .failed
-            }
-        polls[word].increment()
+    func count(_ outcome: HostPollOutcome, duration: Duration) {
+        polls[outcome].increment()
         self.duration.observe(duration)
     }
 }

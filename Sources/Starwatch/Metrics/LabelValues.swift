@@ -1,7 +1,7 @@
 package import StarwatchCore
 import StarwatchTelemetry
 
-// The enumerations that label metrics. Their cases are the label's values; there is no other way to make one.
+// Enumerations that label metrics. Their cases are the only values of the label.
 extension Endpoint: MetricLabel {}
 extension RequestResult: MetricLabel {}
 extension RequestPhase: MetricLabel {}
@@ -18,33 +18,33 @@ extension ClockSampleResult: MetricLabel {}
 extension ClockJump: MetricLabel {}
 extension ThrottleSource: MetricLabel {}
 
-/// The states of ``OutboxState`` that have a gauge: what is still of interest.
+/// States of ``OutboxState`` that have a gauge.
 package enum GaugedOutboxState: String, MetricLabel {
     case pending, claimed, delivered, dead
 }
 
-/// How a delivery attempt ended.
+/// Result of a delivery attempt.
 package enum SinkAttemptResult: String, MetricLabel {
     case ok, rejected, unavailable, timeout
 }
 
-/// What became of acknowledged identifiers.
+/// Result of acknowledging a change.
 package enum AcknowledgementResult: String, MetricLabel {
     case ok
-    /// The server knew them already.
+    /// The server had the acknowledgement already.
     case already
     case retried
     case failed
-    /// Acknowledged without a server.
+    /// Acknowledged only in the local database.
     case local
 }
 
-/// How the making of a token ended.
+/// Result of creating a token.
 package enum TokenRefreshResult: String, MetricLabel {
     case ok, failed
 }
 
-/// The books that must balance.
+/// Equations between the outbox counters that must hold.
 package enum LedgerLaw: String, MetricLabel {
     /// fetched = new + duplicate + rejected
     case fetched
@@ -52,24 +52,24 @@ package enum LedgerLaw: String, MetricLabel {
     case new
 }
 
-/// The files whose size is watched.
+/// Files with a size metric, and the free disk space.
 package enum StoreFile: String, MetricLabel {
     case database, wal
     case freeDisk = "free_disk"
 }
 
-/// What a scrape was answered.
+/// Status code of a response to a scrape.
 package enum ScrapeCode: String, MetricLabel {
     case ok = "200"
     case unavailable = "503"
 }
 
-/// How a control request ended.
+/// Result of a control request.
 package enum ControlResult: String, MetricLabel {
     case ok, failed
 }
 
-/// What the control API can be asked.
+/// Operations of the control API.
 package enum ControlOperation: String, MetricLabel {
     case pollRun = "poll_run"
     case outboxList = "outbox_list"

@@ -1,7 +1,7 @@
 package import StarwatchCore
 package import StarwatchTelemetry
 
-/// The outbox, from the stored change to the watermark.
+/// Metrics of the outbox, from the stored change to the watermark.
 package struct OutboxMetrics: Sendable {
     package let rows: MetricVector1<GaugedOutboxState, Gauge>
     package let capacity: Gauge
@@ -26,85 +26,91 @@ package struct OutboxMetrics: Sendable {
         let poll = LabelDimension<ConfiguredName>("poll", of: polls)
         let sink = LabelDimension<ConfiguredName>("sink", of: sinks)
         rows = registry.gauges(
-            .gauge("starwatch_outbox_rows", unit: .rows, "Rows of the outbox by state, counted at the scrape."),
+            .gauge("starwatch_outbox_rows", unit: .rows, "Outbox rows by state, counted at each scrape."),
             by: LabelDimension("state")
         )
         capacity = registry.gauge(
-            .gauge("starwatch_outbox_capacity_rows", unit: .rows, "The most rows that may be pending or claimed.")
+            .gauge("starwatch_outbox_capacity_rows", unit: .rows, "Maximum number of pending and claimed rows.")
         )
         backpressure = registry.gauge(
-            .gauge("starwatch_outbox_backpressure_active", "Whether polling pauses because the outbox is full.")
+            .gauge(
+                "starwatch_outbox_backpressure_active",
+                "Whether polling is paused because the outbox is full: 1 or 0."
+            )
         )
         changes = registry.counters(
-            .counter("starwatch_outbox_changes_total", "What happened to rows of the outbox."),
+            .counter("starwatch_outbox_changes_total", "Changes to outbox rows, by kind of change."),
             by: LabelDimension("change")
         )
         oldestDue = registry.gauge(
             .gauge(
                 "starwatch_outbox_oldest_due_timestamp_seconds",
                 unit: .seconds,
-                "Since when the oldest row that could be delivered now has been due; 0 if there is none."
+                "Due time of the oldest row that could be delivered now; 0 if there is none."
             )
         )
         oldestPending = registry.gauge(
             .gauge(
                 "starwatch_outbox_oldest_pending_timestamp_seconds",
                 unit: .seconds,
-                "When the oldest undelivered row was stored; 0 if there is none."
+                "Storage time of the oldest undelivered row; 0 if there is none."
             )
         )
         oldestDead = registry.gauge(
             .gauge(
                 "starwatch_outbox_oldest_dead_timestamp_seconds",
                 unit: .seconds,
-                "When the oldest dead row died; 0 if there is none."
+                "Time at which the oldest dead letter became one; 0 if there is none."
             )
         )
         imbalance = registry.gauges(
             .gauge(
                 "starwatch_ledger_imbalance_rows",
                 unit: .rows,
-                "What the books are out of balance by; must be 0."
+                "Difference between the outbox counters; must be 0."
             ),
             by: LabelDimension("law")
         )
         notifications = registry.counters(
-            .counter("starwatch_notifications_total", "Notifications that were made, by size."),
+            .counter("starwatch_notifications_total", "Notifications created, by size."),
             by: poll,
             LabelDimension("group")
         )
         deliveryAttempts = registry.counters(
-            .counter("starwatch_delivery_attempts_total", "Attempts to hand a notification to a sink."),
+            .counter("starwatch_delivery_attempts_total", "Delivery attempts, by result."),
             by: sink,
             LabelDimension("result")
         )
         sinkDisabled = registry.gauges(
-            .gauge("starwatch_sink_disabled", "Whether a sink said that it is gone and gets nothing until a reload."),
+            .gauge(
+                "starwatch_sink_disabled",
+                "Whether a sink returned 410 Gone and is disabled until a reload: 1 or 0."
+            ),
             by: sink
         )
         deliveryDuration = registry.histograms(
-            .histogram("starwatch_delivery_seconds", "Duration of attempts to hand a notification to a sink."),
+            .histogram("starwatch_delivery_seconds", "Duration of delivery attempts."),
             bounds: Buckets.delivery,
             by: sink
         )
         freshness = registry.histograms(
             .histogram(
                 "starwatch_freshness_seconds",
-                "From the server's time of a change to its delivery, corrected for skew.",
+                "Time from a change on the server to its delivery, corrected for clock skew.",
                 carriesExemplars: true
             ),
             bounds: Buckets.freshness,
             by: poll
         )
         acknowledgements = registry.counters(
-            .counter("starwatch_acknowledgements_total", "Acknowledged changes, by how."),
+            .counter("starwatch_acknowledgements_total", "Acknowledged changes, by result."),
             by: LabelDimension("result")
         )
         watermark = registry.gauges(
             .gauge(
                 "starwatch_watermark_timestamp_seconds",
                 unit: .seconds,
-                "The server's time of the watermark; 0 if there is none."
+                "Server time of the watermark; 0 if there is none."
             ),
             by: poll
         )
@@ -112,16 +118,16 @@ package struct OutboxMetrics: Sendable {
             .gauge(
                 "starwatch_fetch_cursor_timestamp_seconds",
                 unit: .seconds,
-                "The server's time up to which all changes were fetched; 0 if none were."
+                "Server time up to which all changes were fetched; 0 if none were."
             ),
             by: poll
         )
         watermarkAdvances = registry.counters(
-            .counter("starwatch_watermark_advances_total", "Moves of the watermark."),
+            .counter("starwatch_watermark_advances_total", "Advances of the watermark."),
             by: poll
         )
         watermarkConflicts = registry.counters(
-            .counter("starwatch_watermark_conflicts_total", "Moves of the watermark that lost to another one."),
+            .counter("starwatch_watermark_conflicts_total", "Watermark moves dropped because of a concurrent move."),
             by: poll
         )
     }

@@ -1,7 +1,7 @@
 package import StarwatchCore
 package import StarwatchTelemetry
 
-/// Polls and their schedule.
+/// Metrics of polls and their schedules.
 package struct PollMetrics: Sendable {
     package let attempts: MetricVector1<ConfiguredName, Counter>
     package let successes: MetricVector1<ConfiguredName, Counter>
@@ -28,7 +28,10 @@ package struct PollMetrics: Sendable {
             by: poll
         )
         successes = registry.counters(
-            .counter("starwatch_poll_success_total", "Cycles that fetched all there was, or all there was room for."),
+            .counter(
+                "starwatch_poll_success_total",
+                "Cycles that fetched every change, or as many as the outbox had room for."
+            ),
             by: poll
         )
         failures = registry.counters(
@@ -36,30 +39,30 @@ package struct PollMetrics: Sendable {
             by: poll
         )
         outcomes = registry.counters(
-            .counter("starwatch_poll_outcomes_total", "Cycles that reached the API, by how they ended."),
+            .counter("starwatch_poll_outcomes_total", "Cycles that reached the API, by outcome."),
             by: poll,
             LabelDimension("outcome")
         )
         skipped = registry.counters(
-            .counter("starwatch_poll_skipped_total", "Cycles that were not tried, by reason."),
+            .counter("starwatch_poll_skipped_total", "Cycles that were skipped, by reason."),
             by: poll,
             LabelDimension("reason")
         )
         duration = registry.histograms(
             .histogram(
                 "starwatch_poll_duration_seconds",
-                "Duration of cycles that reached the API, failed ones too.",
+                "Duration of cycles that reached the API, including failed ones.",
                 carriesExemplars: true
             ),
             bounds: Buckets.cycle,
             by: poll
         )
-        inFlight = registry.gauges(.gauge("starwatch_poll_in_flight", "Whether a cycle is under way."), by: poll)
+        inFlight = registry.gauges(.gauge("starwatch_poll_in_flight", "Whether a cycle is running: 1 or 0."), by: poll)
         lastAttempt = registry.gauges(
             .gauge(
                 "starwatch_poll_last_attempt_timestamp_seconds",
                 unit: .seconds,
-                "When a cycle last reached the API; 0 if never."
+                "Time at which a cycle last reached the API; 0 if never."
             ),
             by: poll
         )
@@ -67,38 +70,38 @@ package struct PollMetrics: Sendable {
             .gauge(
                 "starwatch_poll_last_success_timestamp_seconds",
                 unit: .seconds,
-                "When a cycle last succeeded; 0 if never."
+                "Time at which a cycle last succeeded; 0 if never."
             ),
             by: poll
         )
         nextRun = registry.gauges(
-            .gauge("starwatch_poll_next_run_timestamp_seconds", unit: .seconds, "When the schedule fires next."),
+            .gauge("starwatch_poll_next_run_timestamp_seconds", unit: .seconds, "Time of the next scheduled run."),
             by: poll
         )
         interval = registry.gauges(
-            .gauge("starwatch_poll_interval_seconds", unit: .seconds, "The longest gap of the schedule."),
+            .gauge("starwatch_poll_interval_seconds", unit: .seconds, "Longest gap between two scheduled runs."),
             by: poll
         )
         staleAfter = registry.gauges(
             .gauge(
                 "starwatch_poll_stale_after_seconds",
                 unit: .seconds,
-                "The age of the last success from which data counts as stale."
+                "Age of the last success at which data becomes stale."
             ),
             by: poll
         )
         scheduleRuns = registry.counters(
-            .counter("starwatch_schedule_runs_total", "Scheduled runs, by how they kept their time."),
+            .counter("starwatch_schedule_runs_total", "Scheduled runs, by punctuality."),
             by: poll,
             LabelDimension("outcome")
         )
         scheduleDelay = registry.histograms(
-            .histogram("starwatch_schedule_delay_seconds", "How late scheduled runs began."),
+            .histogram("starwatch_schedule_delay_seconds", "Delay between scheduled and actual start of a run."),
             bounds: Buckets.lateness,
             by: poll
         )
         pages = registry.counters(
-            .counter("starwatch_poll_pages_total", "Pages that were read and found good."),
+            .counter("starwatch_poll_pages_total", "Pages that were fetched and validated."),
             by: poll
         )
         changesFound = registry.counters(
@@ -106,7 +109,7 @@ package struct PollMetrics: Sendable {
             by: poll
         )
         violations = registry.counters(
-            .counter("starwatch_contract_violations_total", "Answers that broke the server's contract, by kind."),
+            .counter("starwatch_contract_violations_total", "Responses that violated the server's contract, by kind."),
             by: poll,
             LabelDimension("kind")
         )

@@ -125,13 +125,7 @@ public struct PollOptions: Sendable, Hashable {
         case beginning
     }
 
-    /// When a poll runs.
-    public enum Timing: Sendable, Hashable {
-        /// Five fields, in an IANA zone.
-        case cron(String, timezone: String)
-        /// At least 1 s; the first run is at start.
-        case every(Duration)
-    }
+    public typealias Timing = PollTiming
 
     /// Unique. It becomes a label value.
     public var name: PollName

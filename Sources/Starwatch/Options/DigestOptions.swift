@@ -3,7 +3,7 @@ public import StarwatchCore
 /// A digest: a notification at fixed times of the day, of content that is fetched a little before.
 public struct DigestOptions: Sendable, Hashable {
     /// Unique, also among the polls.
-    public var name: PollName
+    public var name: DigestName
     /// At least one, at most 24, each once.
     public var times: [DayTime] = []
     /// An IANA zone. `nil`, the default: the machine's, also when it changes.
@@ -36,25 +36,25 @@ public struct DigestOptions: Sendable, Hashable {
     public var sinks: [String]?
 
     /// - Parameter fetch: The request for its content.
-    public init(name: PollName, fetch: FetchOptions) {
+    public init(name: DigestName, fetch: FetchOptions) {
         self.name = name
         content = .request(fetch)
     }
 
     /// - Parameter fetcher: The name of the host program's ``ContentFetcher``.
-    public init(name: PollName, fetcher: String) {
+    public init(name: DigestName, fetcher: String) {
         self.name = name
         content = .fetcher(fetcher)
     }
 
     /// - Parameter poll: The poll whose changes since the time before are the content (R-DUAL-06).
-    public init(name: PollName, poll: PollName) {
+    public init(name: DigestName, poll: PollName) {
         self.name = name
         content = .poll(poll)
     }
 
     /// ``ttl``, or what stands for it: the longest time between two occurrences, and how long before one it is fetched.
-    var longestAge: Duration { ttl ?? max(.seconds(86_400), longestGap) + lead + DigestFetcher.timeout }
+    var longestAge: Duration { ttl ?? max(.seconds(86_400), longestGap) + lead + FetchOptions.longestFetch }
 
     /// With the hour by which clocks are set back.
     private var longestGap: Duration {
@@ -93,6 +93,10 @@ public enum ContentSource: Sendable, Hashable {
 
 /// A request of a digest or a callback.
 public struct FetchOptions: Sendable, Hashable {
+    /// The longest fetch of a digest's content (R-SCH-13): 12 s.
+    package static let longestFetch = Duration.seconds(12)
+
+
     /// How it is asked.
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"

@@ -21,7 +21,7 @@ extension PollCycle {
             poll.kind == .starredProjects
             ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
                 .min { $0.count < $1.count } : nil
-        let assumed = await gate.dialect ?? caller.assumedDialect
+        let assumed = await gate.dialect ?? api.assumedDialect
         let (response, askedAt) = try await request(
             PageQuery(after: nil),
             chunk: chunk,
@@ -71,7 +71,7 @@ extension PollCycle {
         }
         // To the endorser server a canonical cursor is a time far ahead, after which there is nothing.
         if page.fetched == 0, dialect == .canonical, poll.kind == .starredProjects, !page.hasPagination {
-            await gate.doubtDialect(now: caller.time.now)
+            await gate.doubtDialect(now: time.now)
         }
         if page.reordered {
             metrics.polls.violations[poll.label, .order].increment()
@@ -106,7 +106,7 @@ extension PollCycle {
 
     private func doubt(_ dialect: Dialect, for response: HTTPResponse) async {
         if case .dialect(let other) = PageDecoder.detect(response.body, of: poll.kind), other != dialect {
-            await gate.doubtDialect(now: caller.time.now)
+            await gate.doubtDialect(now: time.now)
         }
     }
 }

@@ -31,50 +31,64 @@ package final class PollCycle: Sendable {
         package var cursorMoved = false
     }
 
-    package let poll: Poll
-    package let store: Store
-    package let caller: APICaller
-    package let identity: IdentityContext
-    package let outbox: OutboxOptions
+    /// The surroundings of all cycles of an account.
+    package struct Shared: Sendable {
+        package let environment: Environment
+        package let store: Store
+        package let account: Account
+        package let outbox: OutboxOptions
+        /// The longest time in which a cycle still asks for pages.
+        package let longestCycle: Duration
+
+        package init(
+            environment: Environment,
+            store: Store,
+            account: Account,
+            outbox: OutboxOptions,
+            longestCycle: Duration = LimitOptions().cycle
+        ) {
+            self.environment = environment
+            self.store = store
+            self.account = account
+            self.outbox = outbox
+            self.longestCycle = longestCycle
+        }
+    }
+
+    let poll: Poll
+    private let shared: Shared
     let pages: PageMemory
-    /// How long it may go on asking for pages.
-    private let longest: Duration
-    package let runID: String
-    let logger: Logger
-    /// When the schedule fires next, to be stored with the cycle.
-    package let nextRun: Timestamp?
+    let runID: String
+    /// The next scheduled run, stored with the cycle.
+    private let nextRun: Timestamp?
 
     init(
         poll: Poll,
-        store: Store,
-        caller: APICaller,
-        identity: IdentityContext,
-        outbox: OutboxOptions,
+        shared: Shared,
         pages: PageMemory = PageMemory(),
-        longest: Duration = LimitOptions().cycle,
         runID: String,
-        logger: Logger,
         nextRun: Timestamp?
     ) {
         self.poll = poll
-        self.store = store
-        self.caller = caller
-        self.identity = identity
-        self.outbox = outbox
+        self.shared = shared
         self.pages = pages
-        self.longest = longest
         self.runID = runID
-        self.logger = logger
         self.nextRun = nextRun
     }
 
-    var metrics: AgentMetrics { caller.metrics }
-    var clock: ServerClock { caller.clock }
-    var gate: ServerGate { caller.gate }
+    var store: Store { shared.store }
+    var identity: IdentityContext { shared.account.identity }
+    var api: EndorserAPI { shared.account.api }
+    var gate: Gate { shared.account.gate }
+    var outbox: OutboxOptions { shared.outbox }
+    var metrics: AgentMetrics { shared.environment.metrics }
+    var clock: ServerClock { shared.environment.clock }
+    var time: any TimeSource { shared.environment.time }
+    var logger: Logger { shared.environment.logger }
 
     /// Why a walk could not go on.
     enum Stop: Error {
-        case request(APICaller.Outcome)
+        case request(RequestEnd)
         case page(PageRejection)
         case staleIdentity
         case interestsChanged
@@ -102,7 +116,7 @@ package final class PollCycle: Sendable {
     }
 
     private func runOnce() async -> Result {
-        let start = caller.time.monotonic
+        let start = time.monotonic
         do {
             let snapshot = try await identity.current()
             let did = snapshot.identity.did
@@ -115,7 +129,7 @@ package final class PollCycle: Sendable {
                 identity.invalidate()
                 return Result(skip: .overlap)
             }
-            guard await gate.beginCycle(now: caller.time.now) else { return Result(skip: .circuitOpen) }
+            guard await gate.begin(now: time.now) else { return Result(skip: .circuitOpen) }
             return await attempt(stream, state: state, snapshot: snapshot, start: start)
         } catch {
             note(.pollStoreFailed, [.error: "\(error.description)"])
@@ -124,21 +138,23 @@ package final class PollCycle: Sendable {
     }
 
     private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> SkipReason? {
-        let now = caller.time.now
+        let now = time.now
         let gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
             hasStars: snapshot.hasStars(for: poll.kind),
             optedOut: snapshot.optedOut.contains(poll.kind),
             notBefore: await gate.heldUntil(now: now),
             circuitIsOpen: !(await gate.isReady(now: now)),
-            openRows: state?.openRows ?? 0,
-            maxUndelivered: outbox.maxUndelivered,
-            backpressureThreshold: outbox.backpressureThreshold
+            isUnderPressure: PollGate.isUnderPressure(
+                openRows: state?.openRows ?? 0,
+                maxUndelivered: outbox.maxUndelivered,
+                threshold: outbox.backpressureThreshold
+            )
         )
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
         // Last, because it may read a file or run a command.
-        if let account = snapshot.identity.did, !(await caller.hasToken(for: account)) { return .noToken }
+        if let account = snapshot.identity.did, !(await api.hasToken(for: account)) { return .noToken }
         return nil
     }
 
@@ -182,7 +198,7 @@ package final class PollCycle: Sendable {
         } catch {
             await explain(error, in: &result)
         }
-        await finish(stream, result: result, startedAt: startedAt, duration: caller.time.monotonic - start)
+        await finish(stream, result: result, startedAt: startedAt, duration: time.monotonic - start)
         return result
     }
 
@@ -216,7 +232,7 @@ package final class PollCycle: Sendable {
         var resume = isBootstrap ? nil : state.walk
         var room = state.room
         var isWalkStored = state.walk != nil
-        let begun = caller.time.monotonic
+        let begun = time.monotonic
         while true {
             let chunks = poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: dialect) : []
             var walk = PageWalk(
@@ -249,7 +265,7 @@ package final class PollCycle: Sendable {
                 let page = try await decode(response, dialect: dialect, askedAt: askedAt)
                 result.fetched += page.fetched
                 let plan: PageWalk.Plan
-                let isLate = caller.time.monotonic - begun >= longest
+                let isLate = time.monotonic - begun >= shared.longestCycle
                 let madeAt = Self.earliestMaking(of: response, askedAt: askedAt)
                 do { plan = try walk.receive(page, askedAt: madeAt, isLast: isLate) } catch { throw .page(error) }
                 let counts = try await commit(
@@ -306,7 +322,7 @@ package final class PollCycle: Sendable {
         startCursor: String? = nil
     ) async throws(Stop) -> (HTTPResponse, Timestamp) {
         let start = startCursor ?? dialect.startCursor
-        var call = APICaller.Call(
+        var call = EndorserAPI.Call(
             endpoint: poll.kind.endpoint,
             method: chunk == nil ? .get : .post,
             account: account,
@@ -320,7 +336,7 @@ package final class PollCycle: Sendable {
         } else {
             call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
         }
-        switch await caller.send(call, dialect: dialect) {
+        switch await api.send(call, dialect: dialect) {
         case .answer(let response, let askedAt): return (response, askedAt)
         case .unstored(let error): throw .store(error)
         case let outcome: throw .request(outcome)
@@ -400,7 +416,7 @@ package final class PollCycle: Sendable {
     private func explain(_ stop: Stop, in result: inout Result) async {
         result.outcome = .failed
         switch stop {
-        case .request(.deferred(let until)):
+        case .request(.deferred(let until, _)):
             result.outcome = .deferred
             result.resumeAt = until
             result.reason = "The server, or our rate limit, asks to wait."
@@ -409,14 +425,14 @@ package final class PollCycle: Sendable {
             result.reason = failure.reason
             if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
             if failure.failureClass == .unauthenticated {
-                await caller.lookAtClock()
-                await gate.hold(until: caller.time.now + RetryDecision.waitAfterRefusedToken, now: caller.time.now)
+                await api.followClock()
+                await gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
             }
             // A cursor of another dialect is no cursor to the server.
-            if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: caller.time.now) }
+            if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
-            result.reason = error.description
+            result.reason = (error as? TokenError)?.description
         case .request(.answer), .request(.unstored): result.reason = nil
         case .page(let rejection):
             metrics.polls.violations[poll.label, rejection.violation].increment()
@@ -455,10 +471,10 @@ package final class PollCycle: Sendable {
         } else if outcome == .failed {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }
-        await caller.lookAtClock()
+        await api.followClock()
         // A failure of ours says nothing of the server.
         let failure = result.failure ?? (result.isStoreFailure ? .cancelled : .refused)
-        await gate.endCycle(hasSucceeded ? nil : failure, now: caller.time.now)
+        await gate.end(hasSucceeded ? nil : failure, now: time.now)
         var record = CycleRecord(
             stream: stream,
             runID: runID,
@@ -471,7 +487,7 @@ package final class PollCycle: Sendable {
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue
         if outcome == .unchanged {
-            store.noteUnchanged(record)
+            store.recordUnchanged(record)
         } else {
             do {
                 try await store.finishCycle(record)

@@ -16,7 +16,7 @@ extension Agent: ServedAgent {
                 report.reason = "recent"
                 return report
             }
-            let result = await pollService.pass(poll, runID: runID)
+            let result = await runtime.pollService.pass(poll, runID: runID)
             var report = PollReport(
                 poll: name,
                 outcome: result.outcome?.rawValue ?? "skipped",
@@ -25,9 +25,9 @@ extension Agent: ServedAgent {
             report.reason = result.skip?.rawValue ?? result.reason
             report.fetched = result.fetched
             report.new = result.new
-            let delivery = await dispatcher.pass()
+            let delivery = await runtime.dispatcher.pass()
             report.notifications = delivery.made
-            let acknowledgement = await acknowledger.pass()
+            let acknowledgement = await runtime.acknowledger.pass()
             report.acknowledged = acknowledgement.acknowledged
             report.watermarkMoved = acknowledgement.watermarkMoved
             return report
@@ -39,7 +39,7 @@ extension Agent: ServedAgent {
     private func hasSucceeded(_ poll: Poll, within time: Duration) async throws(ControlError) -> Bool {
         do throws(StoreError) {
             guard let did = try await store.activeIdentity().did else { return false }
-            let stream = StreamKey(account: did, server: caller.gate.server, poll: poll.name)
+            let stream = StreamKey(account: did, server: server, poll: poll.name)
             let state = try await store.pollState(stream, maxUndelivered: options.outbox.maxUndelivered)
             guard let success = state.lastSuccess else { return false }
             let age = clock.now - success
@@ -61,20 +61,20 @@ extension Agent: ServedAgent {
     package func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport {
         try await counted(.identitySet) { () async throws(ControlError) in
             if let did {
-                do throws(TokenError) { try await caller.tokens.validate(account: did) } catch {
+                do throws(TokenError) { try await runtime.account.api.tokens.validate(account: did) } catch {
                     throw ControlError(.invalid, error.description)
                 }
             }
             do throws(StoreError) {
-                let change = try await store.setIdentity(did, server: caller.gate.server, now: clock.now)
+                let change = try await store.setIdentity(did, server: server, now: clock.now)
                 if change.changed {
                     identity.invalidate()
                     await giveUpWork()
-                    await caller.tokens.forget()
+                    await runtime.account.api.tokens.forget()
                     metrics.clock.identityChanges.increment()
                     var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
-                    newsDesk.publish(.identityChanged(did))
-                    if let did { fields[.identity] = "\(pseudonym.hash(did))" }
+                    process.news.publish(.identityChanged(did))
+                    if let did { fields[.identity] = "\(process.pseudonym.hash(did))" }
                     logger.log(.identityChanged, fields)
                 }
                 return report(change.identity)
@@ -105,11 +105,7 @@ extension Agent: ServedAgent {
     /// Gives up what is under way for a former identity, and returns when nothing of it runs any more.
     private func giveUpWork() async {
         pollManager.abort()
-        async let cycles: Void = pollService.abort()
-        async let deliveries: Void = dispatcher.abort()
-        async let acknowledgements: Void = acknowledger.abort()
-        async let digests: Void? = digestParts.digests?.abort()
-        _ = await (cycles, deliveries, acknowledgements, digests)
+        await runtime.abort()
     }
 
     package func stars() async throws(ControlError) -> [String] {
@@ -128,7 +124,7 @@ extension Agent: ServedAgent {
             // After a failure too: what could not be told may be stored, and whose changes nobody asks for are passed over.
             defer { identity.invalidate() }
             do throws(StoreError) {
-                let (server, now) = (caller.gate.server, clock.now)
+                let (server, now) = (self.server, clock.now)
                 let result =
                     switch change.operation {
                     case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
@@ -143,7 +139,7 @@ extension Agent: ServedAgent {
                         )
                     case .restore: try await store.restoreStars(of: did, server: server, now: now)
                     }
-                hasDelivered.raise()
+                runtime.wakes.acknowledge.raise()
                 return result.stars
             } catch { throw ControlError(error) }
         }
@@ -175,7 +171,7 @@ extension Agent: ServedAgent {
         IdentityReport(
             did: identity.did?.rawValue,
             generation: identity.generation,
-            pseudonym: identity.did.map(pseudonym.hash)
+            pseudonym: identity.did.map(process.pseudonym.hash)
         )
     }
 

@@ -8,7 +8,7 @@ extension Agent {
     /// - Returns: Whether there is other content than before; `false`: its source says that nothing changed.
     /// - Throws: ``AgentError`` of kind `failed` when it cannot be fetched, or there is no such digest.
     @discardableResult
-    public func fetchNow(_ digest: PollName) async throws(AgentError) -> Bool {
+    public func fetchNow(_ digest: DigestName) async throws(AgentError) -> Bool {
         let report: DigestFetchReport
         do throws(ControlError) { report = try await fetchDigest(digest.rawValue) } catch {
             throw AgentError(.failed, error.message)
@@ -27,7 +27,7 @@ extension Agent {
     /// - Returns: The notification's id, its own.
     /// - Throws: ``AgentError`` of kind `failed` when nothing can be shown, or there is no such digest.
     @discardableResult
-    public func showNow(_ digest: PollName) async throws(AgentError) -> String {
+    public func showNow(_ digest: DigestName) async throws(AgentError) -> String {
         do throws(ControlError) { return try await showDigest(digest.rawValue).notificationID } catch {
             throw AgentError(.failed, error.message)
         }
@@ -64,12 +64,12 @@ extension Agent {
             case .empty:
                 throw ControlError(.conflict, "The digest's content is empty, and its on_empty is skip.")
             case .fired(let id, let text):
-                _ = await dispatcher.pass()
+                _ = await runtime.dispatcher.pass()
                 do throws(StoreError) {
                     return DigestShowReport(
                         digest: name,
                         notificationID: id,
-                        text: text.word,
+                        text: text.kind.rawValue,
                         contentAt: text.contentAt?.iso8601,
                         state: try await store.notification(id)?.state.rawValue
                             ?? StoredNotification.State.cancelled.rawValue
@@ -80,7 +80,7 @@ extension Agent {
     }
 
     private func digest(_ name: String) throws(ControlError) -> (DigestService, Digest) {
-        guard let service = digestParts.digests,
+        guard let service = runtime.digests,
             let digest = service.digests.first(where: { $0.name.rawValue == name })
         else { throw ControlError(.notFound, "There is no digest of that name; starwatch digests lists them.") }
         return (service, digest)

@@ -8,7 +8,7 @@ extension Agent {
                 throw ControlError(.invalid, "The limit must be between 1 and \(FeedQuery.listLimit).")
             }
             try requireFeed()
-            do throws(StoreError) { return try await feed.list(query) } catch { throw ControlError(error) }
+            do throws(StoreError) { return try await process.feed.list(query) } catch { throw ControlError(error) }
         }
     }
 
@@ -16,7 +16,7 @@ extension Agent {
         try await counted(.notificationsFollow) { () async throws(ControlError) in
             try requireFeed()
             do throws(StoreError) {
-                if let reader = try await feed.follow(after: sequence) { return reader }
+                if let reader = try await process.feed.follow(after: sequence) { return reader }
             } catch { throw ControlError(error) }
             throw ControlError(
                 .busy,

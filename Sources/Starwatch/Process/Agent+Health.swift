@@ -16,7 +16,7 @@ extension Agent {
         // The scheduler looks at the clock every 30 s at the latest, unless a cycle sits out a wait or a slow answer.
         let longestCycleSilence = RetryDecision.longestInlineWait * 2 + options.server.timeout * 2
         // Nothing is asked here: what is stuck would not answer.
-        let stuck = progress.stuck(at: time.monotonic) { line in
+        let stuck = process.progress.stuck(at: time.monotonic) { line in
             switch line {
             case .poll: longestCycleSilence
             case .store: Self.longestStoreSilence
@@ -44,8 +44,8 @@ extension Agent {
     /// Whether the store does what it is asked in a time that scrapers and people wait.
     func storeAnswers() async -> Bool {
         guard !store.health.isBusy(longerThan: Self.patience) else { return false }
-        let answer = Announcement<Bool>()
-        store.whenIdle { answer.announce(true) }
+        let answer = Promise<Bool>()
+        store.whenIdle { answer.fulfil(true) }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await answer.value() ?? false }
             // By the real clock: nobody moves another one on for it.
@@ -62,7 +62,7 @@ extension Agent {
     func beat(_ supervisor: Supervisor) async {
         // An error is an answer too. Starting the agent anew would not mend the disk.
         try? await store.probe()
-        progress.mark(.store, at: time.monotonic)
+        process.progress.mark(.store, at: time.monotonic)
         if await isHealthy() { supervisor.progress() }
         guard lifecycle.phase == .running else { return }
         let (notReady, reasons) = (await notReady(), await status().reasons)

@@ -33,9 +33,9 @@ extension Agent {
 
     /// Sets the gauges that are computed from the table.
     func refreshGauges() async {
-        await caller.gate.publish(now: time.now)
-        metrics.clock.tokenExpiry.set(await caller.tokens.expiry?.seconds ?? 0)
-        metrics.clock.poolRemaining.set(Double(await caller.tokens.poolRemaining ?? 0))
+        await runtime.account.gate.publish(now: time.now)
+        metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
+        metrics.clock.poolRemaining.set(Double(await runtime.account.api.tokens.poolRemaining ?? 0))
         for sink in sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
         let files = store.fileSizes()
         metrics.storeBytes[.database].set(Double(files.database))
@@ -46,7 +46,7 @@ extension Agent {
         if known == nil { known = try? await snapshot() }
         guard let snapshot = known else { return }
         publish(snapshot)
-        metrics.outbox.oldestDue.set(exported(dispatcher.oldestDue(in: snapshot)))
+        metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
     /// The store at this moment, with the streams of the active identity.
@@ -59,7 +59,7 @@ extension Agent {
 
     private func streams() async throws(StoreError) -> [StreamKey] {
         guard let did = try await identity.current().identity.did else { return [] }
-        return polls.map { StreamKey(account: did, server: caller.gate.server, poll: $0.name) }
+        return polls.map { StreamKey(account: did, server: server, poll: $0.name) }
     }
 
     private func publish(_ snapshot: StoreSnapshot) {

@@ -47,7 +47,7 @@ extension Agent {
             let notification = try await notification(id)
             if isNew { try await told(action, notification) }
             // The dispatcher has to know when to look again.
-            if isNew, action == .snooze { hasStored.raise() }
+            if isNew, action == .snooze { runtime.wakes.dispatch.raise() }
             var report = ActionReport(record, of: id)
             report.already = !isNew
             if action == .viewUpdates || action == .viewProject {
@@ -72,7 +72,7 @@ extension Agent {
             return ShortlinkReport(
                 poll: found.poll.rawValue,
                 expiresAt: found.expiresAt.iso8601,
-                changes: found.targets.map { .init(jwtID: $0.claim.rawValue, plan: $0.plan) }
+                changes: found.targets.map { .init(jwtID: $0.jwt.rawValue, plan: $0.plan) }
             )
         }
     }
@@ -95,7 +95,7 @@ extension Agent {
             return
         }
         let stored: [JWTID]
-        do throws(StoreError) { stored = try await store.claims(of: notification) } catch { throw ControlError(error) }
+        do throws(StoreError) { stored = try await store.jwts(of: notification) } catch { throw ControlError(error) }
         // Rows that retention has taken are still in the message, up to its limit.
         let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)
         switch action {
@@ -118,7 +118,7 @@ extension NotificationEntry {
         id = notification.id
         poll = notification.poll.rawValue
         state = notification.state.rawValue
-        group = notification.group
+        group = notification.group.rawValue
         count = message?.count ?? notification.count
         title = notification.title
         body = notification.body

@@ -74,9 +74,9 @@ extension Agent {
         do throws(StoreError) {
             let count = try await store.retry(ids, sinks: sinks.map(\.name), now: clock.now)
             if count > 0 {
-                hasStored.raise()
+                runtime.wakes.dispatch.raise()
                 // Where the sinks that refused it are gone, it is delivered.
-                hasDelivered.raise()
+                runtime.wakes.acknowledge.raise()
             }
             return count
         } catch { throw ControlError(error) }
@@ -86,7 +86,7 @@ extension Agent {
         do throws(StoreError) {
             let count = try await store.discard(ids, now: clock.now)
             // They hold the watermark no longer.
-            if count > 0 { hasDelivered.raise() }
+            if count > 0 { runtime.wakes.acknowledge.raise() }
             return count
         } catch { throw ControlError(error) }
     }

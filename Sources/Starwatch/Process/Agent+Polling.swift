@@ -9,6 +9,6 @@ extension Agent {
     /// - Returns: How the cycle ended; `nil` when it was skipped, or when there is no poll of that name.
     public func poll(_ name: PollName) async -> PollOutcome? {
         guard let poll = polls.first(where: { $0.name == name }) else { return nil }
-        return await pollService.pass(poll, runID: RandomID.runID()).outcome
+        return await runtime.pollService.pass(poll, runID: RandomID.runID()).outcome
     }
 }

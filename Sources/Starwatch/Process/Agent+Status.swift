@@ -5,17 +5,17 @@ import StarwatchTransport
 extension Agent {
     package func status() async -> AgentStatus {
         let now = clock.now
-        var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt, now: now)
+        var status = AgentStatus(version: AgentVersion.current, startedAt: process.startedAt, now: now)
         var reasons: [String] = []
         status.clock.skewSeconds = clock.estimate?.offset.inSeconds
         status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds
         status.clock.lastSync = clock.lastSync?.iso8601
         if clock.isSkewed { reasons.append(StatusReason.clockSkew.rawValue) }
-        status.server.dialect = await caller.gate.dialect
-        let circuit = await caller.gate.circuitState
+        status.server.dialect = await runtime.account.gate.dialect
+        let circuit = await runtime.account.gate.circuitState
         status.server.circuit = circuit.rawValue
         if circuit != .closed { reasons.append(StatusReason.circuitOpen.of("server")) }
-        status.server.throttledUntil = await caller.gate.heldUntil(now: time.now)?.iso8601
+        status.server.throttledUntil = await runtime.account.gate.heldUntil(now: time.now)?.iso8601
         for slot in sinks {
             let state = slot.isDisabled ? "disabled" : slot.circuitState.rawValue
             status.outbox.sinks[slot.name] = state
@@ -24,9 +24,9 @@ extension Agent {
         }
         do {
             let snapshot = try await snapshot()
-            status.identity = snapshot.identity.did.map(pseudonym.hash)
+            status.identity = snapshot.identity.did.map(process.pseudonym.hash)
             fill(&status.outbox, from: snapshot)
-            status.outbox.oldestDue = dispatcher.oldestDue(in: snapshot)?.iso8601
+            status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot)?.iso8601
             let current = try await identity.current()
             for poll in polls {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
@@ -69,7 +69,7 @@ extension Agent {
         of identity: IdentityContext.Snapshot
     ) -> (String, AgentStatus.Poll) {
         // A poll that never succeeded is stale once the agent has run for that long.
-        let since = identity.ageBegins(poll.kind, lastSuccess: stream?.lastSuccess, startedAt: startedAt)
+        let since = identity.ageBegins(poll.kind, lastSuccess: stream?.lastSuccess, startedAt: process.startedAt)
         var entry = AgentStatus.Poll(
             kind: poll.kind,
             stale: identity.expects(poll.kind) && now - since > poll.options.staleAfter,
@@ -78,10 +78,10 @@ extension Agent {
         entry.lastAttempt = stream?.lastAttempt?.iso8601
         entry.lastSuccess = stream?.lastSuccess?.iso8601
         entry.lastOutcome = stream?.lastOutcome?.rawValue
-        entry.nextRun = (pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
+        entry.nextRun = (runtime.pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
-        entry.skipReason = pollService.lastSkip(poll.name)
+        entry.skipReason = runtime.pollService.lastSkip(poll.name)
         return (poll.name.rawValue, entry)
     }
 }

@@ -15,5 +15,8 @@ package struct AgentSurroundings: Sendable {
     /// The agent's servers.
     package var servers = AgentServers.none
 
+    /// Metrics of other libraries for the `/metrics` page.
+    package var dependencies = DependencyMetrics()
+
     package init() {}
 }

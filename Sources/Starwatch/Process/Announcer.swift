@@ -10,7 +10,7 @@ struct Announcer: Service {
     let address: @Sendable () async -> String?
     let lifecycle: AgentLifecycle
     let supervisor: Supervisor
-    let stopping: Announcement<Void>
+    let stopping: Promise<Void>
     /// Returns whether another run follows this one.
     let isReloading: @Sendable () -> Bool
     let logger: Logger

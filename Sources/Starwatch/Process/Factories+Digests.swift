@@ -18,7 +18,7 @@ extension Factories {
         var digests: [Digest] = []
         for digest in options.digests {
             let path = "digests.\(digest.name)"
-            guard names.insert(digest.name).inserted else {
+            guard names.insert(PollName(digest.name)).inserted else {
                 throw AgentError(
                     .configuration,
                     "\(path) has the name of another digest or of a poll; choose one of its own."

@@ -101,20 +101,13 @@ struct Factories {
 
     /// A schedule.
     static func schedule(_ poll: PollOptions) throws(AgentError) -> Schedule {
-        switch poll.timing {
-        case .every(let interval): return .every(interval)
-        case .cron(let text, let timezone):
-            guard let zone = FoundationTimeZone(identifier: timezone) else {
-                throw AgentError(
-                    .configuration,
-                    "polls.\(poll.name).timezone is not a known IANA zone, such as Europe/Zurich."
-                )
-            }
-            do {
-                return .cron(try CronExpression(text), zone: zone)
-            } catch {
-                throw AgentError(.configuration, "polls.\(poll.name).schedule: \(error)")
-            }
+        do throws(PollTimingError) { return try Schedule(poll.timing) } catch {
+            let setting = error == .unknownZone ? "timezone" : "schedule"
+            let path = "polls.\(poll.name).\(setting)"
+            throw AgentError(
+                .configuration,
+                error == .unknownZone ? "\(path) is not a known IANA zone, such as Europe/Zurich." : "\(path): \(error)"
+            )
         }
     }
 

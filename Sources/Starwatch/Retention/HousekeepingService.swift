@@ -1,4 +1,4 @@
-package import Logging
+import Logging
 import ServiceLifecycle
 package import StarwatchStore
 package import StarwatchTelemetry
@@ -8,11 +8,9 @@ package import StarwatchTelemetry
 package final class HousekeepingService: Service {
     private let store: Store
     private let outbox: OutboxOptions
-    private let clock: ServerClock
-    private let time: any TimeSource
+    private let environment: Environment
     private let pipeline: LogPipeline
     private let recorder: LogRecorder
-    private let logger: Logger
     private let beat: @Sendable () async -> Void
     private let beatInterval: Duration
 
@@ -29,24 +27,24 @@ package final class HousekeepingService: Service {
     package init(
         store: Store,
         outbox: OutboxOptions,
-        clock: ServerClock,
-        time: any TimeSource,
+        environment: Environment,
         pipeline: LogPipeline,
         recorder: LogRecorder,
-        logger: Logger,
         beat: @escaping @Sendable () async -> Void = {},
         beatInterval: Duration? = nil
     ) {
         self.store = store
         self.outbox = outbox
-        self.clock = clock
-        self.time = time
+        self.environment = environment
         self.pipeline = pipeline
         self.recorder = recorder
-        self.logger = logger
         self.beat = beat
         self.beatInterval = max(min(beatInterval ?? Self.interval, Self.interval), .milliseconds(50))
     }
+
+    private var clock: ServerClock { environment.clock }
+    private var time: any TimeSource { environment.time }
+    private var logger: Logger { environment.logger }
 
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {

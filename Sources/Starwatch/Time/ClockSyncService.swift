@@ -1,4 +1,4 @@
-package import Logging
+import Logging
 import ServiceLifecycle
 package import StarwatchCore
 import StarwatchStore
@@ -10,40 +10,42 @@ package import StarwatchTransport
 ///
 /// Every other answer is a reading of the server's clock too; those are taken where requests are made.
 package final class ClockSyncService: Service {
-    private let caller: APICaller
-    private let identity: IdentityContext
+    private let account: Account
+    private let environment: Environment
     private let ntp: NTPClient?
     private let options: ClockOptions
-    private let logger: Logger
 
     /// - Parameter ntp: The server of `clock.source: ntp`; `nil` with any other source.
-    package init(caller: APICaller, identity: IdentityContext, ntp: NTPClient?, options: ClockOptions, logger: Logger) {
-        self.caller = caller
-        self.identity = identity
+    package init(account: Account, environment: Environment, ntp: NTPClient?, options: ClockOptions) {
+        self.account = account
+        self.environment = environment
         self.ntp = ntp
         self.options = options
-        self.logger = logger
     }
+
+    private var time: any TimeSource { environment.time }
+    private var clock: ServerClock { environment.clock }
+    private var logger: Logger { environment.logger }
 
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
-            var jumps = self.caller.watch.jumps
+            var jumps = self.account.api.requester.gates.jumps
             var pace = NTPPace(interval: self.options.checkInterval)
             // `nil`: it is never asked again.
-            var nextSync: Duration? = self.caller.time.monotonic
+            var nextSync: Duration? = self.time.monotonic
             while !Task.isCancelled {
                 // After a jump the clocks are compared at once.
-                await self.caller.lookAtClock()
-                await self.caller.gate.keepUnstored()
-                let known = self.caller.watch.jumps
-                if known != jumps, nextSync != nil { nextSync = self.caller.time.monotonic }
+                await self.account.api.followClock()
+                await self.account.gate.saveUnstored()
+                let known = self.account.api.requester.gates.jumps
+                if known != jumps, nextSync != nil { nextSync = self.time.monotonic }
                 jumps = known
-                if let due = nextSync, self.caller.time.monotonic >= due {
+                if let due = nextSync, self.time.monotonic >= due {
                     let wait = await self.sync(&pace)
-                    nextSync = wait.map { self.caller.time.monotonic + $0 }
+                    nextSync = wait.map { self.time.monotonic + $0 }
                 }
-                let wait = nextSync.map { $0 - self.caller.time.monotonic } ?? .seconds(30)
-                try await self.caller.time.sleep(for: max(min(wait, .seconds(30)), .seconds(1)))
+                let wait = nextSync.map { $0 - self.time.monotonic } ?? .seconds(30)
+                try await self.time.sleep(for: max(min(wait, .seconds(30)), .seconds(1)))
             }
         }
     }
@@ -64,11 +66,11 @@ package final class ClockSyncService: Service {
             outcome = .answered
             await askServer()
         }
-        if caller.clock.isSkewed {
+        if clock.isSkewed {
             logger.log(
                 .clockSkewed,
                 [
-                    .skewMilliseconds: .number(caller.clock.estimate?.offset.wholeMilliseconds ?? 0),
+                    .skewMilliseconds: .number(clock.estimate?.offset.wholeMilliseconds ?? 0),
                     .error: "The local clock and the server's differ by more than clock.max_skew.",
                 ]
             )
@@ -78,11 +80,11 @@ package final class ClockSyncService: Service {
 
     private func ask(_ ntp: NTPClient) async -> NTPPace.Outcome {
         do {
-            caller.clock.observe(.sample(try await ntp.sample()))
+            clock.observe(.sample(try await ntp.sample()))
             return .answered
         } catch {
             guard error != .cancelled else { return .failed }
-            caller.clock.sampleFailed(.ntp, error.sampleResult)
+            clock.sampleFailed(.ntp, error.sampleResult)
             logger.log(.clockNoAnswer, [.error: "\(error.description)"])
             return switch error {
             case .rateLimited: .rateLimited
@@ -94,24 +96,25 @@ package final class ClockSyncService: Service {
 
     private func askServer() async {
         guard options.source == .auto || options.source == .timeEndpoint else { return }
-        let dialect = await caller.gate.dialect
+        let dialect = await account.gate.dialect
         guard dialect?.hasTimeEndpoint ?? (options.source == .timeEndpoint) else { return }
-        let now = caller.time.now
-        guard let did = (try? await identity.current())?.identity.did, await caller.gate.isReady(now: now) else {
+        let now = time.now
+        guard let did = (try? await account.identity.current())?.identity.did, await account.gate.isReady(now: now)
+        else {
             return
         }
-        let call = APICaller.Call(
+        let call = EndorserAPI.Call(
             endpoint: .time,
             method: .get,
             account: did,
             purpose: .poll,
             runID: RandomID.runID(),
-            isRetriedAtOnce: false
+            retries: .tokenOnly
         )
-        if case .failed(let failure) = await caller.send(call, dialect: dialect ?? .canonical),
+        if case .failed(let failure) = await account.api.send(call, dialect: dialect ?? .canonical),
             failure.status == nil, failure.failureClass != .cancelled
         {
-            caller.clock.sampleFailed(.timeEndpoint)
+            clock.sampleFailed(.timeEndpoint)
         }
     }
 }

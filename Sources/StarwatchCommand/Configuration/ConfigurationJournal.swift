@@ -1,16 +1,18 @@
-/// What is noted while a file is read: every problem, and the line of every value that was given.
+/// The record of reading one file: every problem, and the line of every value that was given.
 final class ConfigurationJournal {
+    let files: FileResolver
     private(set) var problems: [ConfigurationProblem] = []
-    /// From the path of a setting to the line of its key.
+    /// The lines of the keys, by the path of the setting.
     private(set) var origins: [String: Int] = [:]
+
+    init(files: FileResolver) { self.files = files }
 
     func report(_ message: String, at path: String, line: Int?) {
         problems.append(ConfigurationProblem(line: line, path: path, message: message))
     }
 
-    func note(_ path: String, line: Int) {
-        origins[path] = line
-    }
+    /// Notes the line of a good value.
+    func note(_ field: SettingsField) { origins[field.path] = field.line }
 
     /// The problems in the order of the file; those without a line come first.
     var sortedProblems: [ConfigurationProblem] {

@@ -3,12 +3,12 @@ import Starwatch
 import StarwatchCore
 import Yams
 
-/// A file's text to ``AgentOptions``, strictly: what is not understood is refused, and everything wrong is reported.
+/// The loader of a configuration file. It is strict: unknown settings are errors, and it reports every problem.
 struct ConfigurationLoader: Sendable {
     var environment: [String: String]
     var workingDirectory: String
 
-    /// With the process's environment and working directory.
+    /// The defaults are the process's environment and working directory.
     init(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         workingDirectory: String = FileManager.default.currentDirectoryPath
@@ -19,9 +19,9 @@ struct ConfigurationLoader: Sendable {
 
     // MARK: Finding
 
-    /// The file to read: `named`, else `$STARWATCH_CONFIG`, `./starwatch.yaml`, `/etc/starwatch/starwatch.yaml`.
+    /// The file to read: `named`, `$STARWATCH_CONFIG`, `./starwatch.yaml` or `/etc/starwatch/starwatch.yaml`.
     ///
-    /// - Returns: `nil` when none is named and none of the usual ones exists.
+    /// - Returns: `nil` if none is named and neither of the usual files exists.
     func find(_ named: String?, systemFile: String = "/etc/starwatch/starwatch.yaml") -> String? {
         if let named { return named }
         if let variable = environment["STARWATCH_CONFIG"], !variable.isEmpty { return variable }
@@ -38,7 +38,7 @@ struct ConfigurationLoader: Sendable {
         let path = absolute(file)
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
-            throw failure(file, "there is no such file; write one with 'starwatch config default > starwatch.yaml'.")
+            throw failure(file, "there is no such file; create one with 'starwatch config default > starwatch.yaml'.")
         }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw failure(file, "cannot be read by this user; correct its owner or mode.")
@@ -54,8 +54,8 @@ struct ConfigurationLoader: Sendable {
     }
 
     /// - Parameters:
-    ///   - file: The name that problems are reported under.
-    ///   - directory: Where relative paths start.
+    ///   - file: The name for problems.
+    ///   - directory: The directory where relative paths start.
     func load(text: String, file: String, directory: String) throws(ConfigurationFailure) -> LoadedConfiguration {
         let root: Node?
         do throws(ConfigurationProblem) {
@@ -64,15 +64,13 @@ struct ConfigurationLoader: Sendable {
             throw ConfigurationFailure(file: file, problems: [error])
         }
         let credentials = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
-        var reader = ConfigurationReader(
-            files: FileResolver(directory: directory, credentialsDirectory: credentials),
-            journal: ConfigurationJournal()
-        )
-        let options = reader.read(root)
-        guard reader.journal.problems.isEmpty else {
-            throw ConfigurationFailure(file: file, problems: reader.journal.sortedProblems)
+        let files = FileResolver(directory: directory, credentialsDirectory: credentials)
+        let journal = ConfigurationJournal(files: files)
+        let options = ConfigurationReader.read(root, into: journal)
+        guard journal.problems.isEmpty else {
+            throw ConfigurationFailure(file: file, problems: journal.sortedProblems)
         }
-        return LoadedConfiguration(options: options, origins: reader.journal.origins, file: file)
+        return LoadedConfiguration(options: options, origins: journal.origins, file: file)
     }
 
     private func failure(_ file: String, _ message: String) -> ConfigurationFailure {

@@ -1,237 +1,115 @@
-import Foundation
 import Starwatch
 import StarwatchCore
 
-/// The effective configuration as YAML, each value with its origin: `# file:12` or `# default`.
+/// The printing of options as YAML by ``ConfigurationTable``, each value with a note.
 ///
-/// What identifies or authenticates a person is not printed: the DID is `<did>`, a starred plan `<plan>`; topics,
-/// arguments of commands, and what follows the host of a webhook's URL can hold secrets, and are `<secret>`.
+/// The notes of the effective configuration are origins, `file:12` or `default`, and values that identify or
+/// authenticate a person are withheld: `<did>`, `<plan>`, `<secret>`. The notes of the defaults are the comments.
 struct ConfigurationPrinter {
-    private let configuration: LoadedConfiguration
-    private var lines: [(text: String, origin: String?)] = []
-    private var section = ""
-    private var indent = "  "
+    /// `true` for the defaults.
+    let isDefault: Bool
+    private let origins: [String: Int]
+    private var lines: [(text: String, note: String)] = []
+    /// The path of the section, which ends with a dot.
+    private var path = ""
+    private var margin = ""
+    private var startsItem = false
 
+    /// The effective configuration.
     static func yaml(_ configuration: LoadedConfiguration) -> String {
-        var printer = ConfigurationPrinter(configuration: configuration)
-        printer.write()
-        let width = min(60, printer.lines.map(\.text.count).max() ?? 0)
-        return printer.lines.map { line in
-            guard let origin = line.origin else { return line.text + "\n" }
-            let padding = String(repeating: " ", count: max(0, width - line.text.count))
-            return "\(line.text)\(padding)  # \(origin)\n"
-        }.joined()
+        var printer = ConfigurationPrinter(isDefault: false, origins: configuration.origins)
+        ConfigurationTable.settings.write(configuration.options, to: &printer)
+        return "# The effective configuration: \(configuration.file) over the defaults.\n"
+            + printer.text(width: min(60, printer.lines.map(\.text.count).max() ?? 0))
     }
 
-    private init(configuration: LoadedConfiguration) {
-        self.configuration = configuration
+    /// The defaults with the comments.
+    static var defaults: String {
+        var printer = ConfigurationPrinter(isDefault: true, origins: [:])
+        ConfigurationTable.settings.write(ConfigurationReader.defaults, to: &printer)
+        return printer.text(width: 31)
+    }
+
+    private init(isDefault: Bool, origins: [String: Int]) {
+        self.isDefault = isDefault
+        self.origins = origins
+    }
+
+    private func text(width: Int) -> String {
+        lines.map { text, note in
+            if note.isEmpty { return text + "\n" }
+            return text + String(repeating: " ", count: max(0, width - text.count)) + "  # \(note)\n"
+        }.joined()
     }
 
     // MARK: Lines
 
-    mutating func begin(_ name: String, isEmpty: Bool = false) {
-        section = name
-        indent = "  "
-        lines.append(isEmpty ? ("\(name): {}", "default") : ("\(name):", nil))
+    mutating func value(_ key: String, _ value: String, _ comment: String) {
+        line("\(key): \(value)", isDefault ? comment : origins[path + key].map { "file:\($0)" } ?? "default")
     }
 
-    /// Goes into a part of the section, or back to it when there is no line.
-    mutating func open(_ path: String, _ line: String?, indent: String) {
-        section = path
-        self.indent = indent
-        if let line { lines.append((line, nil)) }
+    mutating func section(
+        _ key: String,
+        _ comment: String = "",
+        isEmpty: Bool = false,
+        _ write: (inout ConfigurationPrinter) -> Void
+    ) {
+        if isDefault, path.isEmpty { lines.append(("", "")) }
+        if isEmpty { return line("\(key): {}", isDefault ? comment : "default") }
+        line("\(key):", isDefault ? comment : "")
+        nest(in: key + ".", write)
     }
 
-    mutating func value(_ key: String, raw: String) {
-        let line = configuration.origins["\(section).\(key)"]
-        lines.append(("\(indent)\(key): \(raw)", line.map { "file:\($0)" } ?? "default"))
+    /// Writes an item of the list that the section is.
+    mutating func item(_ index: Int, _ write: (inout ConfigurationPrinter) -> Void) {
+        startsItem = true
+        let section = path
+        path.removeLast()
+        nest(in: "[\(index)].", write)
+        path = section
     }
 
-    mutating func value(_ key: String, _ text: String?) { value(key, raw: text.map(Self.scalar) ?? "null") }
-
-    mutating func value(_ key: String, _ duration: Duration) { value(key, raw: DurationText.format(duration)) }
-
-    private mutating func value(_ key: String, _ number: Int) { value(key, raw: "\(number)") }
-
-    mutating func value(_ key: String, list: [String]) {
-        value(key, raw: "[\(list.map(Self.scalar).joined(separator: ", "))]")
+    /// Writes lines of the section that ends here as comments, below `comment`; only among the defaults.
+    mutating func example(_ comment: String = "", _ write: (inout ConfigurationPrinter) -> Void) {
+        guard isDefault else { return }
+        if !comment.isEmpty { line("# \(comment)", "") }
+        let first = lines.count
+        nest(in: "example.", write)
+        for index in first..<lines.count {
+            lines[index].text = margin + "# " + lines[index].text.dropFirst(margin.count + 2)
+        }
     }
 
-    /// Plain where that cannot be read as anything else, else in double quotes.
+    private mutating func nest(in part: String, _ write: (inout ConfigurationPrinter) -> Void) {
+        let (path, margin) = (path, margin)
+        self.path += part
+        self.margin += "  "
+        write(&self)
+        (self.path, self.margin) = (path, margin)
+    }
+
+    private mutating func line(_ text: String, _ note: String) {
+        lines.append(((startsItem ? margin.dropLast(2) + "- " : margin) + text, note))
+        startsItem = false
+    }
+
+    // MARK: Values
+
+    static func list(_ texts: [String]) -> String { "[\(texts.map(scalar).joined(separator: ", "))]" }
+
+    /// Text as a scalar: plain if that cannot be read as anything else, otherwise in double quotes.
     static func scalar(_ text: String) -> String {
-        let plain = text.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII
-                && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-                    || "._/:+<>-".unicodeScalars.contains(scalar))
-        }
-        let words = ["true", "false", "yes", "no", "on", "off", "null", ""]
-        let isOther = Double(text) != nil || words.contains(text.lowercased())
-        let start = text.first.map { $0.isLetter || $0.isNumber || "./<".contains($0) } ?? false
-        if plain, start, !isOther, !text.hasSuffix(":") { return text }
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
+        let isWord = text.wholeMatch(of: /[A-Za-z0-9.\/<][A-Za-z0-9._\/:+<>\-]*/) != nil && !text.hasSuffix(":")
+        let words = ["true", "false", "yes", "no", "on", "off", "null"]
+        if isWord, Double(text) == nil, !words.contains(text.lowercased()) { return text }
+        let escaped = text.unicodeScalars.map { scalar in
             switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case _ where scalar.value < 32 || scalar.value == 127:
-                let hex = String(scalar.value, radix: 16)
-                quoted += "\\x" + (hex.count < 2 ? "0" : "") + hex
-            default: quoted.unicodeScalars.append(scalar)
+            case "\"", "\\": "\\\(scalar)"
+            case _ where scalar.value < 16: "\\x0" + String(scalar.value, radix: 16)
+            case _ where scalar.value < 32 || scalar.value == 127: "\\x" + String(scalar.value, radix: 16)
+            default: String(scalar)
             }
         }
-        return quoted + "\""
-    }
-
-    // MARK: Sections
-
-    private mutating func write() {
-        let options = configuration.options
-        lines.append(("# The effective configuration: \(configuration.file) over the defaults.", nil))
-        begin("server")
-        value("url", options.server.url)
-        value("dialect", options.server.dialect.rawValue)
-        value("timeout", options.server.timeout)
-        value("max_response", raw: ByteSizeText.format(options.server.maxResponseBytes))
-        value("ca_file", options.server.caFile)
-        value("pinned_public_key", options.server.pinnedPublicKey)
-        begin("identity")
-        value("did", options.initialIdentity.map { _ in "<did>" })
-        begin("auth")
-        value("kind", options.auth.kind.rawValue)
-        value("secret_file", options.auth.secretFile)
-        value("key_file", options.auth.keyFile)
-        value("tokens_file", options.auth.tokensFile)
-        if let argv = options.auth.argv { value("argv", list: Self.redacted(argv)) } else { value("argv", nil) }
-        if let lifetime = options.auth.lifetime { value("lifetime", lifetime) } else { value("lifetime", nil) }
-        value("refresh_before", options.auth.refreshBefore)
-        begin("storage")
-        value("path", options.storage.path)
-        value("owner", options.storage.owner.rawValue)
-        writePolls(options.polls)
-        begin("outbox")
-        value("max_undelivered", options.outbox.maxUndelivered)
-        value("backpressure_threshold", raw: "\(options.outbox.backpressureThreshold)")
-        value("eviction", options.outbox.eviction.rawValue)
-        value("max_retries", options.outbox.maxRetries)
-        value("cleanup_interval", options.outbox.cleanupInterval)
-        value("keep_delivered", options.outbox.keepDelivered)
-        writeDelivery(options.delivery)
-        begin("acknowledge")
-        value("mode", options.acknowledge.mode.rawValue)
-        value("batch_size", options.acknowledge.batchSize)
-        begin("limits")
-        value("requests_per_minute", options.limits.requestsPerMinute)
-        value("acknowledgements_per_minute", options.limits.acknowledgementsPerMinute)
-        value("max_concurrent_polls", options.limits.maxConcurrentPolls)
-        value("cycle", options.limits.cycle)
-        value("shutdown", options.limits.shutdown)
-        begin("clock")
-        value("source", options.clock.source.rawValue)
-        value("ntp_server", options.clock.ntpServer)
-        value("check_interval", options.clock.checkInterval)
-        value("max_skew", options.clock.maxSkew)
-        begin("http")
-        value("listen", options.http.listen)
-        value("web_config_file", options.http.webConfigFile)
-        value("dashboards_url", options.http.dashboardsURL)
-        begin("control")
-        value("socket", options.control.socket)
-        value("listen", options.control.listen)
-        value("token_file", options.control.tokenFile)
-        begin("log")
-        value("level", options.log.level.rawValue)
-        value("format", options.log.format.rawValue)
-        writeDigests(options.digests)
-        writeCallbacks(options.callbacks)
-    }
-
-    private mutating func writePolls(_ polls: [PollOptions]) {
-        begin("polls")
-        for poll in polls {
-            lines.append(("  \(poll.name):", nil))
-            section = "polls.\(poll.name)"
-            indent = "    "
-            value("kind", poll.kind.rawValue)
-            switch poll.timing {
-            case .cron(let schedule, let timezone):
-                value("schedule", schedule)
-                value("timezone", timezone)
-            case .every(let interval):
-                value("every", interval)
-            }
-            value("catch_up", poll.catchUp.rawValue)
-            value("splay", poll.splay)
-            value("stale_after", poll.staleAfter)
-            value("plan_ids", list: poll.planIDs.map { _ in "<plan>" })
-            value("bootstrap", poll.bootstrap.rawValue)
-            value("validation", poll.validation.rawValue)
-            value("quarantine_invalid", raw: "\(poll.quarantineInvalid)")
-            if let interval = poll.groupInterval {
-                value("group_interval", interval)
-            } else {
-                value("group_interval", nil)
-            }
-            value("max_group_size", raw: poll.maxGroupSize.map { "\($0)" } ?? "null")
-            value("priority", poll.priority)
-        }
-    }
-
-    private mutating func writeDelivery(_ delivery: DeliveryOptions) {
-        begin("delivery")
-        value("group_wait", delivery.groupWait)
-        value("group_interval", delivery.groupInterval)
-        value("max_group_size", delivery.maxGroupSize)
-        value("locale", delivery.locale)
-        value("catalogues", delivery.catalogueFolder)
-        value("project_names", raw: delivery.projectNames.isEmpty ? "{}" : "{<plan>: <name>}")
-        value("staleness_notice", raw: "\(delivery.stalenessNotice)")
-        lines.append(("  sinks:", nil))
-        for (index, sink) in delivery.sinks.enumerated() {
-            section = "delivery.sinks[\(index)]"
-            indent = "    - "
-            value("name", sink.name)
-            indent = "      "
-            writeKind(sink.kind)
-        }
-    }
-
-    private mutating func writeKind(_ kind: SinkOptions.Kind) {
-        switch kind {
-        case .stdout: value("kind", "stdout")
-        case .log: value("kind", "log")
-        case .feed(let keep):
-            value("kind", "feed")
-            value("keep", keep)
-        case .file(let path):
-            value("kind", "file")
-            value("path", path)
-        case .webhook(let url, let secretFile, let timeout):
-            value("kind", "webhook")
-            value("url", Self.redacted(url: url))
-            value("secret_file", secretFile)
-            value("timeout", timeout)
-        case .ntfy(let url, _, let tokenFile):
-            value("kind", "ntfy")
-            value("url", url)
-            value("topic", "<secret>")
-            value("token_file", tokenFile)
-        case .command(let argv, let timeout):
-            value("kind", "command")
-            value("argv", list: Self.redacted(argv))
-            value("timeout", timeout)
-        }
-    }
-
-    // MARK: Secrets
-
-    private static func redacted(_ argv: [String]) -> [String] {
-        argv.enumerated().map { $0.offset == 0 ? $0.element : "<secret>" }
-    }
-
-    static func redacted(url: String) -> String {
-        guard var parts = URLComponents(string: url), parts.query != nil || parts.path.count > 1 else { return url }
-        parts.query = nil
-        parts.path = ""
-        return (parts.string ?? "") + "/<secret>"
+        return "\"\(escaped.joined())\""
     }
 }

@@ -1,13 +1,13 @@
-/// One thing that is wrong with a configuration file.
+/// A problem of a configuration file.
 struct ConfigurationProblem: Error, Sendable, Hashable {
-    /// Counted from 1; `nil` when it concerns the file as a whole.
+    /// The line, from 1; `nil` for the file as a whole.
     var line: Int?
-    /// The setting, as `polls.starred_projects.schedule`; empty when it concerns the file as a whole.
+    /// The setting, such as `polls.starred_projects.schedule`; empty for the file as a whole.
     var path: String
-    /// One sentence that says what to do. Names no secret and no DID.
+    /// One sentence that says what is wrong and what to do. It never contains a secret or a DID.
     var message: String
 
-    /// `FILE:LINE: PATH: MESSAGE`, the form that editors and people can follow.
+    /// `FILE:LINE: PATH: MESSAGE`, the form that editors understand.
     func description(file: String) -> String {
         var text = file
         if let line { text += ":\(line)" }

@@ -1,39 +1,41 @@
 import Foundation
 
-/// Where the files that a configuration names are, and whether they may be used.
+/// The places and permissions of the files that a configuration names.
 struct FileResolver: Sendable {
-    /// Of the configuration file; relative paths start here.
+    /// The configuration file's directory, where relative paths start.
     var directory: String
-    /// systemd's `$CREDENTIALS_DIRECTORY`; bare names that exist there are taken from there.
+    /// systemd's `$CREDENTIALS_DIRECTORY`, which comes first for file names without a directory.
     var credentialsDirectory: String?
 
-    /// An absolute path.
+    /// Returns the absolute path.
     func path(_ text: String) -> String {
         text.hasPrefix("/") ? text : URL(fileURLWithPath: text, relativeTo: base).standardizedFileURL.path
     }
 
-    /// As ``path(_:)``, and a bare name in the credentials directory when it exists there.
+    /// Returns the absolute path, in the credentials directory if the file exists there.
     func secretPath(_ text: String) -> String {
         credential(text) ?? path(text)
     }
 
-    /// What keeps `text` from being read as a file, or `nil`.
+    /// Returns why `text` is not a readable file, or `nil`.
     func fileProblem(_ text: String) -> String? {
         readProblem(path(text))
     }
 
-    /// What keeps `text` from being used as a secret, or `nil`: it must be there, readable, hold something, and be
-    /// closed to group and others. The group of systemd's credentials does not count: it shows their access list.
+    /// Returns why `text` is not usable as a secret, or `nil`.
+    ///
+    /// The file must be readable, not empty, and closed to group and others. The group permission of systemd's
+    /// credentials is ignored, because it shows their access list.
     func secretProblem(_ text: String) -> String? {
         let file = secretPath(text)
-        // The path is not repeated: somebody may have put the secret itself in its place.
+        // The message omits the path, because it can be the secret itself, put here by mistake.
         guard FileManager.default.fileExists(atPath: file) else {
-            return "there is no such file; the value must be the path of a file that holds the secret."
+            return "there is no such file; the value must be the path of a file that contains the secret."
         }
         if let problem = readProblem(file) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
         guard let mode = permissions(file), mode & (isCredential ? 0o007 : 0o077) != 0 else { return nil }
-        return "\(file) can be read or changed by others; run chmod 600 on it."
+        return "\(file) can be read or changed by other users; run chmod 600 on it."
     }
 
     private var base: URL { URL(fileURLWithPath: directory, isDirectory: true) }
@@ -45,7 +47,7 @@ struct FileResolver: Sendable {
     }
 
     private func permissions(_ file: String) -> Int? {
-        // The file a link names counts, not the link.
+        // The permissions of the target count, not those of the link.
         let target = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
         return (try? FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? NSNumber)?.intValue
     }
@@ -55,11 +57,11 @@ struct FileResolver: Sendable {
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) else {
             return "there is no file \(file); create it or correct the path."
         }
-        if isDirectory.boolValue { return "\(file) is a directory; name a file." }
+        if isDirectory.boolValue { return "\(file) is a directory; name a file instead." }
         guard FileManager.default.isReadableFile(atPath: file) else {
-            return "\(file) cannot be read by this user; correct its owner."
+            return "\(file) cannot be read by this user; correct its owner or mode."
         }
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.intValue
-        return size == 0 ? "\(file) is empty." : nil
+        return size == 0 ? "\(file) is empty; write the content or correct the path." : nil
     }
 }

@@ -1,6 +1,6 @@
-/// "Did you mean": the known word nearest to one that is not known.
+/// The known word nearest to an unknown one, for "did you mean".
 enum Suggestion {
-    /// The nearest of `candidates` within a third of the word's length (at least one edit, at most three); else `nil`.
+    /// The nearest candidate within a third of the word's length, 1 to 3 edits; `nil` if none is that near.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = max(1, min(3, word.count / 3))
         let plain = folded(word)
@@ -10,17 +10,17 @@ enum Suggestion {
         return best.word
     }
 
-    /// A sentence's tail: `; did you mean "timeout"?`, or `.` when nothing is near.
+    /// The end of a sentence: `; did you mean "timeout"?`, or `.` if no candidate is near.
     static func tail(for word: String, among candidates: [String]) -> String {
         nearest(to: word, among: candidates).map { "; did you mean \"\($0)\"?" } ?? "."
     }
 
-    /// Case, `-` and `_` do not tell words apart: `maxRetries` is meant as `max_retries`.
+    /// The word without case, `-` and `_`: `maxRetries` is near `max_retries`.
     private static func folded(_ word: String) -> [Character] {
         word.lowercased().filter { $0 != "_" && $0 != "-" }
     }
 
-    /// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
+    /// The number of insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
     static func distance(_ a: [Character], _ b: [Character]) -> Int {
         guard !a.isEmpty else { return b.count }
         guard !b.isEmpty else { return a.count }

@@ -3,18 +3,18 @@ import Starwatch
 import StarwatchCore
 import StarwatchHTTP
 
-/// What a value must be like. Each rule returns the sentence that says what is wrong, or `nil`.
+/// The checks of single values. Each returns one sentence that says what is wrong, or `nil`.
 enum ValueRules {
     // MARK: Addresses
 
-    /// An https URL, or http to this machine only (R-REQ-20); no credentials, no query, no fragment unless allowed.
+    /// Accepts https, or http to this machine only (R-REQ-20); no credentials, no fragment, no query unless allowed.
     static func url(_ text: String, allowsQuery: Bool = false) -> String? {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
             !host.isEmpty
         else { return "must be a URL such as https://example.org." }
         guard scheme == "https" || scheme == "http" else { return "must be a URL that starts with https://." }
         guard parts.user == nil, parts.password == nil else {
-            return "must not hold a user or password; credentials belong in a file of their own."
+            return "must not contain a user or password; credentials belong in a file of their own."
         }
         if let port = parts.port, !(1...65_535).contains(port) { return "must have a port between 1 and 65535." }
         if scheme == "http", !isLoopback(host) {
@@ -26,15 +26,15 @@ enum ValueRules {
         return nil
     }
 
-    /// Where a person is sent, on whatever network that is; never with credentials.
+    /// Accepts a link for a person to any network, without credentials.
     static func link(_ text: String) -> String? {
         guard let parts = URLComponents(string: text), ["http", "https"].contains(parts.scheme?.lowercased()),
             parts.host?.isEmpty == false
         else { return "must be a URL such as https://grafana.example.org/dashboards." }
-        return parts.user == nil && parts.password == nil ? nil : "must not hold a user or password."
+        return parts.user == nil && parts.password == nil ? nil : "must not contain a user or password."
     }
 
-    /// 127.0.0.0/8, ::1 and localhost. Other names are not looked up: what they mean may change.
+    /// Recognises 127.0.0.0/8, ::1 and localhost. Other names are not resolved, because their address can change.
     static func isLoopback(_ host: String) -> Bool {
         let name = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         if name == "localhost" || name == "::1" { return true }
@@ -42,7 +42,7 @@ enum ValueRules {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.
+    /// Accepts `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.
     static func listen(_ text: String) -> String? {
         do throws(ListenAddressError) {
             _ = try ListenAddress(parsing: text)
@@ -56,32 +56,26 @@ enum ValueRules {
         TimeServerAddress(text) == nil ? "must be HOST or HOST:PORT, such as pool.ntp.org or [::1]:123." : nil
     }
 
-    static func socketPath(_ path: String) -> String? { ControlSocket.problem(ofPath: path).map { $0 + "." } }
-
     // MARK: Names
 
-    /// What a poll or sink may be called: the name becomes a label value.
+    /// Accepts the name of a poll, digest or sink, which becomes a label value.
     static func name(_ text: String) -> String? {
-        if text == "server" { return "must not be called server: that name is taken by the server's own metrics." }
+        if text == "server" { return "must not be called server; that name belongs to the server's own metrics." }
         return PollName(text) != nil
             ? nil : "must have a name of lower-case letters, digits and _, starting with a letter, at most 63 long."
-    }
-
-    static func did(_ text: String) -> String? {
-        DID(text) != nil ? nil : "must be a DID such as did:ethr:0x…, or null."
     }
 
     static func locale(_ text: String) -> String? {
         LocaleTag(text) == nil ? "must be a language such as en or en-GB." : nil
     }
 
-    /// `sha256//` and 32 bytes in base64; several are joined with `;`.
+    /// Accepts `sha256//` and 32 bytes in base64; several are joined with `;`.
     static func pinnedPublicKey(_ text: String) -> String? {
         let pins = text.split(separator: ";", omittingEmptySubsequences: false)
         let good = pins.allSatisfy { pin in
             pin.hasPrefix("sha256//") && Data(base64Encoded: String(pin.dropFirst(8)))?.count == 32
         }
-        return good ? nil : "must be sha256// and the key's digest in base64, as libcurl takes it."
+        return good ? nil : "must be sha256// and the key's SHA-256 digest in base64, as in libcurl."
     }
 
     static func topic(_ text: String) -> String? {
@@ -104,5 +98,27 @@ enum ValueRules {
         if TimeZone(identifier: text) != nil { return nil }
         let tail = Suggestion.tail(for: text, among: TimeZone.knownTimeZoneIdentifiers)
         return "must be a time zone of the IANA database, such as Europe/Berlin\(tail)"
+    }
+
+    // MARK: Requests
+
+    static func json(_ text: String) -> String? {
+        (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
+            ? nil : "must be JSON."
+    }
+
+    /// Accepts a header that the agent does not set itself and that does not carry a credential.
+    static func header(_ name: String, _ value: String) -> String? {
+        let isToken =
+            !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !"\"(),/:;<=>?@[\\]{}".utf8.contains($0) }
+        guard isToken else { return "must have the name of a header, such as X-Client." }
+        if ["authorization", "proxy-authorization", "cookie", "x-api-key"].contains(name.lowercased()) {
+            return "contains a credential; put it in a file and name that as token_file."
+        }
+        let own: Set = [
+            "user-agent", "content-type", "accept", "if-none-match", "content-length", "host", "transfer-encoding",
+        ]
+        if own.contains(name.lowercased()) { return "is set by the agent; remove it." }
+        return value.utf8.allSatisfy { (32...126).contains($0) } ? nil : "must be printable ASCII."
     }
 }

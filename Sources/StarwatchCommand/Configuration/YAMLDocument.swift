@@ -1,8 +1,8 @@
 import Yams
 
-/// Text to nodes, with every error as one problem with its line.
+/// The YAML parser, which turns each error into a problem with its line.
 enum YAMLDocument {
-    /// The largest file that is read; a configuration is a few kilobytes.
+    /// The size of the largest accepted file; a configuration is a few kilobytes.
     static let maximumBytes = 1_048_576
 
     /// The root node; `nil` for a document without one.
@@ -12,7 +12,7 @@ enum YAMLDocument {
         } catch let error as YamlError {
             throw problem(error, text: text)
         } catch {
-            throw ConfigurationProblem(line: nil, path: "", message: "is not YAML that can be read.")
+            throw ConfigurationProblem(line: nil, path: "", message: "is not valid YAML; correct its syntax.")
         }
     }
 
@@ -21,15 +21,16 @@ enum YAMLDocument {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let around = context.map { " (\($0.text.trimmingSpaces))" } ?? ""
-            let hint = problem.contains("cannot start any token") ? "; indent with spaces, not tabs" : ""
+            let hints = ["any token": "; indent with spaces, not tabs", "alias": "; quote a value that starts with *"]
+            let hint = hints.first { (problem + around).contains($0.key) }?.value ?? ""
             return ConfigurationProblem(
                 line: mark.line,
                 path: "",
-                message: "this is not YAML: \(problem.trimmingSpaces)\(around)\(hint)."
+                message: "is not valid YAML: \(problem.trimmingSpaces)\(around)\(hint)."
             )
         case .reader(let problem, let offset, _, let yaml):
             let line = offset.map { yaml.prefix($0).count { $0.isNewline } + 1 }
-            return ConfigurationProblem(line: line, path: "", message: "this is not YAML: \(problem.trimmingSpaces).")
+            return ConfigurationProblem(line: line, path: "", message: "is not valid YAML: \(problem.trimmingSpaces).")
         case .duplicatedKeysInMapping(let keys, let context):
             let first = context.mark
             let key = keys.first ?? ""
@@ -40,11 +41,11 @@ enum YAMLDocument {
                 message: "is given twice, first on line \(first.line); remove one."
             )
         default:
-            return ConfigurationProblem(line: nil, path: "", message: "is not YAML that can be read.")
+            return ConfigurationProblem(line: nil, path: "", message: "is not valid YAML; correct its syntax.")
         }
     }
 
-    /// Where a key stands again: the parser tells the place of the first only.
+    /// The line of a key's repetition. The parser only gives the place of the first one.
     private static func lineOfRepeat(of key: String, after mark: Mark, in text: String) -> Int? {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let indent = String(repeating: " ", count: max(0, mark.column - 1))

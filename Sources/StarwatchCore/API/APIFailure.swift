@@ -1,14 +1,14 @@
-/// A request that did not bring what was asked for.
+/// A failed request.
 ///
-/// Holds nothing from the server's text: that may carry tokens and identifiers.
+/// Contains no text of the server, which can include tokens and identifiers.
 public struct APIFailure: Error, Sendable, Hashable {
     public let result: RequestResult
     public let failureClass: FailureClass
-    /// The HTTP status; `nil` when there was no answer.
+    /// The HTTP status; `nil` without an answer.
     public let status: Int?
-    /// How long the server asked to wait, counted from the end of the answer; `nil` when it did not ask.
+    /// The wait that the server asked for, counted from the end of the answer; `nil` if it asked for none.
     public let retryAfter: Duration?
-    /// One fixed sentence that says what happened, safe to log and show.
+    /// One fixed sentence about the failure, safe to log and show.
     public let reason: String
 
     public init(

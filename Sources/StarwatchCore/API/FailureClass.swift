@@ -1,6 +1,6 @@
-/// What a failed request is, for the purpose of trying it again (semantics: retry, throttle, circuit).
+/// The class of a failed request, which decides about retries, throttling and the circuit breaker.
 public enum FailureClass: String, Sendable, CaseIterable {
-    /// No connection, DNS, TLS, a reset, and every other failure below HTTP.
+    /// No connection: DNS, TLS, a reset, or any other failure below HTTP.
     case network
     /// No complete answer within the time limit, or 408.
     case timeout
@@ -12,10 +12,10 @@ public enum FailureClass: String, Sendable, CaseIterable {
     case serverError = "server_error"
     /// 401, or 400 with the code of a refused token.
     case unauthenticated
-    /// The answer is not what the contract says, or larger than the limit.
+    /// The answer breaks the contract or exceeds the size limit.
     case malformed
-    /// 400, 403, 404, 409, 413, 415 and 3xx: asking again cannot help.
+    /// 400, 403, 404, 409, 413, 415 and 3xx: a retry cannot help.
     case refused
-    /// The caller gave up: shutdown or a change of identity.
+    /// The caller cancelled the request: shutdown or a change of identity.
     case cancelled
 }

@@ -1,4 +1,4 @@
-/// How one request ended; the `result` label of the API metrics.
+/// The end of one request; the `result` label of the API metrics.
 public enum RequestResult: String, Sendable, CaseIterable {
     case ok
     case notModified = "not_modified"

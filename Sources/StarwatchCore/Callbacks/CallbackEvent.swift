@@ -1,8 +1,6 @@
-import FoundationEssentials
-
-/// What a callback is told. The account is a pseudonym; no text, URL or credential is in it.
+/// The JSON body of a callback. The account is a pseudonym; the body contains no text, URL or credential.
 public struct CallbackEvent: Sendable, Hashable, Codable {
-    /// `evt_…`, the same at every try.
+    /// `evt_…`, the same for every attempt.
     public let id: String
     public let type: String
     public let account: String?
@@ -15,7 +13,7 @@ public struct CallbackEvent: Sendable, Hashable, Codable {
     public let timezone: String
     public let appVersion: String
     public let createdAt: String
-    /// The configuration of the digests, of ``CallbackKind/configUpdated`` only.
+    /// The configuration of the digests; only for ``CallbackKind/configUpdated``.
     public let config: String?
 
     enum CodingKeys: String, CodingKey {
@@ -30,40 +28,58 @@ public struct CallbackEvent: Sendable, Hashable, Codable {
         case config
     }
 
-    /// - Parameter account: The pseudonym.
+    /// The sender of an event.
+    public struct Sender: Sendable, Hashable {
+        /// The pseudonym of the account.
+        public var account: String?
+        public var timezone: String
+        public var appVersion: String
+
+        public init(account: String?, timezone: String, appVersion: String) {
+            self.account = account
+            self.timezone = timezone
+            self.appVersion = appVersion
+        }
+    }
+
+    /// The result of a digest's occurrence.
+    public struct Result: Sendable, Hashable {
+        public var status: SlotStatus?
+        public var code: SlotCode?
+        /// The time of delivery; `nil` if the digest was not shown.
+        public var deliveredAt: Timestamp?
+
+        public init(status: SlotStatus? = nil, code: SlotCode? = nil, deliveredAt: Timestamp? = nil) {
+            self.status = status
+            self.code = code
+            self.deliveredAt = deliveredAt
+        }
+    }
+
     public init(
         _ kind: CallbackKind,
         id: String,
-        account: String?,
-        timezone: String,
-        appVersion: String,
-        createdAt: Timestamp,
+        sender: Sender,
         occurrence: DigestOccurrence? = nil,
-        status: SlotStatus? = nil,
-        code: SlotCode? = nil,
-        deliveredAt: Timestamp? = nil,
-        config: String? = nil
+        result: Result = Result(),
+        config: String? = nil,
+        createdAt: Timestamp
     ) {
         self.id = id
         type = kind.rawValue
-        self.account = account
+        account = sender.account
         digest = occurrence?.digest.rawValue
         slot = occurrence?.slot
         fireAt = occurrence?.fireAt.iso8601
-        self.deliveredAt = deliveredAt?.iso8601
-        self.status = status?.rawValue
-        errorCode = code?.rawValue
-        self.timezone = timezone
-        self.appVersion = appVersion
+        deliveredAt = result.deliveredAt?.iso8601
+        status = result.status?.rawValue
+        errorCode = result.code?.rawValue
+        timezone = sender.timezone
+        appVersion = sender.appVersion
         self.createdAt = createdAt.iso8601
         self.config = config
     }
 
-    /// JSON with sorted keys; what is not known is left out.
-    public func json() -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings always encode.
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
+    /// JSON with sorted keys. Unknown fields are omitted.
+    public func json() -> String { StableJSON.text(of: self) }
 }

@@ -1,11 +1,11 @@
-/// The events that a callback can be told.
+/// The kinds of callback events.
 public enum CallbackKind: String, Sendable, CaseIterable {
     /// A digest was shown.
     case delivery
     /// A digest was not shown, or its fetch failed.
     case error
-    /// The agent runs.
+    /// The agent is running.
     case heartbeat
-    /// The configuration of the digests is another one.
+    /// The configuration of the digests changed.
     case configUpdated = "config_updated"
 }

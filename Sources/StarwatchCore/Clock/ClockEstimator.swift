@@ -1,14 +1,14 @@
-/// How far the local clock is from the server's, from the answers to ordinary requests.
+/// Estimates the offset between the local clock and the server's from the answers to ordinary requests.
 ///
-/// Each reading bounds the offset: the server showed its time after the request went out and before the answer came.
-/// The true offset lies in the intersection of all recent bounds, which the fastest round trips and the turns of the
-/// second in `Date` make narrow. When no offset fits them all, a clock was set, and the newest reading starts afresh.
+/// Each reading bounds the offset: the server read its clock after the request left and before the answer arrived. The
+/// true offset lies in the intersection of all recent bounds. Fast round trips and second boundaries in `Date` narrow
+/// it. When no offset fits all bounds, a clock was set. The estimator then starts again from the newest reading.
 public struct ClockEstimator: Sendable, Hashable {
     /// An estimate of the offset.
     public struct Estimate: Sendable, Hashable {
         /// Server time − local time: positive when the server is ahead.
         public let offset: Duration
-        /// The offset is at most this far off.
+        /// The largest possible error of the offset.
         public let uncertainty: Duration
         /// The local time of the newest reading used.
         public let sampledAt: Timestamp
@@ -17,10 +17,10 @@ public struct ClockEstimator: Sendable, Hashable {
         public func serverTime(at local: Timestamp) -> Timestamp { local + offset }
     }
 
-    /// Readings that took longer are ignored: 2 s.
+    /// The longest round trip of a usable reading: 2 s.
     public static let longestRoundTrip = Duration.seconds(2)
 
-    /// The most readings that are kept, and for how long.
+    /// The number of readings kept, and their longest age.
     public let capacity: Int
     public let window: Duration
 
@@ -31,14 +31,14 @@ public struct ClockEstimator: Sendable, Hashable {
 
         func widened(until now: Timestamp) -> (low: Int64, high: Int64) {
             let age = max(0, now.milliseconds - at.milliseconds)
-            // Two clocks are taken to drift apart by 100 µs a second.
+            // Assumes that two clocks drift apart by at most 100 µs per second.
             let drift = age / 10_000 + (age > 0 ? 1 : 0)
             return (low - drift, high + drift)
         }
     }
 
     private var recent: [Bounds] = []
-    /// How often no offset fitted all readings, so that the newest started afresh.
+    /// The number of times when no offset fitted all readings and the estimate started again.
     public private(set) var restarts = 0
 
     public init(capacity: Int = 16, window: Duration = .seconds(3600)) {
@@ -46,12 +46,12 @@ public struct ClockEstimator: Sendable, Hashable {
         self.window = window
     }
 
-    /// The estimate; `nil` before the first reading that was used.
+    /// The estimate; `nil` before the first usable reading.
     public var estimate: Estimate? {
         recent.last.flatMap { estimate(at: $0.at) }
     }
 
-    /// The estimate as of `now`: the uncertainty grows with the time since the readings.
+    /// The estimate as of `now`. The uncertainty grows with the age of the readings.
     public func estimate(at now: Timestamp) -> Estimate? {
         guard let newest = recent.last, let (low, high) = Self.intersection(recent, at: max(now, newest.at)) else {
             return nil
@@ -64,7 +64,7 @@ public struct ClockEstimator: Sendable, Hashable {
         )
     }
 
-    /// Adds what was read from an answer.
+    /// Adds the reading of an answer.
     @discardableResult
     public mutating func add(_ reading: ServerClockReading) -> ClockSampleResult {
         switch reading {
@@ -73,20 +73,20 @@ public struct ClockEstimator: Sendable, Hashable {
         }
     }
 
-    /// Adds a reading, unless it took too long.
+    /// Adds a reading unless its round trip was too long.
     @discardableResult
     public mutating func add(_ sample: ClockSample) -> ClockSampleResult {
         guard sample.roundTrip >= .zero, sample.resolution >= .zero else { return .failed }
         guard sample.roundTrip <= Self.longestRoundTrip else { return .ignoredRTT }
-        // All times are whole milliseconds, rounded down; hence one more below.
+        // All times are rounded down to milliseconds; hence one more below.
         let bounds = Bounds(
             low: sample.serverTime.milliseconds - sample.receivedAt.milliseconds - 1,
             high: sample.serverTime.milliseconds + max(1, sample.resolution.wholeMilliseconds)
                 - sample.sentAt.milliseconds,
             at: sample.receivedAt
         )
-        // A reading much "later" than this one was made before the local clock was set back; one a little later is of
-        // a request that was answered at the same time.
+        // A reading that is much later than this one precedes a step back of the local clock. A slightly later one
+        // belongs to a request answered at the same time.
         recent.removeAll { $0.at - bounds.at > .seconds(5) || bounds.at - $0.at > window }
         recent.append(bounds)
         if recent.count > capacity { dropWidest() }
@@ -97,11 +97,11 @@ public struct ClockEstimator: Sendable, Hashable {
         return .used
     }
 
-    /// Goes on after the local clock was set, which moves the offset by as much the other way.
+    /// Adjusts the readings after the local clock was set, which moves the offset the other way.
     ///
     /// - Parameters:
-    ///   - step: Positive for a clock that was set forward.
-    ///   - uncertainty: How well the step is known.
+    ///   - step: The size of the step; positive when the clock was set forward.
+    ///   - uncertainty: The largest possible error of `step`.
     public mutating func localClockWasSet(by step: Duration, uncertainty: Duration) {
         let moved = step.wholeMilliseconds
         let doubt = uncertainty.wholeMilliseconds
@@ -112,7 +112,7 @@ public struct ClockEstimator: Sendable, Hashable {
         }
     }
 
-    /// Keeps the narrowest, which is what a minimum of round trips is; the newest always stays.
+    /// Keeps the narrowest bounds, which come from the shortest round trips, and always the newest.
     private mutating func dropWidest() {
         let now = recent[recent.count - 1].at
         let widest = recent.indices.dropLast().max { a, b in

@@ -1,22 +1,22 @@
-/// What the local wall clock did that time does not do; the `kind` label.
+/// The kinds of jumps of the local wall clock; the `kind` label.
 public enum ClockJump: String, Sendable, CaseIterable {
     /// The wall clock was set forward.
     case forward
     /// The wall clock was set back.
     case backward
-    /// The machine slept.
+    /// The machine was suspended.
     case suspend
 }
 
-/// Notices steps of the wall clock and suspends, by holding the clocks against each other.
+/// Detects steps of the wall clock and suspends by comparing the clocks.
 public struct ClockJumpDetector: Sendable, Hashable {
-    /// The clocks, read together.
+    /// The clocks, read at the same moment.
     public struct Reading: Sendable, Hashable {
         public let wall: Timestamp
-        /// Runs while the machine runs.
+        /// Stands still while the machine is suspended.
         public let monotonic: Duration
-        /// Runs also while the machine sleeps; `nil` where there is no such clock, and then a suspend looks like a
-        /// step forward.
+        /// Runs even while the machine is suspended. `nil` where the system has no such clock; a suspend then looks
+        /// like a step forward.
         public let boottime: Duration?
 
         public init(wall: Timestamp, monotonic: Duration, boottime: Duration?) {
@@ -26,7 +26,7 @@ public struct ClockJumpDetector: Sendable, Hashable {
         }
     }
 
-    /// A jump and its size, which is positive for each kind.
+    /// A jump and its size. The size is positive for every kind.
     public struct Event: Sendable, Hashable {
         public let jump: ClockJump
         public let size: Duration
@@ -37,7 +37,7 @@ public struct ClockJumpDetector: Sendable, Hashable {
         }
     }
 
-    /// Smaller differences are drift and slewing; 1 s by default.
+    /// Smaller differences count as drift or slewing; 1 s by default.
     public let threshold: Duration
     private var last: Reading?
 
@@ -45,9 +45,9 @@ public struct ClockJumpDetector: Sendable, Hashable {
         self.threshold = threshold
     }
 
-    /// Compares with the reading before. The first reading has nothing to be compared with.
+    /// Compares the clocks with the previous reading. The first reading yields nothing.
     ///
-    /// - Returns: A suspend, a step, both (suspend first), or nothing.
+    /// - Returns: A suspend, a step, both (the suspend first), or nothing.
     public mutating func observe(_ reading: Reading) -> [Event] {
         defer { last = reading }
         guard let last else { return [] }

@@ -1,15 +1,15 @@
 /// One reading of the server's clock.
 public struct ClockSample: Sendable, Hashable {
     public let source: ClockSource
-    /// What the server's clock showed at some moment between ``sentAt`` and ``receivedAt``.
+    /// The server's clock at some moment between ``sentAt`` and ``receivedAt``.
     public let serverTime: Timestamp
-    /// How far the clock may have moved on without showing it: 1 s for `Date`.
+    /// The precision of the server's time: 1 s for `Date`.
     public let resolution: Duration
-    /// The local wall clock when the request went out. It and ``receivedAt`` are ``roundTrip`` apart by the
-    /// monotonic clock, so that a step in between does no harm.
+    /// The local wall clock when the request left. ``receivedAt`` is ``roundTrip`` later by the monotonic clock, so a
+    /// step of the wall clock in between does no harm.
     public let sentAt: Timestamp
     public let receivedAt: Timestamp
-    /// By the monotonic clock.
+    /// Measured by the monotonic clock.
     public let roundTrip: Duration
 
     public init(
@@ -24,19 +24,19 @@ public struct ClockSample: Sendable, Hashable {
         self.resolution = resolution
         self.sentAt = sentAt
         self.roundTrip = roundTrip
-        // Rounded up, so that the moment of the answer is not outside.
+        // Rounded up, so that the moment of the answer lies inside.
         let milliseconds = roundTrip.wholeMilliseconds
         let partial = roundTrip > .milliseconds(milliseconds)
         self.receivedAt = Timestamp(milliseconds: sentAt.milliseconds &+ milliseconds + (partial ? 1 : 0))
     }
 }
 
-/// What an answer's headers say about the server's clock.
+/// The server time found in an answer's headers.
 public enum ServerClockReading: Sendable, Hashable {
     case sample(ClockSample)
     case rejected(ClockSampleResult, source: ClockSource)
 
-    /// Which header it was read from.
+    /// The header that the time comes from.
     public var source: ClockSource {
         switch self {
         case .sample(let sample): sample.source
@@ -48,9 +48,9 @@ public enum ServerClockReading: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - serverTime: `X-Server-Time`, or the time in the body of the time endpoint.
-    ///   - age: `Age`; any value disqualifies the answer.
-    ///   - sentAt: The wall clock when the request went out.
-    ///   - roundTrip: To the answer's head, by the monotonic clock.
+    ///   - age: `Age`; any value disqualifies the answer, because it comes from a cache.
+    ///   - sentAt: The wall clock when the request left.
+    ///   - roundTrip: The time until the answer's head arrived, by the monotonic clock.
     public static func read(
         serverTime: String?,
         date: String?,
@@ -85,7 +85,8 @@ public enum ServerClockReading: Sendable, Hashable {
         return .rejected(.unparsable, source: source)
     }
 
-    /// Unix seconds (with or without a fraction) or milliseconds, told apart by their size, or RFC 3339.
+    /// Parses Unix seconds (with or without a fraction), Unix milliseconds, or RFC 3339. The size of the number decides
+    /// between seconds and milliseconds.
     static func parse(_ text: String) -> (Timestamp, resolution: Duration)? {
         let text = text.filter { $0 != " " && $0 != "\t" }
         if let time = Timestamp(iso8601: text) {
@@ -97,7 +98,7 @@ public enum ServerClockReading: Sendable, Hashable {
                 !part.isEmpty && part.utf8.allSatisfy { (48...57).contains($0) }
             }), let whole = Int64(parts[0]), whole < 100_000_000_000_000
         else { return nil }
-        // 10¹¹ s is in the year 5138, and 10¹¹ ms in 1973.
+        // 10¹¹ s is in the year 5138, and 10¹¹ ms is in 1973.
         if whole >= 100_000_000_000 { return (Timestamp(milliseconds: whole), resolution: .milliseconds(1)) }
         guard parts.count == 2 else { return (Timestamp(seconds: whole), resolution: .seconds(1)) }
         let digits = parts[1].prefix(3)

@@ -1,4 +1,4 @@
-/// Where a reading of the server's clock comes from; the `source` label.
+/// The origin of a server time; the `source` label.
 public enum ClockSource: String, Sendable, CaseIterable, Codable {
     /// `X-Server-Time`, or the body of `GET /api/v2/time`.
     case timeEndpoint = "time_endpoint"
@@ -7,15 +7,15 @@ public enum ClockSource: String, Sendable, CaseIterable, Codable {
     case ntp
 }
 
-/// What became of a reading; the `result` label.
+/// The fate of a reading; the `result` label.
 public enum ClockSampleResult: String, Sendable, CaseIterable {
     case used
-    /// The answer has an `Age`: a cache gave it, and its time is that of the cache's copy.
+    /// The answer has an `Age`, so it comes from a cache and its time is old.
     case ignoredAge = "ignored_age"
     /// The answer took more than 2 s.
     case ignoredRTT = "ignored_rtt"
-    /// There is no time in it that can be read.
+    /// The answer contains no readable time.
     case unparsable
-    /// There was no answer, or its own times make no sense.
+    /// No answer came, or its times are inconsistent.
     case failed
 }

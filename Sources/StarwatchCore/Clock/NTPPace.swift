@@ -1,18 +1,19 @@
-/// How often a time server may be asked (RFC 4330, 10): again soon when it did not answer, but less and less often,
-/// more seldom when it asks for that, and never again when it refuses.
+/// Decides how often to query a time server (RFC 4330, section 10).
+///
+/// Failures back off, a rate limit slows down, and a refusal ends the queries.
 public struct NTPPace: Sendable, Hashable {
-    /// How a question ended.
+    /// The result of a query.
     public enum Outcome: Sendable, CaseIterable {
         case answered
-        /// Without an answer, or with one that is of no use.
+        /// The answer was missing or unusable.
         case failed
-        /// The server wants to be asked less often.
+        /// The server asked for fewer queries.
         case rateLimited
-        /// The server wants not to be asked.
+        /// The server refused further queries.
         case refused
     }
 
-    /// The least time between two questions: 15 s.
+    /// The shortest time between two queries: 15 s.
     public static let shortest = Duration.seconds(15)
 
     private let interval: Duration
@@ -20,14 +21,14 @@ public struct NTPPace: Sendable, Hashable {
     private var slowdown = 1
     private var isRefused = false
 
-    /// - Parameter interval: Between two questions that are answered; less than ``shortest`` is read as that.
+    /// - Parameter interval: The time between two successful queries; at least ``shortest``.
     public init(interval: Duration) {
         self.interval = max(interval, Self.shortest)
     }
 
-    /// How long to wait before the next question; `nil`: it must not be asked.
+    /// The wait before the next query; `nil` when the server must not be queried again.
     ///
-    /// Without an answer 15 s, then twice as long each time, up to eight intervals.
+    /// After a failure the wait is 15 s. It doubles with every further failure, up to eight intervals.
     public mutating func wait(after outcome: Outcome) -> Duration? {
         switch outcome {
         case .answered: failures = 0

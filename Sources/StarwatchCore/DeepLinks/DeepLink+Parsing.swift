@@ -1,7 +1,5 @@
 extension DeepLink {
-    /// Reads a link and checks it by the rules of its route (C-174).
-    ///
-    /// - Throws: ``DeepLinkError``.
+    /// Parses a link and checks it by the rules of its route (C-174).
     public init(parsing text: String) throws(DeepLinkError) {
         let prefix = Self.scheme + "://"
         guard text.utf8.count <= 16_384, text.utf8.count >= prefix.utf8.count,
@@ -36,11 +34,11 @@ extension DeepLink {
             return .shortlink(shortlink)
         case (let list?, nil):
             let texts = list.split(separator: ",", omittingEmptySubsequences: false)
-            guard texts.count <= LinkedClaims.limit else { throw .tooManyClaims }
+            guard texts.count <= LinkedJWTs.limit else { throw .tooManyJWTs }
             var ids: [JWTID] = []
-            for text in texts { ids.append(try claim(text)) }
-            guard let claims = LinkedClaims(ids) else { throw .missingParameter }
-            return .updates(claims)
+            for text in texts { ids.append(try jwt(text)) }
+            guard let jwts = LinkedJWTs(ids) else { throw .missingParameter }
+            return .updates(jwts)
         }
     }
 
@@ -50,12 +48,12 @@ extension DeepLink {
     ) throws(DeepLinkError) -> DeepLink {
         guard Set(parameters.keys).isSubset(of: ["jwtId"]) else { throw .unknownParameter }
         guard let handle = PercentEncoding.decode(segment).flatMap({ ProjectHandle($0) }) else { throw .invalidProject }
-        guard let text = parameters["jwtId"] else { return .project(handle, claim: nil) }
-        return .project(handle, claim: try claim(text))
+        guard let text = parameters["jwtId"] else { return .project(handle, jwt: nil) }
+        return .project(handle, jwt: try jwt(text))
     }
 
-    private static func claim(_ text: some StringProtocol) throws(DeepLinkError) -> JWTID {
-        guard let id = JWTID(text) else { throw .invalidClaim }
+    private static func jwt(_ text: some StringProtocol) throws(DeepLinkError) -> JWTID {
+        guard let id = JWTID(text) else { throw .invalidJWT }
         return id
     }
 

@@ -1,50 +1,50 @@
-/// Where a tap leads in the app (R-NOT-07). It renders to one URL, and is read from any that means the same.
+/// A destination in the app (R-NOT-07). It renders to one URL and parses from every equivalent one.
 public enum DeepLink: Sendable, Hashable {
-    /// The updates of up to ten claims.
-    case updates(LinkedClaims)
-    /// The updates that a shortlink stands for.
+    /// The changes with up to ten JWT IDs.
+    case updates(LinkedJWTs)
+    /// The changes behind a shortlink.
     case shortlink(Shortlink)
-    /// A project, at one of its claims.
-    case project(ProjectHandle, claim: JWTID?)
-    /// The list of notifications; where what cannot be found any more leads.
+    /// A project, optionally at one of its changes.
+    case project(ProjectHandle, jwt: JWTID?)
+    /// The list of notifications. Also the destination for content that no longer exists.
     case notifications
-    /// What the app says of starred projects.
+    /// The app's page about starred projects.
     case feature
 
     /// `timesafari`.
     public static let scheme = "timesafari"
 
-    /// The link itself. Handles are percent-encoded whole, because an IRI is one only with its host (C-177).
+    /// The URL. Handles are percent-encoded completely, because an IRI is only complete with its host (C-177).
     public var url: String {
         let path =
             switch self {
-            case .updates(let claims):
-                "projects/updates?jwtIds=" + claims.ids.map(\.rawValue).joined(separator: ",")
+            case .updates(let jwts):
+                "projects/updates?jwtIds=" + jwts.ids.map(\.rawValue).joined(separator: ",")
             case .shortlink(let shortlink): "projects/updates?shortlink=\(shortlink.rawValue)"
-            case .project(let handle, let claim):
+            case .project(let handle, let jwt):
                 "projects/\(PercentEncoding.encode(handle.rawValue))/details"
-                    + (claim.map { "?jwtId=\($0.rawValue)" } ?? "")
+                    + (jwt.map { "?jwtId=\($0.rawValue)" } ?? "")
             case .notifications: "notifications/starred-projects"
             case .feature: "features/starred-projects"
             }
         return "\(Self.scheme)://\(path)"
     }
 
-    /// The link to one change of a plan; to its updates where its handle cannot stand in a link.
-    public init(plan: String, claim: JWTID) {
-        self = ProjectHandle(plan).map { .project($0, claim: claim) } ?? .updates(LinkedClaims(claim))
+    /// Links to one change of a plan; to the list of changes when a link cannot contain the plan's handle.
+    public init(plan: String, jwt: JWTID) {
+        self = ProjectHandle(plan).map { .project($0, jwt: jwt) } ?? .updates(LinkedJWTs(jwt))
     }
 }
 
-/// One to ten claims: what fits into a link (R-VAL-08).
-public struct LinkedClaims: Sendable, Hashable {
-    /// The most that a link holds.
+/// One to ten JWT IDs, the number that fits into a link (R-VAL-08).
+public struct LinkedJWTs: Sendable, Hashable {
+    /// The largest number of JWT IDs in a link.
     public static let limit = 10
 
     /// In the order given.
     public let ids: [JWTID]
 
-    /// `nil` unless there are one to ten.
+    /// `nil` unless there are one to ten JWT IDs.
     public init?(_ ids: [JWTID]) {
         guard (1...Self.limit).contains(ids.count) else { return nil }
         self.ids = ids
@@ -53,12 +53,12 @@ public struct LinkedClaims: Sendable, Hashable {
     public init(_ id: JWTID) { ids = [id] }
 }
 
-/// What identifies a project: opaque, mostly an IRI.
+/// The identifier of a project: opaque, usually an IRI.
 public struct ProjectHandle: Sendable, Hashable {
     public let rawValue: String
 
-    /// `nil` when it is empty, longer than 2,048 bytes, or has control characters; and for `.` and `..`, which a reader of
-    /// paths takes for something else.
+    /// `nil` if the text is empty, longer than 2,048 bytes, contains control characters, or is `.` or `..`, which are
+    /// path segments with a meaning of their own.
     public init?(_ text: some StringProtocol) {
         guard text != ".", text != ".." else { return nil }
         guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else { return nil }
@@ -66,7 +66,7 @@ public struct ProjectHandle: Sendable, Hashable {
     }
 }
 
-/// The id of a shortlink: what it stands for, the agent knows for a day (C-178).
+/// The id of a shortlink. The agent knows its changes for a day (C-178).
 public struct Shortlink: Sendable, Hashable {
     /// 24 hours (R-NOT-08).
     public static let lifetime = Duration.seconds(86_400)

@@ -1,4 +1,4 @@
-/// Why a text is no deep link. The sentences repeat nothing of it: links name claims and projects.
+/// The reason for rejecting a deep link. The texts quote nothing of it, because links name changes and projects.
 public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case notALink
     case unknownRoute
@@ -6,21 +6,21 @@ public enum DeepLinkError: Error, Sendable, Hashable, CaseIterable, CustomString
     case unknownParameter
     case repeatedParameter
     case conflictingParameters
-    case tooManyClaims
-    case invalidClaim
+    case tooManyJWTs
+    case invalidJWT
     case invalidProject
     case invalidShortlink
 
     public var description: String {
         switch self {
         case .notALink: "A deep link starts with timesafari://."
-        case .unknownRoute: "There is no such route in the app."
+        case .unknownRoute: "The app has no such route."
         case .missingParameter: "At least one of jwtIds, projectId, or shortlink must be provided."
-        case .unknownParameter: "The link has a parameter that its route does not know."
+        case .unknownParameter: "The link has a parameter that its route does not accept."
         case .repeatedParameter: "The link has a parameter twice."
         case .conflictingParameters: "A link has jwtIds or a shortlink, not both."
-        case .tooManyClaims: "Too many JWT IDs, use shortlink instead."
-        case .invalidClaim: "The link has an invalid JWT ID."
+        case .tooManyJWTs: "Too many JWT IDs, use shortlink instead."
+        case .invalidJWT: "The link has an invalid JWT ID."
         case .invalidProject: "The link has an invalid project id."
         case .invalidShortlink: "The link has an invalid shortlink."
         }

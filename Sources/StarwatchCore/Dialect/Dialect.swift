@@ -1,4 +1,4 @@
-/// The two forms in which an Endorser server answers.
+/// The two API dialects of Endorser servers.
 public enum Dialect: String, Sendable, CaseIterable, Codable {
     /// Ascending pages, `pagination`, acknowledgement, `/api/v2/time`.
     case canonical
@@ -8,29 +8,29 @@ public enum Dialect: String, Sendable, CaseIterable, Codable {
     /// The kind of identifier the dialect uses.
     public var idKind: IDKind { self == .canonical ? .timestamped : .ulid }
 
-    /// How late a change may become visible after the time in its identifier.
+    /// The longest delay between the time in an identifier and the moment when its change becomes visible.
     public var lateVisibility: Duration { self == .canonical ? .seconds(5) : .seconds(30) }
 
-    /// From where a poll that stands at `cursor` asks, so that what became visible late is found.
+    /// The lower end of a poll from `cursor`, low enough to find changes that became visible late.
     public func overlap(below cursor: JWTID) -> JWTID { .floor(cursor.kind, at: cursor.timestamp - lateVisibility) }
 
-    /// What bootstrapping must store of what lies below the newest change: an eviction just above it takes the cursor to
-    /// before it, and a poll would find the rest anew.
+    /// The lower end of the range that bootstrapping must store. An eviction just above the newest change moves the
+    /// cursor below it; a poll would then announce the unstored rest.
     public func bootstrapFloor(below newest: JWTID) -> JWTID { overlap(below: newest.cursorBefore) }
 
     /// Whether pages run from the newest change to the oldest.
     public var isDescending: Bool { self == .endorser }
 
-    /// The most changes the server puts on a page.
+    /// The largest number of changes on a page.
     public var pageSize: Int { self == .canonical ? 100 : 50 }
 
-    /// The most plan identifiers of one request.
+    /// The largest number of plan identifiers in a request.
     public var maxPlanIDs: Int { self == .canonical ? 1000 : .max }
 
-    /// The largest request body in bytes (R-EP-14; the endorser server's own limit is 40 kB).
+    /// The largest request body in bytes (R-EP-14). The endorser server itself allows 40 kB.
     public var maxBodyBytes: Int { self == .canonical ? 1_048_576 : 38_000 }
 
-    /// The cursor that means "from the beginning". A missing `afterId` is an error to the endorser server.
+    /// The cursor for the beginning. The endorser server rejects a request without `afterId`.
     public var startCursor: String { self == .canonical ? "0000000000_000000_00000000" : "0" }
 
     /// Whether the server has `POST /api/v2/plans/acknowledge`.

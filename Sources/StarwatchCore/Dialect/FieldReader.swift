@@ -1,21 +1,33 @@
 import FoundationEssentials
 
-/// Reads the fields of one JSON object tolerantly and notes what was wrong with each, with its path.
+/// Reads the fields of a JSON object tolerantly and records an issue with its path for each wrong one.
 struct FieldReader<Key: CodingKey> {
     private(set) var issues: [ValidationIssue] = []
     let container: KeyedDecodingContainer<Key>
     let strict: Bool
 
-    /// `nil` when the value is no object; ``FieldReading/notAnObject(_:)`` is then the issue to report.
-    init?(_ decoder: any Decoder, keys: Key.Type) {
-        guard let container = try? decoder.container(keyedBy: keys) else { return nil }
+    private init(_ container: KeyedDecodingContainer<Key>, _ decoder: any Decoder) {
         self.container = container
         self.strict = decoder.userInfo[FieldReading.strictKey] as? Bool ?? false
     }
 
-    /// The value of a field; `nil` and an issue when it is required and absent, or of another type.
+    /// Reads an object with `body` and returns its issues. A value that is not an object is one issue.
+    static func issues(
+        of decoder: any Decoder,
+        _: Key.Type = Key.self,
+        _ body: (inout FieldReader) -> Void
+    ) -> [ValidationIssue] {
+        guard let container = try? decoder.container(keyedBy: Key.self) else {
+            return [ValidationIssue(path: FieldReading.path(decoder.codingPath), problem: .wrongType)]
+        }
+        var fields = FieldReader(container, decoder)
+        body(&fields)
+        return fields.issues
+    }
+
+    /// The value of a field; `nil` with an issue if a required field is missing or has the wrong type.
     ///
-    /// A wrong type in a field that is not required is an issue only when checking strictly, or when `typed`.
+    /// For an optional field a wrong type is an issue only with strict validation or with `typed`.
     mutating func read<T: Decodable>(
         _ key: Key,
         _: T.Type = T.self,
@@ -24,19 +36,19 @@ struct FieldReader<Key: CodingKey> {
     ) -> T? {
         do {
             if let value = try container.decodeIfPresent(T.self, forKey: key) { return value }
-            if required { note(key, .missing) }
+            if required { record(key, .missing) }
         } catch {
-            if required || typed || strict { note(key, .wrongType) }
+            if required || typed || strict { record(key, .wrongType) }
         }
         return nil
     }
 
-    /// Notes `problem` at a field.
-    mutating func note(_ key: Key, _ problem: ValidationIssue.Problem) {
+    /// Records an issue with a field.
+    mutating func record(_ key: Key, _ problem: ValidationIssue.Problem) {
         issues.append(ValidationIssue(path: FieldReading.path(container.codingPath + [key]), problem: problem))
     }
 
-    /// Takes over what a nested object found.
+    /// Adds the issues of a nested object.
     mutating func adopt(_ nested: [ValidationIssue]) {
         issues.append(contentsOf: nested)
     }
@@ -51,9 +63,5 @@ package enum FieldReading {
             if let index = key.intValue { text += "[\(index)]" } else { text += "." + key.stringValue }
         }
         return text
-    }
-
-    static func notAnObject(_ decoder: any Decoder) -> [ValidationIssue] {
-        [ValidationIssue(path: path(decoder.codingPath), problem: .wrongType)]
     }
 }

@@ -1,34 +1,34 @@
-/// A page that passed its check.
+/// A page that passed validation.
 public struct Page: Sendable, Hashable {
     /// The changes, in the dialect's order.
     public let changes: [Change]
-    /// What the changed plans are like, as far as the page says it; offers have no entry.
+    /// The details of the changed plans, as far as the page has them. Offers have no entry.
     public let details: [JWTID: PlanDetails]
     /// Whether the server has more in this direction.
     public let hasMore: Bool
     /// The server's cursor for the next ascending page; `nil` in the descending dialect and at the end.
     public let nextAfter: JWTID?
-    /// How many items the page held, refused ones included.
+    /// The number of items on the page, including rejected ones.
     public let fetched: Int
-    /// Items refused one by one; always 0 unless invalid items are quarantined.
+    /// The number of items rejected one by one; always 0 without `quarantine_invalid`.
     public let rejected: Int
-    /// Whether it came with `pagination`, as only the canonical dialect's pages do.
+    /// Whether the page has a `pagination` object, as pages of the canonical dialect do.
     public internal(set) var hasPagination = false
     /// Whether the items had to be sorted.
     public let reordered: Bool
-    /// What was wrong with refused items.
+    /// The issues of the rejected items.
     public let issues: [ValidationIssue]
 }
 
-/// How strictly answers are checked.
+/// The strictness of validation.
 public enum Validation: String, Sendable, CaseIterable, Codable {
-    /// What the agent needs must be there and right; other fields may be missing or odd.
+    /// The fields that the agent needs must be valid. Others can be missing or wrong.
     case lenient
-    /// Every field must be as the contract says (R-VAL-02, R-VAL-03).
+    /// Every field must match the contract (R-VAL-02, R-VAL-03).
     case strict
 }
 
-/// A page that was refused as a whole; it changes no state.
+/// The rejection of a whole page, which then changes no state.
 public struct PageRejection: Error, Sendable, Hashable {
     public let violation: ContractViolation
     public let issues: [ValidationIssue]

@@ -1,18 +1,20 @@
 import FoundationEssentials
 
-/// Turns the bytes of an answer into a checked page.
+/// Turns the bytes of an answer into a validated page.
 public enum PageDecoder {
-    /// What the first answer of a server says about its dialect.
+    /// The result of detecting a server's dialect from its first answer.
     public enum Detection: Sendable, Hashable {
         case dialect(Dialect)
-        /// A page without items that either dialect could have sent.
+        /// A page without items, which either dialect could have sent.
         case undecided
         case noPage
     }
 
-    /// Which dialect an answer is in. Only the canonical one has `pagination` and `planSummary` items (R-EP-07); offers
-    /// have neither (C-094), but each dialect has its own kind of identifier. Of a page without changes of plans the
-    /// endorser server says that no limit was hit; one that says nothing may be a gateway's.
+    /// Detects the dialect of an answer.
+    ///
+    /// Only the canonical dialect has `pagination` and `planSummary` items (R-EP-07). Offers have neither (C-094), but
+    /// each dialect has its own kind of identifier. On an empty page of plans the endorser server sends `hitLimit:
+    /// false`. An empty page without it can come from a gateway, so it decides nothing.
     public static func detect(_ bytes: [UInt8], of kind: PollKind) -> Detection {
         struct Probe: Decodable {
             struct Nothing: Decodable {
@@ -43,13 +45,13 @@ public enum PageDecoder {
         return .dialect(.endorser)
     }
 
-    /// Checks and decodes a page.
+    /// Validates and decodes a page.
     ///
     /// - Parameters:
-    ///   - kind: What was asked for: only changes of plans come with `pagination`.
-    ///   - quarantine: Whether invalid items are refused one by one, instead of the page (`quarantine_invalid`).
-    ///   - latest: The latest time that an identifier may have; `nil`: any. One of the far future would carry the cursor
-    ///     away, and every later poll would find nothing.
+    ///   - kind: The kind of poll. Only changes of plans come with `pagination`.
+    ///   - quarantine: Whether to reject invalid items one by one instead of the page (`quarantine_invalid`).
+    ///   - latest: The latest allowed time of an identifier; `nil` for any. An identifier of the far future would move
+    ///     the cursor there, and later polls would find nothing.
     /// - Throws: ``PageRejection``; the page must then change no state (R-VAL-10).
     public static func decode(
         _ bytes: [UInt8],
@@ -63,7 +65,7 @@ public enum PageDecoder {
         decoder.userInfo[FieldReading.strictKey] = validation == .strict
         var wire: PageWire
         do {
-            // The decoder looks only at texts that are asked for.
+            // The decoder checks only the texts that it decodes.
             _ = try UTF8Span(validating: bytes.span)
             wire = try decoder.decode(PageWire.self, from: Data(bytes))
         } catch {
@@ -73,7 +75,7 @@ public enum PageDecoder {
             if dialect == .canonical, kind == .starredProjects, wire.pagination == nil {
                 wire.issues.append(ValidationIssue(path: "$.pagination", problem: .missing))
             }
-            // The endorser server says it of offers only where it is true.
+            // For offers the endorser server sends `hitLimit` only when it is true.
             if wire.hitLimit == nil, dialect == .canonical || kind == .starredProjects {
                 wire.issues.append(ValidationIssue(path: "$.hitLimit", problem: .missing))
             }
@@ -109,12 +111,12 @@ public enum PageDecoder {
         return page
     }
 
-    /// What is kept of a plan must not grow with what its author, or whoever answers in the server's place, puts there.
+    /// Limits the stored size of a plan, whatever its author or a hostile server sends.
     private static let handleLimitBytes = 2048
     private static let nameLimitCharacters = 500
 
     private static func shortened(_ name: String) -> String? {
-        // A character can be as long as one likes, so its bytes count too.
+        // A character can have any number of bytes, so the bytes are limited too.
         var short = name[...]
         if name.utf8.count > nameLimitCharacters {
             short = name.prefix(nameLimitCharacters)
@@ -158,7 +160,7 @@ public enum PageDecoder {
         return (changes, details, refused, rejected)
     }
 
-    /// Sorts the changes if they are out of order; whether they were (R-VAL-11).
+    /// Sorts the changes and returns whether they were out of order (R-VAL-11).
     private static func sort(_ changes: inout [Change], descending: Bool) -> Bool {
         let inOrder = zip(changes, changes.dropFirst()).allSatisfy { a, b in
             descending ? a.id.rawValue > b.id.rawValue : a.id.rawValue < b.id.rawValue
@@ -184,7 +186,7 @@ public enum PageDecoder {
             )
         }
         if let latest, next.timestamp > latest { throw PageRejection(violation: .cursor, issues: []) }
-        // A cursor behind the last item would serve items twice; one at the item is common and harmless.
+        // A cursor behind the last item would repeat items. A cursor at the last item is common and harmless.
         if let last, next.precedes(last) == true { throw PageRejection(violation: .cursor, issues: []) }
         return (true, next)
     }

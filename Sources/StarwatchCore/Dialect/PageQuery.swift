@@ -1,10 +1,10 @@
-/// What one page request asks for.
+/// The parameters of one page request.
 public struct PageQuery: Sendable, Hashable {
     /// Exclusive lower end; `nil` means the beginning.
     public var after: JWTID?
     /// Exclusive upper end of a descending walk; `nil` means the newest.
     public var before: JWTID?
-    /// The most items wanted; a server may ignore it.
+    /// The wanted number of items. A server can ignore it.
     public var limit: Int?
 
     public init(after: JWTID?, before: JWTID? = nil, limit: Int? = nil) {
@@ -35,7 +35,7 @@ public struct PageQuery: Sendable, Hashable {
         return body
     }
 
-    /// The query items of an offers request; `recipient` only where the endpoint takes one (R-EP-26).
+    /// The query items of an offers request. Only some endpoints take a `recipient` (R-EP-26).
     public func items(recipient: DID?, startCursor: String) -> [(String, String)] {
         var items: [(String, String)] = []
         if let recipient { items.append(("recipientDid", recipient.rawValue)) }

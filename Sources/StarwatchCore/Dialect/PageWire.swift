@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The JSON of a page in either dialect. Unknown keys are ignored: the server adds columns without notice.
+/// The JSON of a page in either dialect. Unknown keys are ignored, because the server adds columns without notice.
 struct PageWire: Decodable {
     private struct Items: Decodable {
         var all: [ItemWire] = []
@@ -26,20 +26,17 @@ struct PageWire: Decodable {
         var issues: [ValidationIssue] = []
 
         init(from decoder: any Decoder) throws {
-            guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-                issues = FieldReading.notAnObject(decoder)
-                return
+            issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+                hasMore = fields.read(.hasMore, required: true)
+                nextAfterId = fields.read(.nextAfterId, typed: true)
             }
-            hasMore = fields.read(.hasMore, required: true)
-            nextAfterId = fields.read(.nextAfterId, typed: true)
-            issues = fields.issues
         }
     }
 
     enum CodingKeys: String, CodingKey { case data, hitLimit, pagination }
 
-    /// The most items that are looked at: many times what a server has on a page, and few enough that one which means
-    /// ill cannot make a small page fill the memory.
+    /// The largest number of decoded items: far above a real page, and low enough that a hostile server cannot fill the
+    /// memory with a small page.
     static let itemLimit = 10_000
 
     var data: [ItemWire]?
@@ -48,21 +45,18 @@ struct PageWire: Decodable {
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-            issues = FieldReading.notAnObject(decoder)
-            return
+        issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+            let items: Items? = fields.read(.data, required: true)
+            if let items, items.isTooLong { fields.record(.data, .invalid) }
+            data = items?.all
+            hitLimit = fields.read(.hitLimit, typed: true)
+            pagination = fields.read(.pagination, typed: true)
+            if let pagination { fields.adopt(pagination.issues) }
         }
-        let items: Items? = fields.read(.data, required: true)
-        if let items, items.isTooLong { fields.note(.data, .invalid) }
-        data = items?.all
-        hitLimit = fields.read(.hitLimit, typed: true)
-        pagination = fields.read(.pagination, typed: true)
-        if let pagination { fields.adopt(pagination.issues) }
-        issues = fields.issues
     }
 }
 
-/// One item of a page. What is wrong with it is kept with it, so that it can be refused alone.
+/// One item of a page, with its own issues, so that it can be rejected alone.
 struct ItemWire: Decodable {
     enum CodingKeys: String, CodingKey {
         case plan, planSummary, previousClaim
@@ -78,26 +72,27 @@ struct ItemWire: Decodable {
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-            issues = FieldReading.notAnObject(decoder)
-            return
-        }
-        if fields.container.contains(.planSummary) {
-            if let plan: CanonicalPlanWire = fields.read(.planSummary, required: true) {
-                (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
-                fields.adopt(plan.issues)
+        issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+            if fields.container.contains(.planSummary) {
+                let plan: CanonicalPlanWire? = fields.read(.planSummary, required: true)
+                take(plan?.plan, &fields)
+                if fields.strict, let claim: PreviousClaimWire = fields.read(.previousClaim) {
+                    fields.adopt(claim.issues)
+                }
+            } else if fields.container.contains(.jwtId) {
+                id = fields.read(.jwtId, required: true)
+                handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
+                name = fields.read(.planName) ?? fields.read(.objectDescription)
+            } else {
+                let plan: EndorserPlanWire? = fields.read(.plan, required: true)
+                take(plan?.plan, &fields)
             }
-            if fields.strict, let claim: PreviousClaimWire = fields.read(.previousClaim) {
-                fields.adopt(claim.issues)
-            }
-        } else if fields.container.contains(.jwtId) {
-            id = fields.read(.jwtId, required: true)
-            handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
-            name = fields.read(.planName) ?? fields.read(.objectDescription)
-        } else if let plan: PlanWire = fields.read(.plan, required: true) {
-            (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
-            fields.adopt(plan.issues)
         }
-        issues = fields.issues
+    }
+
+    private mutating func take(_ plan: PlanWire?, _ fields: inout FieldReader<CodingKeys>) {
+        guard let plan else { return }
+        (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
+        fields.adopt(plan.issues)
     }
 }

@@ -1,19 +1,15 @@
-import FoundationEssentials
-
-/// Starred plans that fit one request, with their JSON form made once.
+/// Starred plans that fit into one request, with their JSON.
 public struct PlanChunk: Sendable, Hashable {
     public let count: Int
     /// The JSON array of the plan identifiers.
     let json: [UInt8]
 
-    /// Splits `planIDs` into requests that respect the dialect's bounds on count and body size.
+    /// Splits `planIDs` into requests within the dialect's limits on count and body size.
     ///
-    /// The order is kept. An identifier too long for any request gets a chunk of its own; the server refuses it.
+    /// Keeps the order. An identifier that is too long for any request gets a chunk of its own; the server rejects it.
     public static func split(_ planIDs: [String], dialect: Dialect) -> [PlanChunk] {
-        // Room for the keys, two cursors and the limit beside the array.
+        // Leaves room for the keys, two cursors and the limit.
         let bound = dialect.maxBodyBytes - 256
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
         var chunks: [PlanChunk] = []
         var json: [UInt8] = [UInt8(ascii: "[")]
         var count = 0
@@ -25,8 +21,7 @@ public struct PlanChunk: Sendable, Hashable {
             count = 0
         }
         for id in planIDs {
-            // A string always encodes.
-            guard let encoded = try? encoder.encode(id) else { continue }
+            let encoded = StableJSON.bytes(of: id)
             if count == dialect.maxPlanIDs || (count > 0 && json.count + encoded.count + 2 > bound) { close() }
             if count > 0 { json.append(UInt8(ascii: ",")) }
             json.append(contentsOf: encoded)

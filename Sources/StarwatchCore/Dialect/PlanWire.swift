@@ -1,73 +1,64 @@
 import FoundationEssentials
 
-/// A plan as the endorser dialect sends it: anything but its identifiers may be null.
-struct PlanWire: Decodable {
+/// The fields of a plan that both dialects share.
+struct PlanWire {
     var id: String?
     var handle: String?
     var details = PlanDetails()
     var name: String?
     var issues: [ValidationIssue] = []
 
-    init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: PlanKey.self) else {
-            issues = FieldReading.notAnObject(decoder)
-            return
+    /// - Parameters:
+    ///   - isNameRequired: Whether strict validation requires a name.
+    ///   - checkRest: Validates the other fields; only called for strict validation.
+    init(
+        _ decoder: any Decoder,
+        isNameRequired: Bool,
+        checkRest: (inout FieldReader<PlanKey>, _ name: String?) -> Void
+    ) {
+        issues = FieldReader<PlanKey>.issues(of: decoder) { fields in
+            id = fields.read(.jwtId, required: true)
+            handle = fields.read(.handleId, required: true)
+            if handle == "" { fields.record(.handleId, .invalid) }
+            name = fields.read(.name, required: isNameRequired && fields.strict)
+            details = fields.details(name: name)
+            if fields.strict { checkRest(&fields, name) }
         }
-        id = fields.read(.jwtId, required: true)
-        handle = fields.read(.handleId, required: true)
-        if handle == "" { fields.note(.handleId, .invalid) }
-        name = fields.read(.name)
-        details = fields.details(name: name)
-        if fields.strict {
-            for key in [PlanKey.description, .issuerDid, .agentDid, .url] { _ = fields.read(key, String.self) }
-            for key in [PlanKey.startTime, .endTime] {
-                if let time = fields.read(key, String.self), Timestamp(iso8601: time) == nil {
-                    fields.note(key, .invalid)
-                }
-            }
-            for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
-        }
-        issues = fields.issues
     }
 }
 
-/// A plan as the canonical dialect promises it (R-VAL-02). All of the promise is checked only when strict.
-struct CanonicalPlanWire: Decodable {
-    var id: String?
-    var handle: String?
-    var details = PlanDetails()
-    var name: String?
-    var issues: [ValidationIssue] = []
+/// A plan in the endorser dialect. Every field except the identifiers can be null.
+struct EndorserPlanWire: Decodable {
+    let plan: PlanWire
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: PlanKey.self) else {
-            issues = FieldReading.notAnObject(decoder)
-            return
+        plan = PlanWire(decoder, isNameRequired: false) { fields, _ in
+            for key in [PlanKey.description, .issuerDid, .agentDid, .url] { _ = fields.read(key, String.self) }
+            for key in [PlanKey.startTime, .endTime] { fields.checkTime(key, required: false) }
+            for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
         }
-        id = fields.read(.jwtId, required: true)
-        handle = fields.read(.handleId, required: true)
-        if handle == "" { fields.note(.handleId, .invalid) }
-        name = fields.read(.name, required: fields.strict)
-        details = fields.details(name: name)
-        if fields.strict { Self.checkRest(&fields, name: name) }
-        issues = fields.issues
     }
+}
 
-    private static func checkRest(_ fields: inout FieldReader<PlanKey>, name: String?) {
-        if name == "" { fields.note(.name, .invalid) }
-        for key in [PlanKey.description, .version] { _ = fields.read(key, String.self, required: true) }
-        for key in [PlanKey.issuerDid, .agentDid] {
-            if let did = fields.read(key, String.self, required: true), !did.hasPrefix("did:") {
-                fields.note(key, .invalid)
+/// A plan in the canonical dialect (R-VAL-02). Only strict validation checks all fields.
+struct CanonicalPlanWire: Decodable {
+    let plan: PlanWire
+
+    init(from decoder: any Decoder) throws {
+        plan = PlanWire(decoder, isNameRequired: true) { fields, name in
+            if name == "" { fields.record(.name, .invalid) }
+            for key in [PlanKey.description, .version] { _ = fields.read(key, String.self, required: true) }
+            for key in [PlanKey.issuerDid, .agentDid] {
+                if let did = fields.read(key, String.self, required: true), !did.hasPrefix("did:") {
+                    fields.record(key, .invalid)
+                }
+            }
+            for key in [PlanKey.startTime, .endTime] { fields.checkTime(key, required: true) }
+            for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
+            if let url = fields.read(.url, String.self), URL(string: url)?.scheme == nil {
+                fields.record(.url, .invalid)
             }
         }
-        for key in [PlanKey.startTime, .endTime] {
-            if let time = fields.read(key, String.self, required: true), Timestamp(iso8601: time) == nil {
-                fields.note(key, .invalid)
-            }
-        }
-        for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
-        if let url = fields.read(.url, String.self), URL(string: url)?.scheme == nil { fields.note(.url, .invalid) }
     }
 }
 
@@ -77,8 +68,17 @@ enum PlanKey: String, CodingKey {
     case version
 }
 
+extension FieldReader {
+    /// Checks that a field is an RFC 3339 time.
+    fileprivate mutating func checkTime(_ key: Key, required: Bool) {
+        if let time = read(key, String.self, required: required), Timestamp(iso8601: time) == nil {
+            record(key, .invalid)
+        }
+    }
+}
+
 extension FieldReader<PlanKey> {
-    /// What the plan is like, as far as it can be read: an odd field is no reason to refuse the change.
+    /// The details of the plan, as far as they are readable. An invalid detail is no reason to reject the change.
     fileprivate func details(name: String?) -> PlanDetails {
         func value<Value: Decodable>(_ key: PlanKey) -> Value? {
             (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
@@ -97,7 +97,7 @@ extension FieldReader<PlanKey> {
     }
 }
 
-/// The claim before the change, in the canonical form (R-VAL-03). Only its shape is checked.
+/// The `previousClaim` of an item in the canonical dialect (R-VAL-03). Only its shape is checked.
 struct PreviousClaimWire: Decodable {
     struct Metadata: Decodable {
         enum CodingKeys: String, CodingKey { case createdAt, updatedAt }
@@ -105,16 +105,9 @@ struct PreviousClaimWire: Decodable {
         var issues: [ValidationIssue] = []
 
         init(from decoder: any Decoder) throws {
-            guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-                issues = FieldReading.notAnObject(decoder)
-                return
+            issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+                for key in [CodingKeys.createdAt, .updatedAt] { fields.checkTime(key, required: true) }
             }
-            for key in [CodingKeys.createdAt, .updatedAt] {
-                if let time = fields.read(key, String.self, required: true), Timestamp(iso8601: time) == nil {
-                    fields.note(key, .invalid)
-                }
-            }
-            issues = fields.issues
         }
     }
 
@@ -123,16 +116,13 @@ struct PreviousClaimWire: Decodable {
     var issues: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
-        guard var fields = FieldReader(decoder, keys: CodingKeys.self) else {
-            issues = FieldReading.notAnObject(decoder)
-            return
+        issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+            if let id = fields.read(.jwtId, String.self, required: true), JWTID(id) == nil {
+                fields.record(.jwtId, .invalid)
+            }
+            _ = fields.read(.claimType, String.self, required: true)
+            if !fields.container.contains(.claimData) { fields.record(.claimData, .missing) }
+            if let metadata: Metadata = fields.read(.metadata, required: true) { fields.adopt(metadata.issues) }
         }
-        if let id = fields.read(.jwtId, String.self, required: true), JWTID(id) == nil {
-            fields.note(.jwtId, .invalid)
-        }
-        _ = fields.read(.claimType, String.self, required: true)
-        if !fields.container.contains(.claimData) { fields.note(.claimData, .missing) }
-        if let metadata: Metadata = fields.read(.metadata, required: true) { fields.adopt(metadata.issues) }
-        issues = fields.issues
     }
 }

@@ -1,4 +1,4 @@
-/// One thing wrong with an answer. The path names fields and indexes only, never values, so it is safe to log.
+/// A fault in an answer. The path contains only field names and indexes, no values, so it is safe to log.
 public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
     public enum Problem: String, Sendable, CaseIterable {
         case missing
@@ -6,7 +6,7 @@ public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
         case invalid
     }
 
-    /// `$.data[3].plan.jwtId`.
+    /// A JSON path, such as `$.data[3].plan.jwtId`.
     public let path: String
     public let problem: Problem
 

@@ -1,4 +1,4 @@
-/// A time of day, to the minute, in a zone that is said elsewhere.
+/// A time of day to the minute, without a zone.
 public struct DayTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// 0…23.
     public let hour: Int
@@ -18,12 +18,13 @@ public struct DayTime: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     public var description: String { "\(Self.padded(hour)):\(Self.padded(minute))" }
 
-    /// The slot's name of the requirements: `slot-08-00`.
+    /// The slot's name in the requirements: `slot-08-00`.
     public var slot: String { "slot-\(Self.padded(hour))-\(Self.padded(minute))" }
 
     public static func < (a: DayTime, b: DayTime) -> Bool { (a.hour, a.minute) < (b.hour, b.minute) }
 
-    /// Every day at this time: one that the zone skips comes right after the gap, one that it repeats the first time.
+    /// A daily schedule at this time. A time that the zone skips runs right after the gap; a repeated one runs once,
+    /// the first time.
     public func schedule(in zone: any TimeZoneRules) -> Schedule? {
         (try? CronExpression("\(minute) \(hour) * * *")).map { .cron($0, zone: zone) }
     }

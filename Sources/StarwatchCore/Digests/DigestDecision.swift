@@ -1,12 +1,12 @@
-/// What is to be done about all digests now. Time, zones and what is stored are arguments.
+/// The work that all digests need now. Time, zones and the stored state are arguments.
 public struct DigestDecision: Sendable, Hashable {
-    /// An occurrence and the text to arm it with; `nil`: it stays, or becomes, unarmed.
+    /// An occurrence and the text to arm it with; `nil` leaves or makes it unarmed.
     public struct Arming: Sendable, Hashable {
         public let occurrence: DigestOccurrence
         public let text: DigestText?
     }
 
-    /// An occurrence that will not be shown, and why.
+    /// An occurrence that will not be shown, with the reason.
     public struct Skip: Sendable, Hashable {
         public let occurrence: DigestOccurrence
         public let code: SlotCode
@@ -14,40 +14,41 @@ public struct DigestDecision: Sendable, Hashable {
         public var status: SlotStatus { code == .empty ? .skipped : .skippedStale }
     }
 
-    /// Armed occurrences that are not wanted any more: other times, another zone, another clock.
+    /// Armed occurrences that the times, zone or clock no longer produce.
     public var dropped: [DigestOccurrence] = []
     /// Occurrences that are not stored yet.
     public var scheduled: [Arming] = []
-    /// Stored ones whose text is to be replaced.
+    /// Stored occurrences that need another text.
     public var armed: [Arming] = []
-    /// Due ones, with a text; what is armed and differs is replaced first.
+    /// Due occurrences with their text. An armed text that differs is replaced first.
     public var fired: [Arming] = []
     public var skipped: [Skip] = []
-    /// Those whose one fetch is due.
+    /// Occurrences whose single fetch is due.
     public var prefetches: [DigestOccurrence] = []
-    /// When there is something to do again; `nil` without digests.
+    /// The time of the next work; `nil` without digests.
     public var next: Timestamp?
 
-    /// How far ahead occurrences are armed (C-161).
+    /// The time ahead for which occurrences are armed: 24 h (C-161).
     public static let horizon = Duration.seconds(86_400)
-    /// How long after its time an occurrence is still shown, when the agent did not run at its time.
+    /// The longest delay after which an occurrence is still shown, if the agent did not run at its time: 10 min.
     public static let grace = Duration.seconds(600)
-    /// How far back occurrences that were missed are recorded: as long as they are kept.
+    /// The age up to which missed occurrences are recorded: 14 days, their retention.
     public static let memory = Duration.seconds(14 * 86_400)
 
-    /// Decides.
+    /// Decides for all digests.
     ///
     /// - Parameters:
-    ///   - rows: What is stored: all that is open, and what has ended since the day before.
-    ///   - contents: Since when the content of each digest that has any is known to hold.
-    ///   - empty: The digests whose content has nothing in it.
-    ///   - armedThrough: Up to when each digest was armed before; what is missing before that was not wanted then.
+    ///   - rows: The stored occurrences: all open ones, and those that ended within the last day.
+    ///   - contents: The time of each digest's stored content; digests without content have no entry.
+    ///   - empty: The digests with empty content.
+    ///   - armedThrough: The time up to which each digest was armed. Earlier occurrences that are missing were not
+    ///     wanted.
     public static func decide(
         plans: [DigestPlan],
         rows: [DigestRow],
-        contents: [PollName: Timestamp],
-        empty: Set<PollName> = [],
-        armedThrough: [PollName: Timestamp],
+        contents: [DigestName: Timestamp],
+        empty: Set<DigestName> = [],
+        armedThrough: [DigestName: Timestamp],
         now: Timestamp
     ) -> DigestDecision {
         var decision = DigestDecision()
@@ -74,12 +75,12 @@ public struct DigestDecision: Sendable, Hashable {
         return decision
     }
 
-    /// What is shown of a digest when somebody asks for it, whatever its times: content that is young enough and says of
-    /// when it is, else the fixed text.
+    /// Decides what to show on request, outside the digest's times: cached content if it is recent enough, otherwise
+    /// the fixed text.
     ///
     /// - Parameters:
-    ///   - contentAt: As of ``decide(plans:rows:contents:empty:armedThrough:now:)``; `nil`: there is none.
-    ///   - time: Now, and no time at which something was asked for before.
+    ///   - contentAt: The time of the stored content; `nil` if there is none.
+    ///   - time: The current time. Must differ from the time of every earlier request.
     public static func show(
         _ plan: DigestPlan,
         contentAt: Timestamp?,
@@ -97,13 +98,13 @@ public struct DigestDecision: Sendable, Hashable {
         return decision
     }
 
-    /// What is known of a digest's content.
+    /// The state of a digest's content.
     private struct Content {
         let at: Timestamp
         let isEmpty: Bool
     }
 
-    /// A digest goes on where it was armed up to; one that is new begins now.
+    /// The start of planning: the time up to which the digest was armed; now for a new digest.
     private static func beginning(
         of slot: String,
         _ rows: [DigestRow],
@@ -124,7 +125,7 @@ public struct DigestDecision: Sendable, Hashable {
     ) {
         let fireAt = occurrence.fireAt
         if let row, !row.isOpen {
-            // By a clock that was ahead and has been set back; it did not come, and its time is still to come.
+            // Skipped under a clock that was ahead and has been set back; its time is still to come.
             guard [.skippedStale, .skipped].contains(row.status), !row.isFired, fireAt > now else { return }
             dropped.append(occurrence)
             wake(at: now)
@@ -154,7 +155,7 @@ public struct DigestDecision: Sendable, Hashable {
 
     private mutating func wake(at time: Timestamp) { next = min(next ?? time, time) }
 
-    /// The text that an occurrence is to have; `nil`: none yet, or none at all.
+    /// The text for an occurrence; `nil` if it has none, or none yet.
     private static func text(
         of occurrence: DigestOccurrence,
         _ row: DigestRow?,
@@ -174,7 +175,7 @@ public struct DigestDecision: Sendable, Hashable {
         }
     }
 
-    /// Why an occurrence that is due has no text.
+    /// The reason why a due occurrence has no text.
     private static func reason(
         _ occurrence: DigestOccurrence,
         _ row: DigestRow?,
@@ -186,7 +187,7 @@ public struct DigestDecision: Sendable, Hashable {
         return content != nil && !isYoung && plan.onMissing != .skip ? .stale : .noContent
     }
 
-    /// Of the time it is shown, not of the time it is armed (C-155).
+    /// The age counts at the time of the occurrence, not when it is armed (C-155).
     private static func young(
         _ content: Content?,
         _ occurrence: DigestOccurrence,

@@ -1,10 +1,8 @@
-import FoundationEssentials
-
-/// A digest as sinks get it: a ``NotificationMessage`` without changes, and what only a digest has.
+/// The JSON of a digest for sinks: a ``NotificationMessage`` without changes, plus the fields of a digest.
 public struct DigestMessage: Sendable, Hashable, Codable {
     public let id: String
     public let runID: String
-    /// Always `digest`, so that a receiver can tell it from the notification of a poll.
+    /// Always `digest`, so that receivers can distinguish it from a poll's notification.
     public let kind: String
     /// The digest's name.
     public let poll: String
@@ -19,9 +17,9 @@ public struct DigestMessage: Sendable, Hashable, Codable {
     public let deepLink: String
     public let actions: [String]
     public let changes: [NotificationMessage.Item]
-    /// When it was to be shown.
+    /// The time of the occurrence.
     public let fireAt: String
-    /// Since when its content is known to hold; missing when it has none.
+    /// The time of its content; missing without content.
     public let contentAt: String?
 
     enum CodingKeys: String, CodingKey {
@@ -40,7 +38,7 @@ public struct DigestMessage: Sendable, Hashable, Codable {
     public static let longestTitle = 200
     public static let longestBody = 4000
 
-    /// - Parameter id: Kept through every retry and every new text.
+    /// - Parameter id: The stable id, kept through every retry and every new text.
     public init(
         id: String,
         runID: String,
@@ -69,15 +67,10 @@ public struct DigestMessage: Sendable, Hashable, Codable {
         contentAt = text.contentAt?.iso8601
     }
 
-    /// The JSON that webhooks, commands and files get: keys sorted, so that every retry sends the same bytes.
-    public func json() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings always encode.
-        return (try? encoder.encode(self)).map(Array.init) ?? []
-    }
+    /// JSON with sorted keys, so that every attempt sends the same bytes.
+    public func json() -> [UInt8] { StableJSON.bytes(of: self) }
 
-    /// Content comes from outside: without control characters, and not longer than a notification can be.
+    /// Removes control characters from foreign content and limits its length.
     private static func bounded(_ text: String, _ length: Int, keepsLines: Bool) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -1,71 +1,65 @@
-/// When the text of a digest is armed.
+/// The moment when the text of a digest is armed.
 public enum DigestMode: String, Sendable, CaseIterable {
-    /// A day ahead with what there is, and again when the fetch has brought something new.
+    /// A day ahead with the stored content, and again when the fetch brings new content.
     case prearmed
-    /// Only when the fetch of the occurrence has ended, whatever came of it.
+    /// When the fetch of the occurrence has ended, successful or not.
     case chained
 }
 
-/// What is shown when the fetch of an occurrence brought nothing.
+/// The content to show when the fetch of an occurrence failed.
 public enum DigestFallback: String, Sendable, CaseIterable {
-    /// What was fetched before, while it is young enough; else nothing.
+    /// Earlier content while it is recent enough; otherwise nothing.
     case cached
-    /// What was fetched before, while it is young enough; else a fixed text.
+    /// Earlier content while it is recent enough; otherwise a fixed text.
     case fallback
     /// Nothing.
     case skip
 }
 
-/// What becomes of content that has nothing in it (``DigestContent/isEmpty``).
+/// The treatment of empty content (``DigestContent/isEmpty``).
 public enum EmptyContent: String, Sendable, CaseIterable {
-    /// It is shown as any other.
+    /// Shown like any other content.
     case show
-    /// It is as if there were none, and if it was fetched for the occurrence, nothing comes.
+    /// Treated as missing. If it was fetched for the occurrence, nothing is shown.
     case skip
 }
 
-/// What decides when a digest comes and what of.
+/// The plan of a digest: its times, its zone and the rules for its content.
 public struct DigestPlan: Sendable {
-    public var name: PollName
+    public var name: DigestName
     public var times: [DayTime]
     public var zone: any TimeZoneRules
-    /// How long after each time it comes, from ``Splay``: the same every day.
-    public var delay: Duration
-    /// How long before its time an occurrence is fetched.
+    /// The delay after each of ``times``, from ``Splay``; the same every day.
+    public var delay = Duration.zero
+    /// The time between the fetch and the occurrence.
     public var lead: Duration
-    /// How old content may be at the time it is shown.
+    /// The longest age of content when it is shown.
     public var ttl: Duration
     public var mode: DigestMode
     public var onMissing: DigestFallback
-    public var onEmpty: EmptyContent
-    /// Stands for all that the texts are made of beside the content: another one means that they must be made again.
-    public var fingerprint: Int64
+    public var onEmpty = EmptyContent.show
+    /// Hash of all settings that affect the texts. When it changes, the texts are rendered again.
+    public var fingerprint: Int64 = 0
 
     public init(
-        name: PollName,
+        name: DigestName,
         times: [DayTime],
         zone: any TimeZoneRules,
-        delay: Duration = .zero,
         lead: Duration,
         ttl: Duration,
         mode: DigestMode,
-        onMissing: DigestFallback,
-        onEmpty: EmptyContent = .show,
-        fingerprint: Int64 = 0
+        onMissing: DigestFallback
     ) {
         self.name = name
         self.times = times
         self.zone = zone
-        self.delay = delay
         self.lead = lead
         self.ttl = ttl
         self.mode = mode
         self.onMissing = onMissing
-        self.onEmpty = onEmpty
-        self.fingerprint = fingerprint
     }
 
-    /// The occurrences after `start` and not after `end`, slot by slot, each in order.
+    /// The occurrences in `(start, end]`, by slot and then by time.
     public func occurrences(after start: Timestamp, through end: Timestamp) -> [DigestOccurrence] {
         times.flatMap { occurrences(of: $0, after: start, through: end) }
     }
@@ -82,30 +76,30 @@ public struct DigestPlan: Sendable {
     }
 }
 
-/// One time that a digest comes.
+/// One scheduled time of a digest.
 public struct DigestOccurrence: Sendable, Hashable {
-    public let digest: PollName
+    public let digest: DigestName
     /// `NAME/slot-08-00`: the same every day.
     public let slot: String
     public let fireAt: Timestamp
 
-    public init(digest: PollName, slot: String, fireAt: Timestamp) {
+    public init(digest: DigestName, slot: String, fireAt: Timestamp) {
         self.digest = digest
         self.slot = slot
         self.fireAt = fireAt
     }
 
-    init(digest: PollName, time: DayTime, fireAt: Timestamp) {
+    init(digest: DigestName, time: DayTime, fireAt: Timestamp) {
         self.init(digest: digest, slot: Self.slot(digest, time), fireAt: fireAt)
     }
 
-    /// One that somebody asked for, outside the digest's times. Its slot is `NAME/now`.
-    public init(askedFor digest: PollName, at time: Timestamp) {
+    /// An occurrence on request, outside the digest's times. Its slot is `NAME/now`.
+    public init(askedFor digest: DigestName, at time: Timestamp) {
         self.init(digest: digest, slot: "\(digest)/now", fireAt: time)
     }
 
-    /// Whether it is one of the digest's times, and not asked for.
+    /// Whether it belongs to the digest's times, as opposed to a request.
     public var isPlanned: Bool { slot != "\(digest)/now" }
 
-    static func slot(_ digest: PollName, _ time: DayTime) -> String { "\(digest)/\(time.slot)" }
+    static func slot(_ digest: DigestName, _ time: DayTime) -> String { "\(digest)/\(time.slot)" }
 }

@@ -1,42 +1,65 @@
-/// How the delivery of a slot stands.
+/// The status of an occurrence.
 public enum SlotStatus: String, Sendable, CaseIterable, Codable {
     case scheduled, shown
-    /// Nothing was to be shown: its content is empty, and ``EmptyContent/skip`` says that none comes then.
+    /// Nothing to show: the content is empty and ``EmptyContent/skip`` applies.
     case skipped
     case skippedStale = "skipped_stale"
     case error
 }
 
-/// Why a slot was not shown, or not with new content; stored and reported as the error code.
+/// The reason why an occurrence was not shown, or was shown with other content; the stored and reported error code.
 public enum SlotCode: String, Sendable, CaseIterable, Codable {
-    /// Its content was older than its time to live allows.
+    /// The content was older than its time to live.
     case stale
-    /// What was fetched for it has nothing in it.
+    /// The content fetched for it is empty.
     case empty
-    /// There was nothing to show.
+    /// No content was available.
     case noContent = "no_content"
-    /// The agent did not run at its time, nor shortly after.
+    /// The agent did not run at its time or shortly after.
     case missed
-    /// The sinks could not be reached until the content was too old.
+    /// The sinks were unavailable until the content was too old.
     case undelivered
-    /// The sinks refused it.
+    /// The sinks rejected it.
     case rejected
-    /// Every sink that it was for is gone.
+    /// Every sink of the digest is gone.
     case noSink = "no_sink"
-    /// The fetch before it failed; it may be shown all the same, with other content.
+    /// The fetch failed. The occurrence can still be shown with other content.
     case fetchFailed = "fetch_failed"
 }
 
-/// What a digest's text is made of.
+/// The origin of a digest's text.
 public enum DigestText: Sendable, Hashable {
-    /// Content that the server gave or confirmed for this occurrence; of that time.
+    /// Content that the server sent or confirmed for this occurrence, with that time.
     case fresh(Timestamp)
-    /// Content of another occurrence, and since when it is known to hold: its text says so.
+    /// Content of another occurrence, with its time, which the text mentions.
     case cached(Timestamp)
-    /// The fixed text, which claims nothing.
+    /// The fixed text, without content.
     case fallback
 
-    /// Since when the content is known to hold; `nil` for the fixed text.
+    /// The case without its time, as stored and reported.
+    public enum Kind: String, Sendable, CaseIterable {
+        case fresh, cached, fallback
+    }
+
+    /// `nil` for `fresh` or `cached` without a time.
+    public init?(_ kind: Kind, contentAt time: Timestamp?) {
+        switch (kind, time) {
+        case (.fresh, let time?): self = .fresh(time)
+        case (.cached, let time?): self = .cached(time)
+        case (.fallback, _): self = .fallback
+        case (.fresh, nil), (.cached, nil): return nil
+        }
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .fresh: .fresh
+        case .cached: .cached
+        case .fallback: .fallback
+        }
+    }
+
+    /// The time of the content; `nil` for the fixed text.
     public var contentAt: Timestamp? {
         switch self {
         case .fresh(let time), .cached(let time): time
@@ -45,17 +68,17 @@ public enum DigestText: Sendable, Hashable {
     }
 }
 
-/// An occurrence as it is stored.
+/// A stored occurrence.
 public struct DigestRow: Sendable, Hashable {
-    /// How the one fetch before the occurrence stands.
+    /// The state of the occurrence's single fetch.
     public enum Prefetch: String, Sendable, CaseIterable {
         case none, started, succeeded, failed
     }
 
-    /// The text that is armed.
+    /// The armed text.
     public struct Arming: Sendable, Hashable {
         public var text: DigestText
-        /// ``DigestPlan/fingerprint`` of the time when it was made.
+        /// ``DigestPlan/fingerprint`` at the time of rendering.
         public var fingerprint: Int64
 
         public init(text: DigestText, fingerprint: Int64) {
@@ -68,7 +91,7 @@ public struct DigestRow: Sendable, Hashable {
     public var status: SlotStatus
     public var arming: Arming?
     public var prefetch: Prefetch
-    /// Whether the sinks have it, or are being given it.
+    /// Whether the occurrence was handed to the sinks.
     public var isFired: Bool
 
     public init(

@@ -1,4 +1,4 @@
-/// The texts of a digest as they are configured.
+/// The configured texts of a digest.
 public struct DigestWording: Sendable, Hashable {
     public var title: String
     public var body: String
@@ -12,9 +12,9 @@ public struct DigestWording: Sendable, Hashable {
         self.fallbackBody = fallbackBody
     }
 
-    /// The title and body of one occurrence, and the names that the content does not have.
+    /// The title and body of one occurrence, and the template variables that the content lacks.
     ///
-    /// Content that was fetched for another occurrence says of when it is.
+    /// The text of cached content includes its time.
     public func render(
         _ text: DigestText,
         _ content: DigestContent?,
@@ -27,9 +27,9 @@ public struct DigestWording: Sendable, Hashable {
         return (title.text, body.text, title.unknown + body.unknown)
     }
 
-    /// What changes with the texts; the same in every process.
+    /// A hash of the texts, the same in every process.
     public var fingerprint: Int64 {
-        // FNV-1a; Swift's own hash has another seed in every process.
+        // FNV-1a. Swift's own hash has another seed in every process.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for text in [title, body, fallbackTitle, fallbackBody] {
             for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Text with `{{name}}` in it, and JSON to fill it from.
+/// A text with `{{name}}` variables that a JSON object fills.
 public struct TextTemplate: Sendable, Hashable {
     /// A filled template.
     public struct Rendering: Sendable, Hashable {
         public var text: String
-        /// The names that the content does not have; they stay in the text as they were written.
+        /// The variables that the content lacks. They stay in the text unchanged.
         public var unknown: [String]
     }
 
@@ -16,7 +16,7 @@ public struct TextTemplate: Sendable, Hashable {
 
     private let pieces: [Piece]
 
-    /// Reads a template. A `{{` without its `}}` is text.
+    /// Parses a template. A `{{` without `}}` is text.
     public init(_ text: String) {
         var pieces: [Piece] = []
         var rest = text[...]
@@ -30,7 +30,7 @@ public struct TextTemplate: Sendable, Hashable {
         self.pieces = pieces
     }
 
-    /// Fills it. A name is a field of the content, or a path of fields and indexes such as `items.0.title`.
+    /// Fills the variables. A name is a field of the content, or a path such as `items.0.title`.
     public func render(_ content: DigestContent?) -> Rendering {
         var rendering = Rendering(text: "", unknown: [])
         for piece in pieces {
@@ -49,14 +49,14 @@ public struct TextTemplate: Sendable, Hashable {
     }
 }
 
-/// What was fetched for a digest: a JSON object.
+/// The content fetched for a digest: a JSON object.
 public struct DigestContent: Sendable, Hashable {
     private enum Value: Sendable, Hashable, Decodable {
         case text(String)
         case list([Value])
         case object([String: Value])
 
-        /// A blank text, and a list or an object in which everything is empty. A number and a truth value are something.
+        /// Whether the value is blank text, or a list or object of empty values. Numbers and booleans are never empty.
         var isEmpty: Bool {
             switch self {
             case .text(let text): text.allSatisfy(\.isWhitespace)
@@ -110,19 +110,19 @@ public struct DigestContent: Sendable, Hashable {
         self.root = root
     }
 
-    /// Whether nothing is in it: it has no field, or all of them are `null`, blank, or empty themselves.
+    /// Whether the content has no field, or only fields that are `null`, blank or empty.
     public var isEmpty: Bool { root.isEmpty }
 
-    /// Whether bytes that are no content say that there is none: they are blank, or an empty list, text or `null`.
+    /// Whether bytes that are not an object still mean "no content": blank text, an empty list or text, or `null`.
     public static func isNothing(_ bytes: [UInt8]) -> Bool {
         if bytes.allSatisfy({ [9, 10, 13, 32].contains($0) }) { return true }
         return (try? JSONDecoder().decode(Value.self, from: Data(bytes)))?.isEmpty ?? false
     }
 
-    /// The text of the field at a path; `nil` when there is none, or it is an object or a list.
+    /// The text of the field at a path; `nil` for a missing field, an object or a list.
     public subscript(path: String) -> String? {
         var value = root
-        // A field may have a dot in its name.
+        // A field name can contain a dot.
         if case .object(let fields) = root, case .text(let text)? = fields[path] { return text }
         for step in path.split(separator: ".", omittingEmptySubsequences: false) {
             switch value {

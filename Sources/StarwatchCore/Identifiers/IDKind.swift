@@ -1,4 +1,4 @@
-/// The two forms of claim identifier. Both are 26 ASCII bytes that sort by time.
+/// The two kinds of JWT IDs. Both have 26 ASCII bytes and sort by time.
 public enum IDKind: String, Sendable, CaseIterable, Codable {
     /// `1704067200_abc123_def45678`: seconds, random, hash (R-EP-16).
     case timestamped

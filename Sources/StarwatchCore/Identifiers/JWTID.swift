@@ -1,11 +1,11 @@
 /// The identifier of a change: fixed width, ordered by time, compared as UTF-8 bytes (R-EP-18).
 ///
-/// Identifiers of two kinds have no order between them; ``precedes(_:)`` says so with `nil`.
+/// Identifiers of different kinds have no order; ``precedes(_:)`` then returns `nil`.
 public struct JWTID: Sendable, Hashable, Codable {
     public let rawValue: String
     public let kind: IDKind
 
-    /// Recognises either kind; `nil` for anything else (R-VAL-01).
+    /// Accepts either kind; `nil` for other texts (R-VAL-01).
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         let kind = text.withUTF8 { Self.kind(of: $0) }
@@ -34,12 +34,12 @@ public struct JWTID: Sendable, Hashable, Codable {
         try container.encode(rawValue)
     }
 
-    /// Whether this identifier sorts before `other`; `nil` when they are of two kinds.
+    /// Whether this identifier sorts before `other`; `nil` for two different kinds.
     public func precedes(_ other: JWTID) -> Bool? {
         kind == other.kind ? rawValue < other.rawValue : nil
     }
 
-    /// The time the identifier carries: milliseconds for a ULID, seconds for the timestamped kind.
+    /// The time in the identifier, in milliseconds for a ULID and in seconds for the timestamped kind.
     public var timestamp: Timestamp {
         switch kind {
         case .timestamped:
@@ -55,12 +55,12 @@ public struct JWTID: Sendable, Hashable, Codable {
         }
     }
 
-    /// A cursor from which a server gives this identifier again, and others of its moment. Servers leave the cursor out.
+    /// A cursor for a page that includes this identifier and others of its moment. Servers exclude the cursor itself.
     public var cursorBefore: JWTID { .floor(kind, at: timestamp - .seconds(1)) }
 
-    /// The smallest identifier of `kind` at `time`: every real one of that moment sorts at or after it.
+    /// The smallest identifier of `kind` at `time`. Every real one of that moment sorts at or after it.
     ///
-    /// Times outside what the kind can express are clamped to its ends.
+    /// Times outside the kind's range are clamped.
     public static func floor(_ kind: IDKind, at time: Timestamp) -> JWTID {
         switch kind {
         case .timestamped:
@@ -100,7 +100,7 @@ public struct JWTID: Sendable, Hashable, Codable {
     }
 }
 
-/// Crockford's base 32, upper case only, as ULIDs use it.
+/// Crockford's base 32 in upper case, as in ULIDs.
 enum Crockford {
     static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
 

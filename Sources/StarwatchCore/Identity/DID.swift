@@ -1,11 +1,11 @@
-/// A decentralised identifier: whose stars are watched.
+/// The decentralised identifier of an account.
 ///
-/// It is personal data, so it prints as `<did>`; whoever needs the text asks for ``rawValue``.
-/// The text is never changed: servers compare it byte for byte.
+/// It is personal data, so it prints as `<did>`; code that needs the text reads ``rawValue``. The text is never
+/// normalised, because servers compare it byte for byte.
 public struct DID: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
     public let rawValue: String
 
-    /// Accepts `did:method:id` of printable ASCII without spaces, at most 2,048 bytes; `nil` otherwise.
+    /// Accepts `did:method:id` of printable ASCII without spaces, at most 2,048 bytes; `nil` for other texts.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "did", !parts[1].isEmpty, !parts[2].isEmpty,

@@ -1,11 +1,11 @@
-/// A language tag (BCP 47), compared without regard to case: `en`, `pl-PL`, `zh-Hant-TW`.
+/// A language tag (BCP 47), compared case-insensitively: `en`, `pl-PL`, `zh-Hant-TW`.
 public struct LocaleTag: Sendable, Hashable, CustomStringConvertible {
-    /// In lower case, the language first.
+    /// The subtags in lower case, the language first.
     let parts: [String]
-    /// As it was written.
+    /// The tag in its original spelling.
     public let description: String
 
-    /// `nil` unless `text` is a language of two to eight letters, with further parts of at most eight letters and
+    /// `nil` unless `text` is a language of two to eight letters, followed by subtags of one to eight letters and
     /// digits after `-` or `_`.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
@@ -25,12 +25,12 @@ public struct LocaleTag: Sendable, Hashable, CustomStringConvertible {
         description = parts.joined(separator: "-")
     }
 
-    /// English, in which every message is there.
+    /// English, the only locale with every message.
     public static let english = LocaleTag(parts: ["en"])
 
     public var language: String { parts[0] }
 
-    /// This tag and the shorter ones that stand in for it: `zh-hant-tw`, `zh-hant`, `zh`.
+    /// This tag and its shorter fallbacks: `zh-hant-tw`, `zh-hant`, `zh`.
     public var chain: [LocaleTag] {
         stride(from: parts.count, through: 1, by: -1).map { LocaleTag(parts: Array(parts.prefix($0))) }
     }

@@ -3,7 +3,7 @@ public enum MessageArgument: Sendable, Hashable {
     case text(String)
     case number(Int)
 
-    /// As it stands in the message. Numbers have no separators.
+    /// The text in the message. Numbers have no separators.
     var text: String {
         switch self {
         case .text(let text): text
@@ -12,10 +12,10 @@ public enum MessageArgument: Sendable, Hashable {
     }
 }
 
-/// The variables that messages may have.
+/// The variables of messages.
 public enum MessageVariable: String, Sendable, CaseIterable {
     case projectName, count, hours
 
-    /// Whether its values are numbers, so that a plural may ask for them.
+    /// Whether the values are numbers, so that a plural can use them.
     public var isNumber: Bool { self != .projectName }
 }

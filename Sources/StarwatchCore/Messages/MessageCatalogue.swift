@@ -1,25 +1,25 @@
 import FoundationEssentials
 
-/// The messages of one locale, as a flat JSON object says them.
+/// The messages of one locale, read from a flat JSON object.
 public struct MessageCatalogue: Sendable, Hashable {
     public let locale: LocaleTag
     let rules: PluralRules
     private(set) var patterns: [MessageKey: MessagePattern]
 
-    /// Why a catalogue cannot be used.
+    /// The reason why a catalogue is invalid.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         case unknownLanguage
         case notAnObject
         case unknownKey(String)
         case pattern(key: String, MessageError)
         case unknownVariable(key: String, name: String, known: [String])
-        /// A plural over a text, or a select over a number.
+        /// A plural over text, or a select over a number.
         case wrongKind(key: String, name: String)
 
-        /// Without a full stop.
+        /// The reason, without a full stop.
         public var description: String {
             switch self {
-            case .unknownLanguage: "the plural rules of this language are not known"
+            case .unknownLanguage: "the plural rules of this language are unknown"
             case .notAnObject: "must be a JSON object of texts"
             case .unknownKey(let key): "there is no message \(key)"
             case .pattern(let key, let error): "\(key): \(error)"
@@ -31,7 +31,7 @@ public struct MessageCatalogue: Sendable, Hashable {
         }
     }
 
-    /// Reads and checks a catalogue. Messages that are not there are another locale's to give.
+    /// Parses and checks a catalogue. Missing messages fall back to another locale.
     public init(_ locale: LocaleTag, json: some Sequence<UInt8>) throws(Failure) {
         guard let rules = PluralRules(locale) else { throw .unknownLanguage }
         guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(json)) else {
@@ -60,17 +60,17 @@ public struct MessageCatalogue: Sendable, Hashable {
         return pattern
     }
 
-    /// The messages that are there.
+    /// The keys of the messages in the catalogue.
     public var keys: Set<MessageKey> { Set(patterns.keys) }
 
-    /// A message as it was read; `nil` when it is not there.
+    /// The parsed message; `nil` if it is missing.
     public func pattern(_ key: MessageKey) -> MessagePattern? { patterns[key] }
 
     func text(_ key: MessageKey, _ arguments: [String: MessageArgument]) -> String? {
         patterns[key]?.format(arguments, rules)
     }
 
-    /// This catalogue with the messages of `other` in the place of its own.
+    /// This catalogue, in which the messages of `other` replace its own.
     func overridden(by other: MessageCatalogue) -> MessageCatalogue {
         var result = self
         result.patterns.merge(other.patterns) { $1 }

@@ -1,5 +1,5 @@
 extension MessageCatalogues {
-    /// The seeds' texts, word for word; those with a number are the form `other`.
+    /// The texts of the requirements, word for word. Texts with a number are the form `other`.
     static let englishMessages = #"""
         {
           "notifications.starred_projects.single_title": "Project Update",

@@ -1,18 +1,18 @@
-/// The catalogues that there are, one a locale; English has every message.
+/// The available catalogues, one per locale. English has every message.
 public struct MessageCatalogues: Sendable, Hashable {
     private var catalogues: [LocaleTag: MessageCatalogue]
 
-    /// Those of the program.
+    /// The program's own catalogues.
     public static let builtIn: MessageCatalogues = {
         let texts = [("en", englishMessages), ("pl", polishMessages), ("ja", japaneseMessages)]
-        // A test reads each and finds every message in it.
+        // A test parses each catalogue and checks that no message is missing.
         let read = texts.compactMap { tag, json in
             LocaleTag(tag).flatMap { try? MessageCatalogue($0, json: json.utf8) }
         }
         return MessageCatalogues(catalogues: Dictionary(uniqueKeysWithValues: read.map { ($0.locale, $0) }))
     }()
 
-    /// These, with the messages of `others` before their own.
+    /// These catalogues, with the messages of `others` taking precedence.
     public func adding(_ others: [MessageCatalogue]) -> MessageCatalogues {
         var result = self
         for other in others {
@@ -23,10 +23,10 @@ public struct MessageCatalogues: Sendable, Hashable {
 
     public var locales: [LocaleTag] { catalogues.keys.sorted { $0.description < $1.description } }
 
-    /// The catalogue of a locale itself; `nil` when there is none.
+    /// The catalogue of exactly this locale; `nil` if there is none.
     public subscript(_ locale: LocaleTag) -> MessageCatalogue? { catalogues[locale] }
 
-    /// What to say in a locale: its own messages, else those of its language, else the English ones.
+    /// The messages for a locale. Each falls back to the locale's language, then to English.
     public func messages(for locale: LocaleTag) -> Messages {
         let own = locale.chain.compactMap { catalogues[$0] }
         return Messages(
@@ -38,14 +38,14 @@ public struct MessageCatalogues: Sendable, Hashable {
 
 /// The messages in one language.
 public struct Messages: Sendable, Hashable {
-    /// The locale that was asked for, or English where nothing is known of its language.
+    /// The requested locale; English if its language is unknown.
     public let locale: LocaleTag
     fileprivate let chain: [MessageCatalogue]
 
-    /// English, as the program has it.
+    /// The program's English messages.
     public static let english = MessageCatalogues.builtIn.messages(for: .english)
 
-    /// A message with its variables filled in.
+    /// The message with its variables replaced.
     public func text(_ key: MessageKey, _ arguments: [MessageVariable: MessageArgument] = [:]) -> String {
         let named = Dictionary(uniqueKeysWithValues: arguments.map { ($0.key.rawValue, $0.value) })
         for catalogue in chain {

@@ -1,4 +1,4 @@
-/// Every text that a person gets in a notification (R-NOT-04, R-NOT-13, R-NOT-23).
+/// The texts of notifications (R-NOT-04, R-NOT-13, R-NOT-23).
 public enum MessageKey: String, Sendable, CaseIterable {
     case starredSingleTitle = "notifications.starred_projects.single_title"
     case starredMultipleTitle = "notifications.starred_projects.multiple_title"
@@ -30,7 +30,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case staleSettings = "staleness.banner.action_settings"
     case staleDismiss = "staleness.banner.dismiss"
 
-    /// What the message may say.
+    /// The variables that the message can use.
     public var variables: Set<MessageVariable> {
         switch self {
         case .starredSingle, .offerSingle, .projectOfferSingle: [.projectName]

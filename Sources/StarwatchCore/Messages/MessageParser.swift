@@ -1,15 +1,15 @@
-/// Reads one message, from left to right.
+/// Parses one message from left to right.
 struct MessageParser {
     private typealias Part = MessagePattern.Part
 
-    /// What is around the text that is read.
+    /// The surroundings of the parsed text.
     private enum Place {
         case top
-        /// Inside a branch; `number` is the variable of a plural directly around it.
+        /// Inside a branch; `number` is the variable of a directly enclosing plural.
         case branch(number: String?)
     }
 
-    /// Deeper than any message that a person reads, and far from the end of the stack.
+    /// The deepest nesting: deeper than a readable message, and safe for the stack.
     private static let deepest = 8
 
     private let characters: [Character]
@@ -57,7 +57,8 @@ struct MessageParser {
         return parts
     }
 
-    /// An apostrophe: two are one; one before a special character quotes up to the next; any other is itself.
+    /// Parses an apostrophe. Two are a literal one; one before a special character quotes up to the next; any other is
+    /// literal.
     private mutating func quoted(_ place: Place, into text: inout String) {
         index += 1
         if next == "'" {
@@ -94,7 +95,7 @@ struct MessageParser {
         default:
             index = start
             skipSpaces()
-            throw error("only plural and select are known here")
+            throw error("only plural and select are supported here")
         }
     }
 
@@ -108,7 +109,7 @@ struct MessageParser {
                     throw error("a number must follow =", at: start)
                 }
                 guard plural.exact.updateValue(try branch(number: name), forKey: number) == nil else {
-                    throw error("=\(number) is there twice", at: start)
+                    throw error("=\(number) is repeated", at: start)
                 }
             } else {
                 let word = try self.word("a category or }")
@@ -117,7 +118,7 @@ struct MessageParser {
                     throw error("a plural's branches are =n, \(words)", at: start)
                 }
                 guard plural.categories.updateValue(try branch(number: name), forKey: category) == nil else {
-                    throw error("\(word) is there twice", at: start)
+                    throw error("\(word) is repeated", at: start)
                 }
             }
         }
@@ -131,7 +132,7 @@ struct MessageParser {
             let start = index
             let word = try self.word("a word or }")
             guard select.branches.updateValue(try branch(number: nil), forKey: word) == nil else {
-                throw error("\(word) is there twice", at: start)
+                throw error("\(word) is repeated", at: start)
             }
         }
         guard select.branches["other"] != nil else { throw error("a select needs a branch for other") }
@@ -151,7 +152,7 @@ struct MessageParser {
 
     private mutating func skipSpaces() { while next?.isWhitespace == true { index += 1 } }
 
-    /// Letters, digits and `_`, with spaces around them.
+    /// Parses letters, digits and `_`, surrounded by optional spaces.
     private mutating func word(_ what: String) throws(MessageError) -> String {
         skipSpaces()
         var word = ""
@@ -159,7 +160,7 @@ struct MessageParser {
             word.append(character)
             index += 1
         }
-        guard !word.isEmpty else { throw error("here must be \(what)") }
+        guard !word.isEmpty else { throw error("expected \(what)") }
         skipSpaces()
         return word
     }
@@ -172,7 +173,7 @@ struct MessageParser {
     }
 
     private mutating func expect(_ character: Character) throws(MessageError) {
-        guard take(character) else { throw error("here must be \(character)") }
+        guard take(character) else { throw error("expected \(character)") }
     }
 
     private func error(_ problem: String, at place: Int? = nil) -> MessageError {

@@ -1,13 +1,13 @@
 /// A message in a subset of ICU MessageFormat: `{name}`, `plural` with `=n`, CLDR's categories and `#`, `select`, and
 /// apostrophes that quote `{`, `}` and `#`.
 ///
-/// As in ICU, `#` is the number only directly inside a plural's branch. There is no `offset`, no `selectordinal`, and no
-/// number or date format; each is an error.
+/// As in ICU, `#` is the number only directly inside a plural's branch. `offset`, `selectordinal` and number or date
+/// formats are errors.
 public struct MessagePattern: Sendable, Hashable {
     enum Part: Sendable, Hashable {
         case text(String)
         case variable(String)
-        /// `#`, the number of the plural around it.
+        /// `#`, the number of the enclosing plural.
         case number(String)
         case plural(Plural)
         case select(Select)
@@ -24,25 +24,25 @@ public struct MessagePattern: Sendable, Hashable {
         var branches: [String: [Part]] = [:]
     }
 
-    /// How a message uses a variable.
+    /// The way a message uses a variable.
     public enum Use: Sendable, Hashable { case value, plural, select }
 
     let parts: [Part]
 
-    /// - Throws: ``MessageError`` with the first mistake and where it is.
+    /// - Throws: ``MessageError`` with the first mistake and its position.
     public init(_ text: String) throws(MessageError) {
         var parser = MessageParser(text)
         parts = try parser.parse()
     }
 
-    /// The message with its variables filled in. One without a value stays visible, as `{name}`.
+    /// The message with its variables replaced. A variable without a value stays visible as `{name}`.
     public func format(_ arguments: [String: MessageArgument], _ rules: PluralRules) -> String {
         var text = ""
         Self.write(parts, arguments, rules, to: &text)
         return text
     }
 
-    /// Every variable, with the ways in which it is used.
+    /// Every variable with its uses.
     public var uses: [String: Set<Use>] {
         var found: [String: Set<Use>] = [:]
         Self.collect(parts) { part in
@@ -56,7 +56,7 @@ public struct MessagePattern: Sendable, Hashable {
         return found
     }
 
-    /// The categories that each plural has words for.
+    /// The categories covered by each plural.
     public var pluralCategories: [Set<PluralCategory>] {
         var found: [Set<PluralCategory>] = []
         Self.collect(parts) { if case .plural(let plural) = $0 { found.append(Set(plural.categories.keys)) } }
@@ -100,11 +100,11 @@ public struct MessagePattern: Sendable, Hashable {
     }
 }
 
-/// Why a message cannot be read.
+/// The reason why a message is invalid.
 public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Counted in characters, from 1.
+    /// The position in characters, from 1.
     public let position: Int
-    /// What is wrong, without a full stop.
+    /// The mistake, without a full stop.
     public let problem: String
 
     public var description: String { "\(problem) (character \(position))" }

@@ -1,4 +1,4 @@
-/// CLDR's six words for what a number does to the words around it.
+/// CLDR's six plural categories.
 public enum PluralCategory: String, Sendable, CaseIterable {
     case zero, one, two, few, many, other
 }

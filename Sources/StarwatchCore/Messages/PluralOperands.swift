@@ -1,20 +1,20 @@
-/// What CLDR's plural rules ask of a number: its digits as they are shown, not its value alone.
+/// The operands of CLDR's plural rules, which depend on the displayed digits, not only on the value.
 public struct PluralOperands: Sendable, Hashable {
     /// The integer digits.
     let i: Int
-    /// How many fraction digits are shown, and their value with the zeros at their end, and without.
+    /// The number of displayed fraction digits, and their value with and without trailing zeros.
     let v: Int
     let f: Int
     let t: Int
     /// The exponent of a compact form such as `1c6`.
     let e: Int
 
-    /// A whole number. The sign does not count.
+    /// Takes a whole number and ignores its sign.
     public init(_ number: Int) {
         (i, v, f, t, e) = (Int(clamping: number.magnitude), 0, 0, 0, 0)
     }
 
-    /// A number as it is written: `2`, `1.50`, `1.1c6`. `nil` for anything else, and for more than 18 digits.
+    /// Parses a number as displayed: `2`, `1.50`, `1.1c6`. `nil` for other texts and for more than 18 digits.
     public init?(_ text: some StringProtocol) {
         let sides = text.split(separator: "c", maxSplits: 1, omittingEmptySubsequences: false)
         let parts = sides[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -36,12 +36,12 @@ public struct PluralOperands: Sendable, Hashable {
         (i, v, f, t, e) = (integer, fraction.count, Int(fraction) ?? 0, Int(shown) ?? 0, exponent)
     }
 
-    /// Whether the number is whole, however it is shown, and in `range`.
+    /// Whether the value is whole and in `range`, with or without displayed fraction digits.
     func n(_ range: ClosedRange<Int>) -> Bool { t == 0 && range.contains(i) }
 
-    /// The same of the remainder.
+    /// Whether the value is whole and its remainder is in `range`.
     func n(mod divisor: Int, _ range: ClosedRange<Int>) -> Bool { t == 0 && range.contains(i % divisor) }
 
-    /// Whether the number is shown without a fraction, and its remainder is in `range`.
+    /// Whether the number has no displayed fraction and its remainder is in `range`.
     func i(mod divisor: Int, _ range: ClosedRange<Int>) -> Bool { v == 0 && range.contains(i % divisor) }
 }

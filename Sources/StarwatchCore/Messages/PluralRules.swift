@@ -1,4 +1,4 @@
-/// The plural rules of CLDR for cardinal numbers, one case for each set of rules.
+/// CLDR's plural rules for cardinal numbers, one case for each set of rules.
 public enum PluralRules: Sendable, CaseIterable {
     case uniform, english, oneIsOne, danish, french, portuguese, italian, spanish
     case polish, russian, czech, arabic, hebrew, romanian, croatian, lithuanian, latvian, slovenian
@@ -14,9 +14,9 @@ public enum PluralRules: Sendable, CaseIterable {
         "sl": .slovenian,
     ]
 
-    /// The rules of a locale's language; `nil` for one that is not known here.
+    /// The rules of a locale's language; `nil` for an unknown language.
     public init?(_ locale: LocaleTag) {
-        // Portugal counts as Italy does.
+        // Portugal uses the rules of Italian.
         if locale.parts.prefix(2) == ["pt", "pt"] {
             self = .italian
         } else if let rules = Self.languages[locale.language] {
@@ -26,7 +26,7 @@ public enum PluralRules: Sendable, CaseIterable {
         }
     }
 
-    /// The categories that whole numbers fall into; every message must have words for them.
+    /// The categories of whole numbers. Every plural must cover them.
     public var categories: Set<PluralCategory> {
         switch self {
         case .uniform: [.other]
@@ -44,7 +44,7 @@ public enum PluralRules: Sendable, CaseIterable {
     /// The category of a whole number.
     public func category(of number: Int) -> PluralCategory { category(of: PluralOperands(number)) }
 
-    /// The category of a number as it is shown.
+    /// The category of a displayed number.
     public func category(of x: PluralOperands) -> PluralCategory {
         switch self {
         case .uniform: .other
@@ -100,7 +100,7 @@ public enum PluralRules: Sendable, CaseIterable {
     }
 
     private static func croatian(_ x: PluralOperands) -> PluralCategory {
-        // The last digits that are shown decide, be they before the point or after it.
+        // The last displayed digits decide, before or after the point.
         let last = x.v == 0 ? x.i : x.f
         if last % 10 == 1, last % 100 != 11 { return .one }
         return (2...4).contains(last % 10) && !(12...14).contains(last % 100) ? .few : .other

@@ -1,4 +1,4 @@
-/// The features that accounts of before are told of, once (R-NOT-23).
+/// The features announced once to accounts created before them (R-NOT-23).
 public enum FeatureNotification: String, Sendable, CaseIterable {
     case starredProjects = "starred_projects"
 
@@ -14,7 +14,7 @@ public enum FeatureNotification: String, Sendable, CaseIterable {
         }
     }
 
-    /// Where a tap leads (C-176).
+    /// The destination of a tap (C-176).
     public var deepLink: DeepLink {
         switch self {
         case .starredProjects: .feature
@@ -23,11 +23,11 @@ public enum FeatureNotification: String, Sendable, CaseIterable {
 }
 
 extension NotificationMessage {
-    /// The notice of a feature: a notification of no change.
+    /// The notice of a feature, a notification without changes.
     ///
     /// - Parameters:
-    ///   - id: Kept through every retry, so that sinks can tell a repetition.
-    ///   - runID: The same for every retry too.
+    ///   - id: The stable id, kept through every retry, so that sinks can recognise a repetition.
+    ///   - runID: The run's id, also kept through every retry.
     public init(feature: FeatureNotification, id: String, runID: String, messages: Messages, createdAt: Timestamp) {
         self.id = id
         self.runID = runID

@@ -1,20 +1,21 @@
-/// When the changes that wait may be announced, after Alertmanager's `group_wait` and `group_interval`.
+/// Decides when to announce waiting changes, like Alertmanager's `group_wait` and `group_interval`.
 public enum GroupingDecision: Sendable, Hashable {
-    /// Announce everything that waits, now.
+    /// Announce every waiting change now.
     case notify
-    /// Nothing may be announced before this time.
+    /// Announce nothing before this time.
     case wait(until: Timestamp)
-    /// Nothing waits.
+    /// No change is waiting.
     case idle
 
     /// Decides for one stream.
     ///
     /// - Parameters:
-    ///   - oldestWaiting: When the oldest waiting change was stored; `nil` when none waits. A time in the future, left
-    ///     by a clock that was set back, says nothing: nobody knows how long the change has waited, so it is due.
-    ///   - lastNotified: When the stream was last announced; `nil` when never. A time in the future counts as never.
-    ///   - groupWait: How long the first change of a group waits for others.
-    ///   - groupInterval: The least time between two notifications of the stream.
+    ///   - oldestWaiting: When the oldest waiting change was stored; `nil` if none is waiting. A time in the future
+    ///     comes from a clock that was set back. The real wait is then unknown, so the change is due.
+    ///   - lastNotified: The time of the stream's last notification; `nil` if there was none. A time in the future
+    ///     counts as none.
+    ///   - groupWait: The wait of the first change of a group for others.
+    ///   - groupInterval: The shortest time between two notifications of the stream.
     public static func decide(
         now: Timestamp,
         oldestWaiting: Timestamp?,

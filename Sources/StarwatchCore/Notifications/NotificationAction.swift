@@ -1,4 +1,4 @@
-/// What a person can do with a notification (R-NOT-09).
+/// The actions that a notification offers (R-NOT-09).
 public enum NotificationAction: String, Sendable, CaseIterable, Codable {
     case viewUpdates = "view_updates"
     case viewProject = "view_project"
@@ -6,10 +6,10 @@ public enum NotificationAction: String, Sendable, CaseIterable, Codable {
     case snooze = "snooze_1h"
     case markRead = "mark_read"
 
-    /// How long ``snooze`` puts a notification off: 3,600 s (C-180).
+    /// The delay of ``snooze``: 3,600 s (C-180).
     public static let snoozeDuration = Duration.seconds(3600)
 
-    /// The button's text in a group: where there is more than can be listed, viewing means all of it.
+    /// The button's text. In a large group, which lists only some changes, viewing shows all of them.
     func label(in group: NotificationGroup) -> MessageKey {
         switch self {
         case .viewUpdates: group == .many ? .actionViewAll : .actionViewUpdates
@@ -20,7 +20,7 @@ public enum NotificationAction: String, Sendable, CaseIterable, Codable {
         }
     }
 
-    /// Those of a notification of changes.
+    /// The actions of a notification about changes.
     static func offered(in group: NotificationGroup) -> [NotificationAction] {
         [group == .single ? .viewProject : .viewUpdates, .dismiss, .snooze, .markRead]
     }

@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// A notification as sinks get it. It is meant for the person, so it names projects; logs and metrics never do.
+/// The JSON of a notification for sinks. It names projects, because it is for the person; logs and metrics never do.
 public struct NotificationMessage: Sendable, Hashable, Codable {
-    /// One of the changes the notification is about.
+    /// One of the announced changes.
     public struct Item: Sendable, Hashable, Codable {
         public let jwtID: String
         public let plan: String
         public let name: String?
         public let changedAt: String
-        /// What differs from what was last seen of the plan, by field; `nil` when nothing was seen before.
+        /// The fields that differ from the last seen state of the plan; `nil` if no earlier state is known.
         public let fields: [String: FieldChange]?
 
         enum CodingKeys: String, CodingKey {
@@ -31,13 +31,13 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public let createdAt: String
     public let deepLink: String
     public let actions: [String]
-    /// The buttons' texts, by action.
+    /// The texts of the buttons, by action.
     public let actionLabels: [String: String]?
-    /// The first notification of what this one repeats after a snooze; `nil` for a first one.
+    /// The id of the first notification, in a repetition after a snooze; `nil` otherwise.
     public internal(set) var repeats: String?
-    /// `low` for what may wait; `nil` otherwise.
+    /// `low` for notices that can wait; `nil` otherwise.
     public let priority: String?
-    /// Whether this takes back what was sent under the same collapse key; `nil` for no.
+    /// Whether this withdraws an earlier notification with the same collapse key; `nil` means no.
     public let cleared: Bool?
     public let changes: [Item]
 
@@ -54,34 +54,27 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         case repeats, priority, cleared, changes
     }
 
-    /// The most changes listed; ``count`` is always true.
+    /// The largest number of changes listed; ``count`` includes all of them.
     public static let listedChanges = 100
 
     /// Composes the notification of `changes`, which must not be empty (R-NOT-01, R-NOT-02, R-NOT-06).
     ///
     /// - Parameters:
-    ///   - id: Kept through every retry, so that sinks can tell a repetition.
-    ///   - largestGroup: The largest group that is "several".
-    ///   - messages: The texts, and with them the locale.
-    ///   - names: What the host calls its projects, by handle; before the server's names.
-    ///   - fields: What differs from what was seen before, by claim.
-    ///   - shortlink: What stands for the changes where they are too many for a link, see ``needsShortlink(_:largestGroup:)``.
+    ///   - id: The stable id, kept through every retry, so that sinks can recognise a repetition.
+    ///   - context: The other data of the texts and links.
     public init(
         id: String,
         runID: String,
         poll: PollName,
         kind: PollKind,
         changes: [Change],
-        largestGroup: Int,
-        messages: Messages = .english,
-        names: [String: String] = [:],
-        fields: [JWTID: [String: FieldChange]] = [:],
-        shortlink: Shortlink? = nil,
+        context: NotificationContext,
         createdAt: Timestamp
     ) {
-        func name(_ change: Change) -> String? { names[change.plan] ?? change.name }
+        func name(_ change: Change) -> String? { context.names[change.plan] ?? change.name }
+        let messages = context.messages
         let wording = NotificationWording(kind: kind, messages: messages)
-        let group = NotificationGroup(count: changes.count, largest: largestGroup)
+        let group = NotificationGroup(count: changes.count, largest: context.largestGroup)
         let offered = NotificationAction.offered(in: group)
         self.id = id
         self.runID = runID
@@ -92,7 +85,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         (title, body) = wording.text(count: changes.count, name: changes.first.flatMap(name))
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        deepLink = Self.link(to: changes, of: group, shortlink: shortlink).url
+        deepLink = Self.link(to: changes, of: group, shortlink: context.shortlink).url
         actions = offered.map(\.rawValue)
         actionLabels = Dictionary(
             uniqueKeysWithValues: offered.map { ($0.rawValue, messages.text($0.label(in: group))) }
@@ -105,16 +98,16 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
                 plan: change.plan,
                 name: name(change),
                 changedAt: change.changedAt.iso8601,
-                fields: fields[change.id]
+                fields: context.fields[change.id]
             )
         }
     }
 
-    /// The notice that a poll has had no success for long (R-NOT-14), or that it has again.
+    /// The notice that a poll is stale (R-NOT-14), or that it has recovered.
     ///
     /// - Parameters:
-    ///   - lastSuccess: `nil` when it never had one.
-    ///   - isOver: Whether the poll has had a success since; takes the notice back.
+    ///   - lastSuccess: The time of the last success; `nil` if there was none.
+    ///   - isOver: Whether the poll has recovered. The notice then withdraws the earlier one.
     public init(
         staleness id: String,
         runID: String,
@@ -146,7 +139,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         cleared = isOver ? true : nil
     }
 
-    /// The same notification once more, after a snooze, with an id of its own.
+    /// A copy for delivery after a snooze, with its own id.
     public func repeated(id: String, of first: String) -> NotificationMessage {
         var copy = self
         copy.id = id
@@ -154,33 +147,28 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         return copy
     }
 
-    /// The JSON that webhooks, commands and files get: keys sorted, so that every retry sends the same bytes.
-    public func json() -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, integers and arrays of them always encode.
-        return (try? encoder.encode(self)).map(Array.init) ?? []
-    }
+    /// JSON with sorted keys, so that every attempt sends the same bytes.
+    public func json() -> [UInt8] { StableJSON.bytes(of: self) }
 
-    /// What ``json()`` wrote, also by an older version; `nil` for anything else.
+    /// Decodes the output of ``json()``, also of an older version; `nil` for other bytes.
     public init?(json: [UInt8]) {
         guard let message = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
         self = message
     }
 
-    /// Whether so many changes need a shortlink in the link's place (R-NOT-08).
+    /// Whether a link to `count` changes needs a shortlink (R-NOT-08).
     public static func needsShortlink(_ count: Int, largestGroup: Int) -> Bool {
-        NotificationGroup(count: count, largest: largestGroup) == .many || count > LinkedClaims.limit
+        NotificationGroup(count: count, largest: largestGroup) == .many || count > LinkedJWTs.limit
     }
 
-    /// Where a tap leads (R-NOT-07). Without a shortlink for what needs one, to the list of notifications.
+    /// The destination of a tap (R-NOT-07). Without a needed shortlink it is the list of notifications.
     private static func link(
         to changes: [Change],
         of group: NotificationGroup,
         shortlink: Shortlink?
     ) -> DeepLink {
-        if group == .single, let change = changes.first { return DeepLink(plan: change.plan, claim: change.id) }
-        if group == .several, let claims = LinkedClaims(changes.map(\.id)) { return .updates(claims) }
+        if group == .single, let change = changes.first { return DeepLink(plan: change.plan, jwt: change.id) }
+        if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) { return .updates(jwts) }
         return shortlink.map { .shortlink($0) } ?? .notifications
     }
 }

@@ -1,4 +1,4 @@
-/// Which rows leave an outbox that is over its limit.
+/// The order in which rows leave an outbox that exceeds its limit.
 public enum EvictionPolicy: String, Sendable, CaseIterable, Codable {
     /// The oldest first.
     case fifo

@@ -1,6 +1,7 @@
-/// The books of one stream: what came in and where it went.
+/// The counters of one stream's rows: how many came in, and how many reached each end.
 ///
-/// Persisted in the transaction that causes each entry, so that it survives restarts and kills.
+/// The store updates each counter in the transaction that changes the rows, so the counters survive restarts and
+/// crashes.
 public struct Ledger: Sendable, Hashable {
     public var fetched = 0, new = 0, duplicate = 0, rejected = 0
     public var delivered = 0, dead = 0, cancelled = 0, suppressed = 0
@@ -8,12 +9,12 @@ public struct Ledger: Sendable, Hashable {
 
     public init() {}
 
-    /// `fetched = new + duplicate + rejected`; the difference, which must be 0.
+    /// The imbalance of `fetched = new + duplicate + rejected`; 0 if the counters are consistent.
     public var fetchedImbalance: Int { fetched - new - duplicate - rejected }
 
-    /// `new = delivered + dead + cancelled + suppressed + pending`; the difference, which must be 0.
+    /// The imbalance of `new = delivered + dead + cancelled + suppressed + pending`; 0 if the counters are consistent.
     ///
-    /// - Parameter pending: Rows that are pending, claimed or an evicted tombstone, counted in the table.
+    /// - Parameter pending: The number of rows that are pending, claimed or evicted.
     public func newImbalance(pending: Int) -> Int {
         new - delivered - dead - cancelled - suppressed - pending
     }

@@ -1,19 +1,19 @@
-/// The state of an outbox row. `pending → claimed → delivered → acknowledged`, or one of the ends.
+/// The state of an outbox row: `pending → claimed → delivered → acknowledged`, or another final state.
 public enum OutboxState: String, Sendable, CaseIterable, Codable {
     case pending
     case claimed
     case delivered
     case acknowledged
-    /// Refused by a sink as often as the row may be; kept, listed, and retriable.
+    /// Rejected by a sink too often. The row is kept and listed, and can be retried.
     case dead
-    /// Dropped because the identity changed.
+    /// Dropped after a change of identity.
     case cancelled
-    /// Known, but not to be announced: unstarred, opted out, or seen while bootstrapping.
+    /// Known but never announced: unstarred, opted out, or seen while bootstrapping.
     case suppressed
-    /// A tombstone: the row was dropped for room and will be fetched again.
+    /// A tombstone. The row was dropped for lack of room and will be fetched again.
     case evicted
 
-    /// Whether the watermark may pass a row in this state.
+    /// Whether the watermark can pass a row in this state.
     public var isTerminal: Bool {
         switch self {
         case .acknowledged, .dead, .cancelled, .suppressed: true

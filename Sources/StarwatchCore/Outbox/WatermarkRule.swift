@@ -1,14 +1,14 @@
-/// How far the watermark may move.
+/// The rule for advancing the watermark.
 public enum WatermarkRule {
-    /// The greatest identifier such that every known row up to it is terminal, capped by the fetch cursor.
+    /// The largest identifier at or below the fetch cursor up to which every known row is terminal.
     ///
     /// - Parameters:
     ///   - current: The stored watermark; `nil` if there is none.
     ///   - firstOpen: The smallest identifier of a row that is not terminal; `nil` if there is none.
-    ///   - lastTerminalBeforeOpen: The greatest terminal identifier below `firstOpen` (or of all) and not above the
+    ///   - lastTerminalBeforeOpen: The largest terminal identifier below `firstOpen` (or of all rows) and not above the
     ///     fetch cursor; `nil` if there is none.
-    ///   - fetchCursor: How far the stream was fetched completely; `nil` before the first complete walk.
-    /// - Returns: The new watermark, or `nil` when it must stay where it is. Never less than `current`.
+    ///   - fetchCursor: The end of the completely fetched range; `nil` before the first complete walk.
+    /// - Returns: The new watermark, greater than `current`; `nil` if the watermark stays.
     public static func advance(
         current: JWTID?,
         firstOpen: JWTID?,

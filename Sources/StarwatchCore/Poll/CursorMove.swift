@@ -1,15 +1,15 @@
-/// What a page's commit does to the fetch cursor. The cursor only rises.
+/// The effect of a page's commit on the fetch cursor, which only rises.
 public enum CursorMove: Sendable, Hashable {
-    /// The walk is not complete: the cursor stays.
+    /// The walk is incomplete, so the cursor stays.
     case unchanged
-    /// Ascending pages: the cursor follows the last item that was handled, no further than `upTo`; `nil`: without end.
+    /// Ascending pages: the cursor follows the last handled item, but not above `upTo`; `nil` means no limit.
     case followItems(upTo: JWTID?)
-    /// The walk is complete: the cursor moves here, if every item of this page found room.
+    /// The walk is complete. The cursor moves here if every item of the page found room.
     case advance(to: JWTID)
 
-    /// Where the cursor wants to go.
+    /// The target of the cursor; `nil` if it stays.
     ///
-    /// - Parameter last: The last item of the page that was handled; `nil` when none was.
+    /// - Parameter last: The last handled item of the page; `nil` if there is none.
     public func target(last: JWTID?) -> JWTID? {
         switch self {
         case .unchanged: nil
@@ -20,7 +20,7 @@ public enum CursorMove: Sendable, Hashable {
 }
 
 extension JWTID {
-    /// The lesser of two of one kind; `other` is passed over when it is `nil` or of another kind.
+    /// The smaller of two identifiers. `other` is ignored if it is `nil` or of another kind.
     static func least(_ id: JWTID, _ other: JWTID?) -> JWTID {
         guard let other, other.precedes(id) == true else { return id }
         return other

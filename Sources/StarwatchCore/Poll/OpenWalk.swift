@@ -1,10 +1,10 @@
-/// Where a walk over descending pages was interrupted, so that the next cycle goes on from there.
+/// The position of an interrupted walk over descending pages, from which the next cycle continues.
 ///
-/// Stored with the rows of the page. The fetch cursor moves to ``top`` only when the walk is complete.
+/// Stored in the transaction of the page. The fetch cursor moves to ``top`` when the walk is complete.
 public struct OpenWalk: Sendable, Hashable, Codable {
-    /// The greatest identifier of the walk's first page.
+    /// The largest identifier of the walk's first page.
     public let top: JWTID
-    /// Everything at or above this identifier has been handled; the next page lies below it.
+    /// The upper end of the next page. Identifiers at or above it are handled.
     public let before: JWTID
     /// The exclusive lower end of the walk; `nil` means the beginning.
     public let after: JWTID?

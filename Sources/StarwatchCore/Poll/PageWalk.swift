@@ -1,76 +1,76 @@
-/// The decisions of one cycle's fetch: which page to ask for next, and what its commit does to the cursor.
+/// Decides which pages one cycle fetches, and how each commit moves the fetch cursor.
 ///
-/// Ascending pages move the cursor as they are committed. Descending pages run from the newest to the oldest, so
-/// the cursor moves only when the walk is complete; where a walk was interrupted is stored, and the next cycle goes
-/// on from there. When plan identifiers were split over several requests, the cursor moves only after the last of
-/// them.
+/// Ascending pages move the cursor with every commit. Descending pages run from the newest to the oldest, so the cursor
+/// moves only when the walk is complete. The store keeps the position of an interrupted walk, and the next cycle
+/// continues from there. If the plan identifiers are split over several requests, the cursor moves only after the last
+/// request.
 ///
-/// Neither there nor over several ascending pages does the cursor move further than the server's time when the first
-/// was sent: while a later one was read, a plan of an earlier request may have changed, or a late item may have shown
-/// below an earlier page's last one. What is newer than that is fetched again with the next cycle's overlap. The first
-/// ascending page itself was seen at one moment, so that the cursor follows it whatever clocks say.
+/// With split requests or several ascending pages, the cursor stays at or below the server's time of the first request.
+/// While a later request runs, a plan of an earlier request can change, or a late item can appear below a fetched page.
+/// The next cycle's overlap fetches the newer items again. The first ascending page is a consistent view, so the cursor
+/// follows it regardless of clocks.
 public struct PageWalk: Sendable {
-    /// What the walk is for.
+    /// The purpose of the walk.
     public enum Mode: Sendable, Hashable {
         case poll
-        /// Find the newest identifier without announcing anything (C-003).
+        /// Finds the newest identifier and announces nothing (C-003).
         case bootstrap
     }
 
-    /// A request of the walk.
+    /// One request of the walk.
     public struct Step: Sendable, Hashable {
-        /// Which part of the split plan identifiers to ask about.
+        /// The index of the chunk of plan identifiers.
         public let chunk: Int
         public let query: PageQuery
     }
 
-    /// What to commit of a page.
+    /// The commit of one page.
     public struct Plan: Sendable, Hashable {
         public let changes: [Change]
         public let cursor: CursorMove
         /// The interrupted walk to store with the page; `nil` clears it.
         public let walk: OpenWalk?
-        /// What to store instead when the page finds no room: to go on below the last item that did. `nil`: nothing.
+        /// The walk to store if the page finds no room. It continues below the last item that did. `nil` for none.
         public let interrupted: OpenWalk?
     }
 
     public let dialect: Dialect
     public let mode: Mode
-    /// The most pages of a walk that the next cycle goes on with; the rest waits for it.
+    /// The largest number of pages per cycle, if the next cycle can continue the walk.
     public let pageCap: Int
-    /// Whether only a walk that comes to its end leads on: the cursor stays below what was dropped for room until the
-    /// server gives it again or is known not to, so a walk that ended early would be repeated for ever.
+    /// Whether the walk must reach its end in this cycle. After an eviction the cursor stays below the dropped rows
+    /// until the server sends them again, or has none. A walk that stops early would then repeat for ever.
     public let mustComplete: Bool
 
-    /// The exclusive lower end of the walk: the cursor less the late-visibility overlap; `nil` is the beginning.
+    /// The exclusive lower end of the walk: the cursor minus the late-visibility overlap; `nil` means the beginning.
     public let lowerEnd: JWTID?
-    /// The greatest identifier seen.
+    /// The largest identifier seen.
     public private(set) var top: JWTID?
-    /// Whether the stream is now known up to its end.
+    /// Whether the walk reached the end of the stream.
     public private(set) var isComplete = false
     public private(set) var pages = 0
 
     private let chunkCount: Int
     private var chunk = 0
     private var pagesOfChunk = 0
-    /// How many items the last request asked for.
+    /// The number of items that the last request asked for.
     private var asked: Int
     private var after: JWTID?
     private var before: JWTID?
-    /// The earliest time at which a page was asked for; an answer out of a cache may be older than the first one.
+    /// The earliest request time. A cached answer can be older than the first one.
     private var firstAsked: Timestamp?
-    /// The greatest identifier of the first page.
+    /// The largest identifier of the first page.
     private var firstTop: JWTID?
     private var stopped = false
     private let resumed: OpenWalk?
     private let cursor: JWTID?
 
-    /// Plans a walk.
+    /// Creates a walk.
     ///
     /// - Parameters:
-    ///   - cursor: The stored fetch cursor; `nil` means from the beginning.
-    ///   - resume: An interrupted walk to finish first; ignored when the plans are split over several requests.
-    ///   - chunks: How many requests the plan identifiers were split into; at least 1.
+    ///   - cursor: The stored fetch cursor; `nil` starts from the beginning.
+    ///   - resume: An interrupted walk to finish first; ignored if the plans are split over several requests.
+    ///   - chunks: The number of requests that the plan identifiers are split into; at least 1.
     ///   - mustComplete: See ``mustComplete``.
     public init(
         dialect: Dialect,
@@ -99,7 +99,7 @@ public struct PageWalk: Sendable {
         }
     }
 
-    /// The next request; `nil` when the walk is over, complete or not.
+    /// The next request; `nil` when the walk has ended, complete or not.
     public mutating func next(limit: Int?) -> Step? {
         guard !stopped, !isComplete, chunk < chunkCount else { return nil }
         let limit = dialect == .canonical ? min(limit ?? dialect.pageSize, dialect.pageSize) : nil
@@ -107,13 +107,12 @@ public struct PageWalk: Sendable {
         return Step(chunk: chunk, query: PageQuery(after: after, before: before, limit: limit))
     }
 
-    /// Takes a page and says what to commit of it.
+    /// Takes a page and returns its commit.
     ///
     /// - Parameters:
-    ///   - askedAt: The server's time when the page was asked for, better too early than too late; `nil` when that is
-    ///     not known.
-    ///   - isLast: Whether the walk is to end here if the next cycle would go on from here.
-    /// - Throws: ``PageRejection`` when the page does not move the walk, which would loop for ever.
+    ///   - askedAt: The server's time of the request, as a lower bound; `nil` if unknown.
+    ///   - isLast: Whether to stop after this page if the next cycle can continue from here.
+    /// - Throws: ``PageRejection`` if the page does not move the walk, which would loop for ever.
     public mutating func receive(
         _ page: Page,
         askedAt: Timestamp?,
@@ -123,7 +122,7 @@ public struct PageWalk: Sendable {
         let hasMore = page.hasMore || mayHideMore(page)
         if hasMore {
             if dialect.isDescending {
-                // The server's next page lies below the last item, which must itself lie below the previous one.
+                // The server's next page lies below the last item, which must lie below the previous last item.
                 guard let last, before.map({ last.precedes($0) == true }) ?? true,
                     after.map({ $0.precedes(last) == true }) ?? true
                 else { throw PageRejection(violation: .cursor, issues: []) }
@@ -158,16 +157,16 @@ public struct PageWalk: Sendable {
         )
     }
 
-    /// Ends the walk early: the outbox has no room for more.
+    /// Stops the walk early because the outbox has no room.
     public mutating func stop() {
         stopped = true
         isComplete = false
     }
 
-    /// Up to where the stream is known when the walk is complete; `nil` when nothing was seen.
+    /// The end of the range known after a complete walk; `nil` if no item was seen.
     public var settled: JWTID? { top.map { .least($0, cap) } }
 
-    /// How far the cursor may move; `nil`: without end, because it was all seen at one moment.
+    /// The upper limit of the cursor; `nil` means none, because one consistent page showed everything.
     private var cap: JWTID? {
         guard chunkCount > 1 || pages > 1 && !dialect.isDescending, let firstAsked, let top else { return nil }
         let cap = JWTID.floor(top.kind, at: firstAsked)
@@ -175,26 +174,27 @@ public struct PageWalk: Sendable {
         return firstTop
     }
 
-    /// Whether the next cycle would go on from here. Ascending pages below the cursor are only the overlap: a cycle
-    /// that ended among them would be repeated for ever. Only an item shows it: the server's own next cursor may lie
-    /// above ours with nothing between the two. A walk over split plans always begins again, and one that ended early
-    /// would never come to the last of them.
+    /// Whether the next cycle can continue from here instead of repeating this one.
+    ///
+    /// Ascending pages below the cursor are only the overlap; a cycle that stops among them would repeat for ever. Only
+    /// an item proves progress, because the server's next cursor can be above ours with nothing in between. A walk over
+    /// split plans always starts again, so one that stops early would never reach the last chunk.
     private var hasAdvanced: Bool {
         guard chunkCount == 1, !mustComplete else { return false }
         guard !dialect.isDescending, let cursor, let settled else { return true }
         return cursor.precedes(settled) == true
     }
 
-    /// Whether an interrupted walk was finished by this one, so that newer changes remain to be asked for.
+    /// Whether the walk finished an interrupted one, so that newer changes remain to be fetched.
     public var wasResumed: Bool { resumed != nil }
 
-    /// Whether a page that does not say so may be followed by another: it is full, and only `pagination` can say of a full
-    /// page that it is the last. Were it believed, a descending walk would be complete, and the cursor pass over the rest.
+    /// Whether another page can follow although the answer does not say so. Only `pagination` proves that a full page
+    /// is the last. Otherwise a descending walk would end early and the cursor would skip the rest.
     private func mayHideMore(_ page: Page) -> Bool {
         page.fetched >= asked && (dialect.isDescending || !page.hasPagination)
     }
 
-    /// Bootstrapping needs the newest identifier and what a later poll may find again below it.
+    /// Whether bootstrapping has the newest identifier and everything that a later poll can find below it.
     private func bootstrapHasSeenEnough(_ last: JWTID?) -> Bool {
         guard mode == .bootstrap, dialect.isDescending, let last, let top else { return false }
         return last.precedes(dialect.bootstrapFloor(below: top)) == true
@@ -206,7 +206,8 @@ public struct PageWalk: Sendable {
         return .advance(to: settled)
     }
 
-    /// Where to go on when this page finds no room at all; its `before` gives way to the last item that found some.
+    /// The walk to continue if this page finds no room at all. Its `before` is replaced by the last item that found
+    /// room.
     private var interruption: OpenWalk? {
         guard dialect.isDescending, chunkCount == 1, mode == .poll, let top else { return nil }
         return OpenWalk(top: top, before: before ?? top, after: after)

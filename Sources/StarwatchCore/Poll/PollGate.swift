@@ -1,19 +1,16 @@
-/// Whether a cycle may start, by what can be known without asking for anything (semantics: gate).
+/// Decides from local knowledge whether a cycle can start.
 ///
-/// That no cycle of the same poll is under way and that a token is to be had is for the caller to see.
+/// The caller checks that a token is available and that no cycle of the same poll is running.
 public struct PollGate: Sendable, Hashable {
     public var hasIdentity: Bool
-    /// `true` for polls that ask about no plans.
+    /// Whether the account has stars; `true` for polls that need none.
     public var hasStars: Bool
     public var optedOut: Bool
-    /// No request to the server before this time; `nil` when there is no such wait.
+    /// The end of a wait before which no request is allowed; `nil` for no wait.
     public var notBefore: Timestamp?
     public var circuitIsOpen: Bool
-    /// Rows that are pending or claimed.
-    public var openRows: Int
-    public var maxUndelivered: Int
-    /// The fraction of ``maxUndelivered`` from which polling pauses.
-    public var backpressureThreshold: Double
+    /// Whether the outbox is so full that polling pauses. Delivery continues.
+    public var isUnderPressure: Bool
 
     public init(
         hasIdentity: Bool,
@@ -21,21 +18,17 @@ public struct PollGate: Sendable, Hashable {
         optedOut: Bool,
         notBefore: Timestamp?,
         circuitIsOpen: Bool,
-        openRows: Int,
-        maxUndelivered: Int,
-        backpressureThreshold: Double
+        isUnderPressure: Bool
     ) {
         self.hasIdentity = hasIdentity
         self.hasStars = hasStars
         self.optedOut = optedOut
         self.notBefore = notBefore
         self.circuitIsOpen = circuitIsOpen
-        self.openRows = openRows
-        self.maxUndelivered = maxUndelivered
-        self.backpressureThreshold = backpressureThreshold
+        self.isUnderPressure = isUnderPressure
     }
 
-    /// The reason to skip, the most fundamental first; `nil` when the cycle may start.
+    /// The most fundamental reason to skip the cycle; `nil` if it can start.
     public func skip(at now: Timestamp) -> SkipReason? {
         if !hasIdentity { return .noIdentity }
         if optedOut { return .optedOut }
@@ -46,12 +39,9 @@ public struct PollGate: Sendable, Hashable {
         return nil
     }
 
-    /// Whether the outbox is so full that polling pauses while delivery goes on.
-    public var isUnderPressure: Bool {
-        Self.isUnderPressure(openRows: openRows, maxUndelivered: maxUndelivered, threshold: backpressureThreshold)
-    }
-
-    /// Whether `openRows` reach `threshold` of `maxUndelivered` (R-PRS-02).
+    /// Whether `openRows`, the rows that are pending or claimed, reach `threshold` of `maxUndelivered` (R-PRS-02).
+    ///
+    /// - Parameter threshold: A fraction of `maxUndelivered`.
     public static func isUnderPressure(openRows: Int, maxUndelivered: Int, threshold: Double) -> Bool {
         Double(openRows) >= Double(maxUndelivered) * threshold
     }

@@ -1,12 +1,12 @@
-/// How a cycle that reached the API ended.
+/// The outcome of a cycle that reached the API.
 public enum PollOutcome: String, Sendable, CaseIterable, Codable {
     /// New rows were stored.
     case changed
     /// The server had nothing new.
     case unchanged
-    /// The first run, which stores where to start and notifies of nothing.
+    /// The first cycle found the starting cursor and announced nothing.
     case bootstrapped
-    /// The server asked for a wait too long to sit out; the cycle goes on after it.
+    /// The server asked for a wait that is too long for the cycle. A later cycle continues.
     case deferred
     case failed
 }

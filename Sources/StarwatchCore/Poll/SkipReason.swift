@@ -1,4 +1,4 @@
-/// Why a cycle was not tried. A skip is neither an attempt nor a failure.
+/// The reason for skipping a cycle. A skip is neither an attempt nor a failure.
 public enum SkipReason: String, Sendable, CaseIterable, Codable {
     case noIdentity = "no_identity"
     case noStars = "no_stars"

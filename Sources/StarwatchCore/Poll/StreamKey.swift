@@ -1,7 +1,8 @@
-/// What cursors, watermarks, rows and ledgers belong to: one poll of one account on one server.
+/// The key of a stream: one poll of one account on one server. Each stream has its own cursor, watermark, rows and
+/// ledger.
 public struct StreamKey: Sendable, Hashable {
     public let account: DID
-    /// Scheme, host and port of the server, lower case, without a path: `https://api.endorser.ch`.
+    /// The server's origin in lower case, without a path: `https://api.endorser.ch`.
     public let server: String
     public let poll: PollName
 

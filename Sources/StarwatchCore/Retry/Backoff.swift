@@ -1,8 +1,8 @@
-/// Waits that double with every failure in a row, up to a cap.
+/// A delay that doubles with every consecutive failure, up to a cap.
 public struct Backoff: Sendable, Hashable {
     public var base: Duration
     public var cap: Duration
-    /// The jitter as shares of the wait.
+    /// The jitter as a fraction of the delay.
     public var jitter: ClosedRange<Double>
 
     public init(base: Duration, cap: Duration, jitter: ClosedRange<Double> = 0...0) {
@@ -11,12 +11,12 @@ public struct Backoff: Sendable, Hashable {
         self.jitter = jitter
     }
 
-    /// 1, 2, 4 … 60 s ±25 %: a batch of acknowledgements under its stored key.
+    /// 1, 2, 4 … 60 s ±25 %, for a batch of acknowledgements.
     public static let acknowledgement = Backoff(base: .seconds(1), cap: .seconds(60), jitter: -0.25...0.25)
-    /// 1, 2, 4 … 60 s ±25 %: a notification that a sink rejected.
+    /// 1, 2, 4 … 60 s ±25 %, for a notification that a sink rejected.
     public static let rejectedDelivery = Backoff(base: .seconds(1), cap: .seconds(60), jitter: -0.25...0.25)
 
-    /// The wait after `failures` failures in a row, at least one. Never longer than the cap.
+    /// The delay after `failures` consecutive failures, at least one. Never longer than the cap.
     ///
     /// - Parameter random: A random number in `0 ..< 1`; 0.5 is the middle of the jitter.
     public func delay(afterFailures failures: Int, random: Double = 0.5) -> Duration {

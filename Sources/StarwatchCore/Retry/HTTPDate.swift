@@ -1,4 +1,4 @@
-/// The date of HTTP headers, in its three forms (RFC 9110, 5.6.7).
+/// The date of HTTP headers, in its three forms (RFC 9110, section 5.6.7).
 public enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let longDays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
@@ -8,12 +8,12 @@ public enum HTTPDate {
 
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
     ///
-    /// The name of the day must be one, but is not held against the date.
+    /// The day name must exist but need not match the date.
     ///
-    /// - Parameter now: Decides the century of a two-digit year: never more than 50 years ahead.
-    /// - Returns: `nil` for anything else, impossible dates included.
+    /// - Parameter now: Determines the century of a two-digit year, at most 50 years ahead.
+    /// - Returns: `nil` for other texts and for impossible dates.
     public static func parse(_ text: some StringProtocol, now: Timestamp) -> Timestamp? {
-        // Every answer of every server today has the first form.
+        // Today's servers send only the first form.
         if let time = preferred(Array(text.utf8)) { return time }
         let parts = text.split { $0 == " " }.map { String($0) }
         guard let first = parts.first else { return nil }
@@ -32,7 +32,7 @@ public enum HTTPDate {
         return nil
     }
 
-    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` without making a string of every part.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` without allocating strings for its parts.
     private static func preferred(_ text: [UInt8]) -> Timestamp? {
         guard text.count == 29, text[3] == UInt8(ascii: ","), text[19] == UInt8(ascii: ":"),
             text[22] == UInt8(ascii: ":"), text[25...].elementsEqual(" GMT".utf8),
@@ -54,7 +54,7 @@ public enum HTTPDate {
         return time(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
     }
 
-    /// The preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`. Parts of a second are dropped.
+    /// Formats a time as `Sun, 06 Nov 1994 08:49:37 GMT`. Fractions of a second are dropped.
     public static func format(_ time: Timestamp) -> String {
         let t = CivilTime(time)
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -1,14 +1,14 @@
-/// The `Retry-After` header: seconds, or a date (RFC 9110, 10.2.3).
+/// The `Retry-After` header: seconds or a date (RFC 9110, section 10.2.3).
 public enum RetryAfter {
-    /// The longest wait it is read as: 2³¹ − 1 s. Longer ones are clamped.
+    /// The longest wait: 2³¹ − 1 s. Longer ones are clamped.
     public static let longest = Duration.seconds(Int64(Int32.max))
 
-    /// How long the server asks to wait, counted from the answer.
+    /// The wait that the server asks for, counted from the answer.
     ///
     /// - Parameters:
-    ///   - answerDate: The same answer's `Date`. A date is taken against it, so that neither clock has to be right;
-    ///     without it, against `now`.
-    /// - Returns: Zero for a date that is past; `nil` for what is neither form.
+    ///   - answerDate: The `Date` of the same answer. A date in the header is relative to it, so no clock has to be
+    ///     right; without it, to `now`.
+    /// - Returns: Zero for a past date; `nil` for an invalid header.
     public static func parse(_ value: String, answerDate: Timestamp?, now: Timestamp) -> Duration? {
         let text = value.drop { $0 == " " || $0 == "\t" }
         let end = text.lastIndex { $0 != " " && $0 != "\t" }

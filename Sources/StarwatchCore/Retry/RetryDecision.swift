@@ -1,27 +1,27 @@
-/// What to do after a failed request.
+/// The reaction to a failed request.
 public enum RetryDecision: Sendable, Hashable {
-    /// Wait and try the identical request again.
+    /// Wait, then retry the same request.
     case retry(after: Duration, reason: RetryReason)
-    /// Get a new token and try again at once.
+    /// Get a new token and retry at once.
     case renewTokenAndRetry
-    /// The wait is too long to sit out: end the cycle as deferred and keep the promise.
+    /// The wait is too long for the cycle. End it as deferred and respect the wait.
     case deferUntil(wait: Duration)
-    /// End the cycle. `exhausted` when tries were made and used up, not when none was to be had.
+    /// End the cycle. `exhausted` if the allowed attempts were used up, as opposed to a failure without retries.
     case giveUp(exhausted: Bool)
 
     /// The longest wait inside a cycle: 120 s (C-087).
     public static let longestInlineWait = Duration.seconds(120)
 
-    /// How soon a cycle may follow one that ended because the server refused a new token: 30 s.
+    /// The shortest time between two cycles after the server rejected a new token: 30 s.
     public static let waitAfterRefusedToken = Duration.seconds(30)
 
     /// Decides by the class of `failure`.
     ///
     /// - Parameters:
-    ///   - attempt: Tries already made, at least 1.
+    ///   - attempt: The number of attempts so far, at least 1.
     ///   - random: A random number in `0 ..< 1`.
-    ///   - tokenRenewed: Whether the failed try had a token made for it after a refusal. `nil`: as if the first of
-    ///     the tries was refused, so that the second refusal ends the cycle.
+    ///   - tokenRenewed: Whether the failed attempt used a token renewed after a rejection. `nil` assumes that the
+    ///     first attempt was rejected, so that a second rejection ends the cycle.
     ///   - policy: Replaces ``RetryPolicy/standard(for:)``.
     public static func decide(
         failure: APIFailure,

@@ -1,21 +1,21 @@
-/// How often and how fast a request is tried again after one class of failure.
+/// The number of attempts and the delays after one class of failure.
 public struct RetryPolicy: Sendable, Hashable {
-    /// Where the delay before the next try comes from.
+    /// The source of the delay before the next attempt.
     public enum Delay: Sendable, Hashable {
         /// No delay.
         case none
-        /// The given base, doubled with every try.
+        /// The given base, doubled with every attempt.
         case exponential(Duration)
-        /// The given base, as often as tries were made.
+        /// The given base times the number of attempts.
         case linear(Duration)
-        /// What the server asked for; `otherwise` where it asked for nothing.
+        /// The wait that the server asked for; `otherwise` if it asked for none.
         case serverDecides(otherwise: Duration)
     }
 
-    /// Tries in all, the first included; at least 1.
+    /// The number of attempts including the first; at least 1.
     public var attempts: Int
     public var delay: Delay
-    /// The jitter as shares of the delay: `-0.25...0.25` is ±25 %.
+    /// The jitter as a fraction of the delay: `-0.25...0.25` is ±25 %.
     public var jitter: ClosedRange<Double>
 
     public init(attempts: Int, delay: Delay, jitter: ClosedRange<Double> = 0...0) {
@@ -24,13 +24,13 @@ public struct RetryPolicy: Sendable, Hashable {
         self.jitter = jitter
     }
 
-    /// The policy of each class of failure (semantics: retry, throttle, circuit).
+    /// The standard policy for each class of failure.
     public static func standard(for failure: FailureClass) -> RetryPolicy {
         switch failure {
         case .network, .timeout:
             RetryPolicy(attempts: 3, delay: .exponential(.seconds(1)), jitter: -0.25...0.25)
         case .rateLimited, .unavailable:
-            // Never earlier than asked (C-068).
+            // Never earlier than the server allows (C-068).
             RetryPolicy(attempts: 5, delay: .serverDecides(otherwise: .seconds(60)), jitter: 0...0.1)
         case .serverError:
             RetryPolicy(attempts: 3, delay: .exponential(.seconds(2)), jitter: -0.5...0.5)
@@ -41,19 +41,19 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// How long the server wants to be left alone after `failure`, without jitter; `nil` when it did not ask.
+    /// The wait that the server asks for with `failure`, without jitter; `nil` if it asks for none.
     ///
-    /// A 429 without `Retry-After` asks for 60 s. The wait binds every request to that server.
+    /// A 429 without `Retry-After` means 60 s. The wait applies to every request to that server.
     public static func serverWait(for failure: APIFailure) -> Duration? {
         if let asked = failure.retryAfter { return max(.zero, asked) }
         guard failure.failureClass == .rateLimited || failure.failureClass == .unavailable else { return nil }
         return .seconds(60)
     }
 
-    /// The delay before try number `attempt + 1`, jitter included, at least what the server asked for.
+    /// The delay before attempt `attempt + 1`, with jitter, at least the wait that the server asked for.
     ///
     /// - Parameters:
-    ///   - attempt: Tries already made, at least 1.
+    ///   - attempt: The number of attempts so far, at least 1.
     ///   - random: A random number in `0 ..< 1`.
     public func delay(after failure: APIFailure, attempt: Int, random: Double) -> Duration {
         let asked = Self.serverWait(for: failure)
@@ -72,7 +72,7 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension Duration {
-    /// This duration, changed by a share of itself that `random` (in `0 ..< 1`) picks from `range`.
+    /// This duration changed by a fraction of itself; `random` in `0 ..< 1` selects the fraction from `range`.
     func jittered(by range: ClosedRange<Double>, random: Double) -> Duration {
         let share = range.lowerBound + (range.upperBound - range.lowerBound) * min(max(random, 0), 1)
         return max(.zero, self + self * share)

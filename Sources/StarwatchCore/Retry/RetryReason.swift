@@ -1,4 +1,4 @@
-/// Why a request is tried again; the `reason` label of the retry metrics.
+/// The reason for a retry; the `reason` label of the retry metrics.
 public enum RetryReason: String, Sendable, CaseIterable {
     case network
     case timeout
@@ -7,7 +7,7 @@ public enum RetryReason: String, Sendable, CaseIterable {
     case serverError = "server_error"
     case unauthenticated
 
-    /// `nil` for failures that are never tried again.
+    /// `nil` for failures that are never retried.
     public init?(_ failure: FailureClass) {
         switch failure {
         case .network: self = .network

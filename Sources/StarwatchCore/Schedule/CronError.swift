@@ -1,4 +1,4 @@
-/// Why a text is not a cron expression.
+/// The reason why a text is not a cron expression.
 public enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There are not five fields.
     case fieldCount(found: Int)
@@ -13,17 +13,17 @@ public enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The month and day fields name only dates that do not exist, such as 31 February.
     case neverFires
 
-    /// One sentence that names the field and what it takes.
+    /// One sentence with the field and its allowed values.
     public var description: String {
         switch self {
         case .fieldCount(let found):
             "A schedule has five fields (minute hour day-of-month month day-of-week), but this one has \(found)."
         case .value(let field, let text):
-            "The \(field.rawValue) field of the schedule has '\(text.prefix(40))'; it takes \(field.allowed), "
+            "The \(field.rawValue) field of the schedule has '\(text.prefix(40))'; it accepts \(field.allowed), "
                 + "lists, ranges, and '*'."
         case .range(let field, let text):
             "The \(field.rawValue) field of the schedule has the range '\(text.prefix(40))', which ends before it "
-                + "begins; it takes \(field.allowed) in rising order."
+                + "begins; it accepts \(field.allowed) in rising order."
         case .step(let field, let text):
             "The \(field.rawValue) field of the schedule has '\(text.prefix(40))'; its step must be a number from "
                 + "1 to \(field.valueCount)."

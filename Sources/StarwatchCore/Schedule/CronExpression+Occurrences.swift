@@ -4,16 +4,16 @@ private let hourMilliseconds: Int64 = 3_600_000
 extension CronExpression {
     /// The first time after `time` at which the expression fires in `zone`.
     ///
-    /// As ISC cron: a periodic expression fires at every matching minute of real time. Of any other, a time that the
-    /// zone skips fires once, at the first instant after the gap, and a repeated one on its first pass.
+    /// Follows ISC cron. A periodic expression fires at every matching minute of real time. Any other one fires once
+    /// for a skipped time, at the first instant after the gap, and once for a repeated time, on its first pass.
     ///
-    /// - Returns: `nil` when it does not fire within 60 years.
+    /// - Returns: `nil` if the expression does not fire within 60 years.
     public func next(after time: Timestamp, in zone: some TimeZoneRules) -> Timestamp? {
         let t = time.milliseconds
         let offset = Int64(zone.offsetSeconds(at: time)) * 1000
         if let local = nextLocal(after: t + offset) {
             let candidate = local - offset
-            // No change of offset near: the civil calendar alone decides.
+            // Without a nearby change of offset, the civil calendar alone decides.
             if candidate - t <= dayMilliseconds, self.offset(candidate, zone) == offset,
                 isPeriodic || self.offset(candidate - 25 * hourMilliseconds, zone) == offset
             {
@@ -35,10 +35,10 @@ extension CronExpression {
         return nil
     }
 
-    /// The longest time between two runs that follow each other, over the year after `time`.
+    /// The longest time between two consecutive runs in the year after `time`.
     ///
-    /// Covers both changes of daylight saving time. An expression that fires less than once a year has the gap
-    /// between its next two runs.
+    /// Covers both changes of daylight saving time. For an expression that fires less than once a year, it is the gap
+    /// between the next two runs.
     public func longestGap(from time: Timestamp, in zone: some TimeZoneRules) -> Duration {
         guard let first = next(after: time, in: zone) else { return .zero }
         var longest = longestGapOfDay
@@ -64,7 +64,7 @@ extension CronExpression {
         return .milliseconds(longest)
     }
 
-    /// What daylight saving time did to a run at `time`.
+    /// The effect of daylight saving time on a run at `time`.
     func daylightSaving(at time: Timestamp, in zone: some TimeZoneRules) -> ScheduledRun.DaylightSaving {
         let t = time.milliseconds
         let local = t + offset(t, zone)
@@ -123,7 +123,7 @@ extension CronExpression {
             from: midnight - 36 * hourMilliseconds,
             to: midnight + 48 * hourMilliseconds
         )
-        // The local time that the earlier segments have reached.
+        // The local time reached by the earlier segments.
         var reached = segments[0].localStart
         for segment in segments {
             if !isPeriodic, segment.localStart > reached, segment.start > time,

@@ -1,26 +1,26 @@
 /// A five-field cron expression with Vixie's rules.
 ///
-/// Numbers, names, lists, ranges, and steps after a range or `*`. When neither day field starts with `*`, a date
-/// matches if either does; otherwise it must match both. Fields are bit masks, so that finding the next match skips
-/// whole hours, days and months.
+/// Supports numbers, names, lists, ranges, and steps after a range or `*`. If neither day field starts with `*`, a date
+/// matches when either field does; otherwise both must match. Fields are bit masks, so that the search skips whole
+/// hours, days and months.
 public struct CronExpression: Sendable, Hashable, CustomStringConvertible {
-    /// The text it was made from, its fields separated by one space each.
+    /// The original text, with single spaces between the fields.
     public let text: String
-    /// Whether the hour field starts with `*`: such an expression follows real time, so that both passes of a
-    /// repeated hour count and skipped time is no loss. Any other is fixed to the clock on the wall.
+    /// Whether the hour field starts with `*`. Such an expression follows real time: both passes of a repeated hour
+    /// count, and a skipped hour is not made up for. Other expressions follow the wall clock.
     public let isPeriodic: Bool
 
     let minutes: UInt64
     let hours: UInt32
     let days: UInt64
     let months: UInt64
-    /// The days of the week of six weeks, beginning with a Sunday at bit 0.
+    /// The weekdays of six weeks, beginning with a Sunday at bit 0.
     private let weekdays: UInt64
     private let bothDaysMustMatch: Bool
 
     /// Parses `text`.
     ///
-    /// - Throws: ``CronError``, also for expressions whose dates do not exist.
+    /// - Throws: ``CronError``, also for an expression that matches no existing date.
     public init(_ text: String) throws(CronError) {
         let fields = text.split(whereSeparator: \.isWhitespace)
         guard fields.count == 5 else { throw .fieldCount(found: fields.count) }
@@ -46,7 +46,7 @@ public struct CronExpression: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { text }
 
-    /// Whether the date and the minute of a local time match.
+    /// Whether the date and minute of a local time match.
     ///
     /// - Parameter localMilliseconds: A local time, in milliseconds since 1970-01-01 of the local calendar.
     func matches(localMilliseconds: Int64) -> Bool {
@@ -57,7 +57,7 @@ public struct CronExpression: Sendable, Hashable, CustomStringConvertible {
         return time(atOrAfter: ofDay) == ofDay && date(onOrAfter: Int(day), within: 0) == Int(day)
     }
 
-    /// The first matching minute of the day at or after `minute`; `nil` when the day has no more.
+    /// The first matching minute of the day at or after `minute`; `nil` if no more match.
     func time(atOrAfter minute: Int) -> Int? {
         guard minute < 1440 else { return nil }
         let hour = minute / 60

@@ -6,7 +6,7 @@ public enum CronField: String, Sendable, CaseIterable {
     case month
     case dayOfWeek = "day-of-week"
 
-    /// The numbers the field takes. Seven is Sunday, as is zero.
+    /// The allowed numbers. Both 0 and 7 are Sunday.
     public var range: ClosedRange<Int> {
         switch self {
         case .minute: 0...59
@@ -17,7 +17,7 @@ public enum CronField: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the field takes, for an error message.
+    /// The allowed values, for an error message.
     public var allowed: String {
         switch self {
         case .minute, .hour, .dayOfMonth: "\(range.lowerBound)-\(range.upperBound)"
@@ -26,7 +26,7 @@ public enum CronField: String, Sendable, CaseIterable {
         }
     }
 
-    /// The number of different values, and so the largest step that means anything.
+    /// The number of different values, which is also the largest useful step.
     var valueCount: Int { self == .dayOfWeek ? 7 : range.count }
 
     /// Three-letter names, in the order of their numbers.
@@ -38,7 +38,7 @@ public enum CronField: String, Sendable, CaseIterable {
         }
     }
 
-    /// The values of `text` as a bit mask: a list of values and ranges, each range with an optional step.
+    /// The values of `text` as a bit mask. The text is a list of values and ranges; a range can have a step.
     func mask(of text: Substring) throws(CronError) -> UInt64 {
         var mask: UInt64 = 0
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -68,14 +68,14 @@ public enum CronField: String, Sendable, CaseIterable {
             let ends = span.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
             guard let low = value(ends[0]) else { throw .value(field: self, text: String(part)) }
             if ends.count == 1 {
-                // Crons disagree about what 5/15 means.
+                // Cron implementations disagree about the meaning of 5/15.
                 if pieces.count == 2 { throw .stepWithoutRange(field: self, text: String(part)) }
                 return 1 << UInt64(low)
             }
             guard let high = value(ends[1]) else { throw .value(field: self, text: String(part)) }
             first = low
             last = high
-            // fri-sun ends with a Sunday, not with the one before it.
+            // fri-sun ends on the Sunday after Friday, not before it.
             if self == .dayOfWeek, ends[1].lowercased() == "sun", low > 0 { last = 7 }
             if first > last { throw .range(field: self, text: String(part)) }
         }

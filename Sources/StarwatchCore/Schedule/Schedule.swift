@@ -1,16 +1,16 @@
-/// When a poll runs.
+/// The schedule of a poll.
 public enum Schedule: Sendable {
     /// At the times of a cron expression in a time zone.
     case cron(CronExpression, zone: any TimeZoneRules)
-    /// At multiples of an interval since the last run. Less than ``minimumInterval`` is read as that.
+    /// At multiples of an interval since the last run; the interval is at least ``minimumInterval``.
     case every(Duration)
 
     /// One second.
     public static let minimumInterval = Duration.seconds(1)
 
-    /// The first run after `time`; for an interval, one interval after it.
+    /// The first run after `time`; for an interval, one interval later.
     ///
-    /// - Returns: `nil` when a cron expression does not fire within 60 years.
+    /// - Returns: `nil` if a cron expression does not fire within 60 years.
     public func next(after time: Timestamp) -> Timestamp? {
         switch self {
         case .cron(let expression, let zone): expression.next(after: time, in: zone)
@@ -40,7 +40,7 @@ public enum Schedule: Sendable {
         return runs
     }
 
-    /// The longest time between two runs, over the year after `time`: `starwatch_poll_interval_seconds`.
+    /// The longest time between two runs in the year after `time`: `starwatch_poll_interval_seconds`.
     public func longestGap(from time: Timestamp) -> Duration {
         switch self {
         case .cron(let expression, let zone): expression.longestGap(from: time, in: zone)
@@ -50,7 +50,7 @@ public enum Schedule: Sendable {
 }
 
 extension Schedule: Equatable {
-    /// Zones are the same when their identifiers are.
+    /// Zones are equal if their identifiers are.
     public static func == (a: Schedule, b: Schedule) -> Bool {
         switch (a, b) {
         case (.cron(let x, let zoneX), .cron(let y, let zoneY)): x == y && zoneX.identifier == zoneY.identifier

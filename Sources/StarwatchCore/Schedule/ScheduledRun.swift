@@ -1,11 +1,11 @@
-/// A time at which a schedule fires, with what a person needs to read it.
+/// A time at which a schedule fires, with the information to display it.
 public struct ScheduledRun: Sendable, Hashable {
-    /// What daylight saving time has to do with a run.
+    /// The effect of daylight saving time on a run.
     public enum DaylightSaving: String, Sendable, CaseIterable {
         case none
-        /// The local time was skipped; the run is at the first instant after the gap.
+        /// The local time was skipped. The run is at the first instant after the gap.
         case gap
-        /// The local time happens twice.
+        /// The local time occurs twice.
         case fold
     }
 

@@ -1,34 +1,34 @@
-/// What the scheduler does now.
+/// The scheduler's next step.
 ///
-/// `nextRun` is always the planned time without the splay; store it. A poll is due at `nextRun + splay`.
+/// Store `nextRun`: it is the planned time without the splay. A poll is due at `nextRun + splay`.
 public enum SchedulerDecision: Sendable, Hashable {
-    /// Look again at `until`, at most ``longestSleep`` from now, so that steps of the clock and suspends are noticed.
+    /// Sleep until `until`, at most ``longestSleep``, so that clock steps and suspends are noticed.
     case sleep(until: Timestamp, nextRun: Timestamp)
-    /// Start a cycle for the run planned at `planned`; `missed` earlier ones never started.
+    /// Start a cycle for the run at `planned`; `missed` earlier runs never started.
     case run(RunKind, planned: Timestamp, missed: Int, nextRun: Timestamp?)
-    /// `missed` runs are too late to start (catch-up is off).
+    /// Skip `missed` runs, which are too late to start without catch-up.
     case skip(missed: Int, nextRun: Timestamp?)
-    /// `runs` runs were due while a cycle was running; it stands for them.
+    /// Count `runs` runs as covered by the cycle that is still running.
     case coalesce(runs: Int, nextRun: Timestamp?)
-    /// The schedule does not fire any more.
+    /// Stop, because the schedule never fires again.
     case idle
 
-    /// Whether a run starts when it should.
+    /// The punctuality of a run.
     public enum RunKind: String, Sendable, CaseIterable {
         case onTime = "on_time"
         case late
     }
 
-    /// How late a run may start and still be on time: 1 s.
+    /// The largest delay of a run that is still on time: 1 s.
     public static let onTimeTolerance = Duration.seconds(1)
-    /// How late a run may start without catch-up: 60 s, twice the longest sleep.
+    /// The largest delay of a run without catch-up: 60 s, twice the longest sleep.
     public static let lateTolerance = Duration.seconds(60)
-    /// 30 s.
+    /// The longest sleep: 30 s.
     public static let longestSleep = Duration.seconds(30)
-    /// Missed runs are counted up to this many.
+    /// The largest number of missed runs that are counted.
     public static let missedLimit = 100_000
 
-    /// How many scheduled runs came to which outcome by this decision. Empty for a sleep.
+    /// The number of scheduled runs per outcome of this decision; empty for a sleep.
     public var outcomes: [ScheduleOutcome: Int] {
         switch self {
         case .sleep, .idle: [:]
@@ -41,14 +41,14 @@ public enum SchedulerDecision: Sendable, Hashable {
 
     /// Decides.
     ///
-    /// Stored times that cannot come from this schedule and clock are repaired: a next run that lies further ahead
-    /// than the schedule's next one (the clock was set back), or that the schedule does not contain (it was changed).
+    /// Repairs stored times that do not fit the schedule or the clock. A next run beyond the schedule's next run means
+    /// that the clock was set back. A next run outside the schedule means that the schedule changed.
     ///
     /// - Parameters:
-    ///   - nextRun: The stored planned time; `nil` when none was ever stored.
-    ///   - lastRun: When the last cycle started; `nil` when none ever did.
+    ///   - nextRun: The stored planned time; `nil` if there is none.
+    ///   - lastRun: The start of the last cycle; `nil` if there was none.
     ///   - splay: This instance's delay, from ``Splay``.
-    ///   - isRunning: Whether a cycle of this poll is under way.
+    ///   - isRunning: Whether a cycle of this poll is running.
     public static func decide(
         schedule: Schedule,
         nextRun: Timestamp?,
@@ -73,7 +73,7 @@ public enum SchedulerDecision: Sendable, Hashable {
         return .run(kind, planned: latest, missed: earlier, nextRun: next)
     }
 
-    /// The planned time to go by: the stored one, or what replaces it.
+    /// The planned time: the stored one, or its replacement.
     private static func plan(
         _ schedule: Schedule,
         stored: Timestamp?,
@@ -84,13 +84,14 @@ public enum SchedulerDecision: Sendable, Hashable {
         switch schedule {
         case .every:
             if let stored, let limit = schedule.next(after: now), stored <= limit { return stored }
-            // Never ran: at once. Ran in the future: the clock was set back, and an interval from now is right.
+            // A poll that never ran runs at once. One that ran in the future runs one interval from now: the clock was
+            // set back.
             guard let lastRun else { return now }
             return schedule.next(after: min(lastRun, now))
         case .cron:
             let upcoming = schedule.next(after: now)
             if let stored {
-                // Within the splay the next planned time may already be past.
+                // Within the splay the next planned time can already be past.
                 if let upcoming, stored > upcoming { return upcoming }
                 let contained = schedule.next(after: Timestamp(milliseconds: stored.milliseconds - 1)) == stored
                 return contained ? stored : upcoming
@@ -100,7 +101,7 @@ public enum SchedulerDecision: Sendable, Hashable {
         }
     }
 
-    /// The last run at or before `now`, beginning with `first`, and how many come before it.
+    /// The last run at or before `now`, starting with `first`, and the number of runs before it.
     private static func latestDue(
         _ schedule: Schedule,
         from first: Timestamp,
@@ -117,7 +118,7 @@ public enum SchedulerDecision: Sendable, Hashable {
             latest = next
             earlier += 1
             if earlier == missedLimit {
-                // So many runs are minutes apart: the last of them is among those of the last day.
+                // So many runs are minutes apart, so the last one lies within the last day.
                 latest = max(latest, now - .seconds(90_000))
                 while let next = schedule.next(after: latest), next <= now { latest = next }
                 break

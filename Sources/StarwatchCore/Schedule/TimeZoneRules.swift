@@ -1,9 +1,9 @@
-/// A time zone, as far as a schedule needs one.
+/// The rules of a time zone that a schedule needs.
 public protocol TimeZoneRules: Sendable {
     /// The IANA name, such as `Europe/Zurich`.
     var identifier: String { get }
 
-    /// Seconds east of UTC in force at `time`; between −18 and +18 hours.
+    /// The offset at `time`, in seconds east of UTC; between −18 and +18 hours.
     func offsetSeconds(at time: Timestamp) -> Int
 }
 
@@ -12,7 +12,7 @@ public struct FixedZone: TimeZoneRules, Hashable {
     public let identifier: String
     private let offset: Int
 
-    /// A zone that is always `offsetSeconds` east of UTC.
+    /// Creates a zone that is always `offsetSeconds` east of UTC.
     public init(identifier: String, offsetSeconds: Int) {
         self.identifier = identifier
         self.offset = offsetSeconds

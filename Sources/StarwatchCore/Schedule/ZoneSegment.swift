@@ -1,4 +1,4 @@
-/// A stretch of time in which a zone's offset is the same. All in milliseconds; `end` is exclusive.
+/// A period with a constant zone offset. Times are in milliseconds; `end` is exclusive.
 struct ZoneSegment {
     let start: Int64
     let end: Int64
@@ -7,10 +7,10 @@ struct ZoneSegment {
     var localStart: Int64 { start + offset }
     var localEnd: Int64 { end + offset }
 
-    /// Half a day: two changes of one zone are never as close.
+    /// Half a day. Two changes of one zone are always further apart.
     private static let probe: Int64 = 43_200_000
 
-    /// The segments of `zone` from `start` to `end`, both whole seconds, cut off at both.
+    /// The segments of `zone` between `start` and `end`, both whole seconds, cut off at both ends.
     static func segments(of zone: some TimeZoneRules, from start: Int64, to end: Int64) -> [ZoneSegment] {
         func offset(_ time: Int64) -> Int64 {
             Int64(zone.offsetSeconds(at: Timestamp(milliseconds: time))) * 1000

@@ -1,22 +1,22 @@
-/// Stops asking a server or sink that is down, and finds out when it is back.
+/// Stops requests to a server or sink that is down, and probes for its recovery.
 ///
-/// Ask with ``admit(at:)``, report with ``succeeded()``, ``failed(_:at:)`` or ``abandoned(at:)``.
+/// Ask with ``admit(at:)``; report with ``succeeded()``, ``failed(_:at:)`` or ``abandoned(at:)``.
 public struct CircuitBreaker: Sendable, Hashable {
-    /// An answer to ``CircuitBreaker/admit(at:)``.
+    /// The answer of ``CircuitBreaker/admit(at:)``.
     public enum Admission: Sendable, Hashable {
         case allowed
-        /// The circuit has just become half-open and this is the one request on trial.
+        /// The circuit has just become half-open, and this request is the probe.
         case probe
         case wait(until: Timestamp)
-        /// Another request is on trial.
+        /// Another request is probing.
         case probing
     }
 
     public let policy: CircuitPolicy
     public private(set) var state: CircuitState = .closed
-    /// Failures in a row that counted.
+    /// The number of consecutive failures that count.
     public private(set) var consecutiveFailures = 0
-    /// When the next try may be made; `nil` when at any time.
+    /// The earliest time of the next request; `nil` for no wait.
     public private(set) var nextTry: Timestamp?
 
     private var failedProbes = 0
@@ -26,8 +26,8 @@ public struct CircuitBreaker: Sendable, Hashable {
         self.policy = policy
     }
 
-    /// Whether a failure of this class says that the server is down. Answers that break the contract, that refuse,
-    /// or that ask for a wait do not (semantics: retry, throttle, circuit).
+    /// Whether this class of failure means that the server is down. Contract violations, refusals and rate limits do
+    /// not.
     public static func counts(_ failure: FailureClass) -> Bool {
         switch failure {
         case .network, .timeout, .serverError: true
@@ -35,13 +35,13 @@ public struct CircuitBreaker: Sendable, Hashable {
         }
     }
 
-    /// Whether ``admit(at:)`` would let a request go. Begins no trial.
+    /// Whether ``admit(at:)`` would allow a request. Starts no probe.
     public mutating func isReady(at now: Timestamp) -> Bool {
         guard state != .halfOpen else { return false }
         return remainingWait(at: now) == nil
     }
 
-    /// Asks to make a request. Makes an open circuit half-open when its time has come.
+    /// Asks for permission to send a request. An open circuit whose wait is over becomes half-open.
     public mutating func admit(at now: Timestamp) -> Admission {
         if state == .halfOpen { return .probing }
         if let remaining = remainingWait(at: now) { return .wait(until: now + remaining) }
@@ -51,7 +51,9 @@ public struct CircuitBreaker: Sendable, Hashable {
         return .probe
     }
 
-    /// Reports an answer. Returns ``CircuitState/closed`` when that changed the state.
+    /// Reports a success.
+    ///
+    /// - Returns: ``CircuitState/closed`` if the state changed; otherwise `nil`.
     @discardableResult
     public mutating func succeeded() -> CircuitState? {
         let changed = state != .closed
@@ -59,10 +61,12 @@ public struct CircuitBreaker: Sendable, Hashable {
         return changed ? .closed : nil
     }
 
-    /// Reports a failure. Returns the state when that changed it.
+    /// Reports a failure.
     ///
-    /// A failure that does not count closes a half-open circuit, for the server answered, and is ignored otherwise.
-    /// ``FailureClass/cancelled`` is the same as ``abandoned(at:)``.
+    /// A failure that does not count closes a half-open circuit, because the server answered. It is ignored otherwise.
+    /// ``FailureClass/cancelled`` is treated as ``abandoned(at:)``.
+    ///
+    /// - Returns: The new state; `nil` if it did not change.
     @discardableResult
     public mutating func failed(_ failure: FailureClass, at now: Timestamp) -> CircuitState? {
         if failure == .cancelled { return abandoned(at: now) }
@@ -70,13 +74,17 @@ public struct CircuitBreaker: Sendable, Hashable {
         return failedCounting(isNetwork: failure == .network, at: now)
     }
 
-    /// Reports a sink that is down. Returns the state when that changed it.
+    /// Reports that a sink is down.
+    ///
+    /// - Returns: The new state; `nil` if it did not change.
     @discardableResult
     public mutating func unavailable(at now: Timestamp) -> CircuitState? {
         failedCounting(isNetwork: false, at: now)
     }
 
-    /// Reports that the request on trial brought no result: the next one may be tried at once.
+    /// Reports that the probe ended without a result. The next request can probe at once.
+    ///
+    /// - Returns: The new state; `nil` if it did not change.
     @discardableResult
     public mutating func abandoned(at now: Timestamp) -> CircuitState? {
         guard state == .halfOpen else { return nil }
@@ -86,7 +94,7 @@ public struct CircuitBreaker: Sendable, Hashable {
         return .open
     }
 
-    /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.
+    /// Adjusts the wait to a wall clock that was set by `jump`, positive for forward.
     public mutating func shift(by jump: Duration) {
         nextTry = nextTry.map { $0 + jump }
     }
@@ -110,7 +118,7 @@ public struct CircuitBreaker: Sendable, Hashable {
         return state == before ? nil : state
     }
 
-    /// Never more than the wait that was set: a clock that was set back does not prolong it.
+    /// The remaining wait, never more than the original one: a clock that was set back does not extend it.
     private mutating func remainingWait(at now: Timestamp) -> Duration? {
         guard let next = nextTry, next > now else { return nil }
         let remaining = min(next - now, wait)

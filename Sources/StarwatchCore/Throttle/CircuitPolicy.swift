@@ -1,12 +1,12 @@
-/// When a circuit opens and how it is probed.
+/// The conditions for opening and probing a circuit.
 public struct CircuitPolicy: Sendable, Hashable {
-    /// Failures in a row that open it.
+    /// The number of consecutive failures that open it.
     public var failuresToOpen: Int
-    /// The wait before the next try while it is still closed; `nil`: none.
+    /// The delay before the next request while the circuit is closed; `nil` for none.
     public var waitWhileClosed: Backoff?
-    /// The wait before each probe: the same every time when base and cap are the same.
+    /// The delay before each probe; constant if base and cap are equal.
     public var probe: Backoff
-    /// The wait before the next probe after a failure of the network; `nil`: as ``probe``.
+    /// The delay before the next probe after a network failure; `nil` uses ``probe``.
     public var networkProbe: Duration?
 
     public init(failuresToOpen: Int, waitWhileClosed: Backoff?, probe: Backoff, networkProbe: Duration?) {
@@ -16,7 +16,7 @@ public struct CircuitPolicy: Sendable, Hashable {
         self.networkProbe = networkProbe
     }
 
-    /// The Endorser server: five failed cycles, then one try after 60 s, or after 15 s when the network is down.
+    /// For the Endorser server: opens after five failed cycles; probes after 60 s, or 15 s when the network is down.
     public static let server = CircuitPolicy(
         failuresToOpen: 5,
         waitWhileClosed: nil,
@@ -24,7 +24,7 @@ public struct CircuitPolicy: Sendable, Hashable {
         networkProbe: .seconds(15)
     )
 
-    /// A sink: tried after 1, 2, 4, 8 s until the fifth failure, then probed after 5 s doubling to 60 s.
+    /// For a sink: delays of 1, 2, 4 and 8 s until the fifth failure opens it; probes after 5 s, doubling to 60 s.
     public static let sink = CircuitPolicy(
         failuresToOpen: 5,
         waitWhileClosed: Backoff(base: .seconds(1), cap: .seconds(8)),

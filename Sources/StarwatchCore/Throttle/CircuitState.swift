@@ -1,10 +1,10 @@
 /// The state of a circuit breaker; the `to` label of its transitions.
 public enum CircuitState: String, Sendable, CaseIterable {
-    /// Requests go.
+    /// Requests are allowed.
     case closed
-    /// One request is on trial.
+    /// One request is probing.
     case halfOpen = "half_open"
-    /// No request goes.
+    /// Requests are blocked.
     case open
 
     /// The value of `starwatch_circuit_state`.

@@ -1,16 +1,16 @@
-/// Who makes us wait; the `source` label of the throttle metrics.
+/// The origin of a wait; the `source` label of the throttle metrics.
 public enum ThrottleSource: String, Sendable, CaseIterable, Codable {
     /// The server asked for it.
     case server
-    /// Our own limit.
+    /// Our own rate limit.
     case client
 }
 
-/// The time before which no request may go to a server: the latest of all reasons to wait.
+/// The earliest time for a request to a server: the latest of all waits.
 public struct NotBefore: Sendable, Hashable {
-    /// `nil` when there is nothing to wait for.
+    /// The end of the wait; `nil` for none.
     public private(set) var until: Timestamp?
-    /// When it was asked for; `nil` when that is not known.
+    /// The beginning of the wait; `nil` if unknown.
     public private(set) var since: Timestamp?
 
     public init() {}
@@ -20,17 +20,17 @@ public struct NotBefore: Sendable, Hashable {
         self.since = since
     }
 
-    /// Takes up what a server asked for in a former run, by the clock as it is now.
+    /// Restores a wait that the server asked for before a restart.
     ///
-    /// A wait of a time to come was asked for under a clock that was ahead: it begins now, and is as long as then.
+    /// If `since` is in the future, the clock was ahead at that time. The wait then starts now and keeps its length.
     public init(restoring until: Timestamp, since: Timestamp?, now: Timestamp) {
         let ahead = since.map { max($0 - now, .zero) } ?? .zero
         self.init(until: until - ahead, since: since.map { $0 - ahead })
     }
 
-    /// Adds a reason to wait, given at `since`. It never shortens the wait.
+    /// Adds a wait that began at `since`. Never shortens the existing one.
     ///
-    /// - Returns: Whether the wait has become longer.
+    /// - Returns: Whether the wait became longer.
     @discardableResult
     public mutating func extend(to time: Timestamp, since: Timestamp?) -> Bool {
         if let until, until >= time { return false }
@@ -38,13 +38,13 @@ public struct NotBefore: Sendable, Hashable {
         return true
     }
 
-    /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.
+    /// Adjusts the wait to a wall clock that was set by `jump`, positive for forward.
     public mutating func shift(by jump: Duration) {
         until = until.map { $0 + jump }
         since = since.map { $0 + jump }
     }
 
-    /// How long to wait at `now`; `nil` when requests may go.
+    /// The remaining wait at `now`; `nil` if requests are allowed.
     public func wait(at now: Timestamp) -> Duration? {
         guard let until, until > now else { return nil }
         return until - now

@@ -1,8 +1,8 @@
-/// What the server says is left of its rate limit.
+/// The remaining rate limit that the server reports.
 public struct ServerBudget: Sendable, Hashable {
-    /// Requests that may still be made; `nil` when the server did not say.
+    /// The number of requests left; `nil` if unknown.
     public let remaining: Int?
-    /// How long until the budget is renewed; `nil` when the server did not say.
+    /// The time until the budget is renewed; `nil` if unknown.
     public let resetAfter: Duration?
 
     public init(remaining: Int?, resetAfter: Duration?) {
@@ -10,17 +10,17 @@ public struct ServerBudget: Sendable, Hashable {
         self.resetAfter = resetAfter
     }
 
-    /// The longest wait it suggests: an hour. A reset further ahead is more likely a mistake than a promise.
+    /// The longest suggested wait: an hour. A later reset is more likely a mistake than a promise.
     public static let longestWait = Duration.seconds(3600)
 
-    /// Reads the headers of an answer; the tightest of those that are there.
+    /// Reads the headers of an answer and returns the tightest budget.
     ///
     /// - Parameters:
     ///   - remaining: `X-Rate-Limit-Remaining` or `RateLimit-Remaining`.
     ///   - reset: `X-Rate-Limit-Reset` or `RateLimit-Reset`: seconds from now, or Unix seconds or milliseconds.
-    ///   - rateLimit: `RateLimit`, as `"default";r=50;t=30` or as `limit=100, remaining=50, reset=30`.
-    ///   - answerDate: The answer's `Date`, against which a point in time is taken; `nil`: `now`.
-    /// - Returns: `nil` when no header says how much remains.
+    ///   - rateLimit: `RateLimit`, such as `"default";r=50;t=30` or `limit=100, remaining=50, reset=30`.
+    ///   - answerDate: The answer's `Date`, the reference for a reset time; `nil` uses `now`.
+    /// - Returns: `nil` if no header contains the number of requests left.
     public static func read(
         remaining: String?,
         reset: String?,
@@ -39,10 +39,10 @@ public struct ServerBudget: Sendable, Hashable {
         }
     }
 
-    /// The earliest time for the next request, such that the budget lasts; `nil` when there is plenty.
+    /// The earliest time for the next request that keeps within the budget; `nil` if the budget is ample.
     ///
-    /// With nothing left, that is the reset (60 s when the server does not say when). With 10 requests or fewer,
-    /// the time to the reset is shared out among them.
+    /// With nothing left, it is the reset, or 60 s from now if the reset is unknown. With at most 10 requests left,
+    /// they are spread over the time until the reset.
     public func notBefore(now: Timestamp) -> Timestamp? {
         guard let remaining, remaining <= 10 else { return nil }
         let reset = min(Self.longestWait, max(.zero, resetAfter ?? .seconds(60)))
@@ -66,7 +66,7 @@ public struct ServerBudget: Sendable, Hashable {
     }
 
     private static func parse(_ rateLimit: String) -> [ServerBudget] {
-        // One policy an element with ';', or the older form, in which ',' separates the fields of one policy.
+        // With ';' each element is one policy. In the older form ',' separates the fields of one policy.
         let isOld = !rateLimit.contains(";")
         return (isOld ? [Substring(rateLimit)] : rateLimit.split(separator: ",")).compactMap { element in
             var remaining: Int?

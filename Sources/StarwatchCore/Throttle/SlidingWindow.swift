@@ -1,29 +1,29 @@
-/// A limit on what happens in any 60 seconds, wherever they begin.
+/// A limit on requests in any 60 seconds, not in fixed intervals.
 ///
-/// Unlike buckets, it never lets a burst straddle a border. Times are wall-clock times, because the window is stored
-/// and restored over a restart; see ``shift(by:)`` for a clock that is set.
+/// Unlike a bucket, it allows no burst across an interval boundary. Times are wall-clock times, because the window is
+/// stored and restored across restarts. See ``shift(by:)`` for a clock that was set.
 public struct SlidingWindow: Sendable, Hashable {
-    /// An answer to ``admit(_:at:)``.
+    /// The answer of ``admit(_:at:)``.
     public enum Admission: Sendable, Hashable {
         case admitted
-        /// Not yet; at this time there will be room, if nobody else takes it.
+        /// Denied. There will be room at this time, unless another request takes it.
         case wait(until: Timestamp)
     }
 
-    /// The most that any window may hold; at least 1.
+    /// The largest cost in any window; at least 1.
     public let limit: Int
     /// The length of the window, 60 s by default.
     public let length: Duration
 
     private let lengthMilliseconds: Int64
-    // A ring: times (ms) and what was spent at each, the oldest at `head`.
+    // A ring buffer of times (ms) and their costs; the oldest is at `head`.
     private var times: [Int64] = []
     private var costs: [Int] = []
     private var head = 0
     private var count = 0
     private var total = 0
-    /// What was admitted and has not ended.
-    private var underWay = 0
+    /// The admitted cost that has not ended.
+    public private(set) var underWay = 0
 
     /// An empty window.
     public init(limit: Int, length: Duration = .seconds(60)) {
@@ -32,7 +32,7 @@ public struct SlidingWindow: Sendable, Hashable {
         self.lengthMilliseconds = length.wholeMilliseconds
     }
 
-    /// Restores a window from ``state``. What is malformed in it is dropped; times after `now` become `now`.
+    /// Restores a window from ``state``. Drops malformed entries; a time after `now` becomes `now`.
     public init(limit: Int, length: Duration = .seconds(60), state: [Int64], now: Timestamp) {
         self.init(limit: limit, length: length)
         var entries: [(Int64, Int)] = []
@@ -43,7 +43,7 @@ public struct SlidingWindow: Sendable, Hashable {
         expire(now.milliseconds)
     }
 
-    /// What to store: times (ms) and costs in turn, the oldest first.
+    /// The stored form: times (ms) and costs alternately, the oldest first.
     public var state: [Int64] {
         var state: [Int64] = []
         state.reserveCapacity(count * 2)
@@ -54,16 +54,17 @@ public struct SlidingWindow: Sendable, Hashable {
         return state
     }
 
-    /// Lets `cost` through at `now`, if the window has room for it. It counts until ``end(_:at:)``, and 60 s from then.
+    /// Admits `cost` at `now` if the window has room. The cost counts until ``end(_:at:)`` and for 60 s after it.
     ///
-    /// A cost above the limit is read as the limit: it waits for an empty window instead of for ever.
+    /// A cost above the limit counts as the limit, so it waits for an empty window and not for ever.
     public mutating func admit(_ cost: Int = 1, at now: Timestamp) -> Admission {
         if let until = wait(for: cost, at: now) { return .wait(until: until) }
         underWay += min(max(cost, 0), limit)
         return .admitted
     }
 
-    /// When there will be room for `cost`, if nobody else takes it; `nil` when there is room at `now`. Spends nothing.
+    /// The time when `cost` will have room, unless another request takes it; `nil` if it has room at `now`. Spends
+    /// nothing.
     public mutating func wait(for cost: Int, at now: Timestamp) -> Timestamp? {
         let cost = min(max(cost, 0), limit)
         clampFuture(to: now.milliseconds)
@@ -74,18 +75,18 @@ public struct SlidingWindow: Sendable, Hashable {
             excess -= costs[slot(index)]
             if excess <= 0 { return Timestamp(milliseconds: times[slot(index)] + lengthMilliseconds + 1) }
         }
-        // What is under way ends now at the earliest.
+        // Running requests end now at the earliest.
         return Timestamp(milliseconds: now.milliseconds + lengthMilliseconds + 1)
     }
 
-    /// How much may be spent at `now`.
+    /// The cost that can be admitted at `now`.
     public mutating func room(at now: Timestamp) -> Int {
         clampFuture(to: now.milliseconds)
         expire(now.milliseconds)
         return max(0, limit - total - underWay)
     }
 
-    /// Ends what was admitted: its 60 s begin at `now`, for the other side may have counted it at any moment since.
+    /// Ends an admitted request. Its 60 s begin at `now`, because the server can have counted it at any moment since.
     public mutating func end(_ cost: Int = 1, at now: Timestamp) {
         let cost = min(max(cost, 0), underWay)
         guard cost > 0 else { return }
@@ -93,7 +94,7 @@ public struct SlidingWindow: Sendable, Hashable {
         append(max(now.milliseconds, count > 0 ? times[slot(count - 1)] : .min), cost)
     }
 
-    /// Moves what was spent with a wall clock that was set by `jump` (positive: forward).
+    /// Adjusts all times to a wall clock that was set by `jump`, positive for forward.
     public mutating func shift(by jump: Duration) {
         for index in 0..<count { times[slot(index)] &+= jump.wholeMilliseconds }
     }
@@ -124,7 +125,7 @@ public struct SlidingWindow: Sendable, Hashable {
         head = 0
     }
 
-    /// An entry counts until the whole length has passed and one millisecond more: both ends belong to a window.
+    /// Drops entries older than the window. Both ends belong to a window, hence one more millisecond.
     private mutating func expire(_ now: Int64) {
         while count > 0, now - times[head] > lengthMilliseconds {
             total -= costs[head]
@@ -133,7 +134,7 @@ public struct SlidingWindow: Sendable, Hashable {
         }
     }
 
-    /// After the clock was set back, what was spent "later" was spent by now.
+    /// Moves future times to `now`: they come from before the clock was set back.
     private mutating func clampFuture(to now: Int64) {
         var index = count - 1
         while index >= 0, times[slot(index)] > now {

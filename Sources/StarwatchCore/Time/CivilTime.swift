@@ -1,7 +1,7 @@
 /// A date and time of the proleptic Gregorian calendar, without a zone.
 ///
-/// The arithmetic is that of days since 0000-03-01 in 400-year eras; it needs no tables and no calendar object,
-/// so that a schedule can be computed a million times a second.
+/// Computes with days since 0000-03-01 in 400-year eras. This needs no tables and no calendar object, so a schedule can
+/// be computed a million times a second.
 public struct CivilTime: Sendable, Hashable {
     public var year: Int
     /// 1…12.

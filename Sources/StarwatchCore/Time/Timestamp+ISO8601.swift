@@ -1,5 +1,5 @@
 extension Timestamp {
-    /// This time in RFC 3339 form, UTC, with milliseconds: `2026-01-01T12:00:00.000Z`.
+    /// The time in RFC 3339 form, UTC, with milliseconds: `2026-01-01T12:00:00.000Z`.
     public var iso8601: String {
         let t = CivilTime(self)
         var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ extension Timestamp {
 
     /// Parses an RFC 3339 time: `T` or a space, an optional fraction, and `Z` or a numeric offset.
     ///
-    /// `nil` for anything else, impossible dates included. Digits past milliseconds are dropped.
+    /// `nil` for other texts and for impossible dates. Digits beyond milliseconds are dropped.
     public init?(iso8601 text: some StringProtocol) {
         let b = Array(text.utf8)
         func number(_ from: Int, _ count: Int) -> Int? {

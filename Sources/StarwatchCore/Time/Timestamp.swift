@@ -15,7 +15,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
         self.milliseconds = seconds * 1000
     }
 
-    /// Seconds since the Unix epoch, with the fraction; the form of a Prometheus timestamp.
+    /// Seconds since the Unix epoch with their fraction, the form of a Prometheus timestamp.
     public var seconds: Double { Double(milliseconds) / 1000 }
 
     /// Whole seconds since the Unix epoch, rounded down.
@@ -25,17 +25,17 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.milliseconds < b.milliseconds }
 
-    /// The time `duration` later; parts of a millisecond are dropped.
+    /// The time `duration` later; fractions of a millisecond are dropped.
     public static func + (a: Timestamp, duration: Duration) -> Timestamp {
         Timestamp(milliseconds: a.milliseconds &+ duration.wholeMilliseconds)
     }
 
-    /// The time `duration` earlier; parts of a millisecond are dropped.
+    /// The time `duration` earlier; fractions of a millisecond are dropped.
     public static func - (a: Timestamp, duration: Duration) -> Timestamp {
         Timestamp(milliseconds: a.milliseconds &- duration.wholeMilliseconds)
     }
 
-    /// How long after `b` the time `a` is; negative when it is earlier.
+    /// The duration from `b` to `a`; negative if `a` is earlier.
     public static func - (a: Timestamp, b: Timestamp) -> Duration {
         .milliseconds(a.milliseconds &- b.milliseconds)
     }
@@ -48,7 +48,7 @@ extension Duration {
         return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
-    /// Seconds with their fraction, the base unit of every metric.
+    /// Seconds with their fraction, the unit of all metrics.
     public var inSeconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) * 1e-18

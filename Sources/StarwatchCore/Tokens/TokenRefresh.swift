@@ -1,23 +1,23 @@
-/// When a token is replaced, and which of several is used.
+/// Decides when a token is replaced and which token of a pool is used.
 public enum TokenRefresh {
-    /// Whether a new token is to be had now: when no more than `min(refreshBefore, lifetime / 2)` is left of it.
+    /// Whether to refresh the token: at most `min(refreshBefore, lifetime / 2)` of its lifetime is left.
     ///
-    /// The half keeps a short-lived token from being renewed at every request.
+    /// The half prevents a refresh of a short-lived token at every request.
     ///
     /// - Parameters:
-    ///   - now: In the server's time.
-    ///   - lifetime: From issue to expiry.
+    ///   - now: The server's time.
+    ///   - lifetime: The time from issue to expiry.
     public static func isDue(expiresAt: Timestamp, now: Timestamp, lifetime: Duration, refreshBefore: Duration) -> Bool
     {
         expiresAt - now <= min(refreshBefore, lifetime / 2)
     }
 
-    /// The token of a pool to use: the soonest to expire that is still valid.
+    /// The pool's valid token that expires first.
     ///
     /// - Parameters:
-    ///   - expiresAt: A token's expiry; `nil` when it has none, which is used last.
-    ///   - margin: How much must be left of it.
-    /// - Returns: `nil` when none is valid.
+    ///   - expiresAt: Returns a token's expiry; `nil` for a token without one, which is used last.
+    ///   - margin: The required remaining lifetime.
+    /// - Returns: `nil` if no token is valid.
     public static func soonestToExpire<Token>(
         of tokens: [Token],
         now: Timestamp,

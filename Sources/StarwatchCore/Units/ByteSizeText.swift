@@ -1,4 +1,4 @@
-/// Sizes as the configuration writes them: `64KiB`, `10MiB`, or plain bytes.
+/// Sizes in configuration syntax: `64KiB`, `10MiB`, or plain bytes.
 public enum ByteSizeText {
     private static let units: [(name: String, bytes: Int)] = [
         ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1),
@@ -17,7 +17,7 @@ public enum ByteSizeText {
         return number * unit.bytes
     }
 
-    /// The size in the largest unit that divides it: `65536` is `64KiB`.
+    /// Formats the size in the largest unit that divides it: `65536` is `64KiB`.
     public static func format(_ bytes: Int) -> String {
         for unit in units where bytes != 0 && bytes % unit.bytes == 0 && unit.bytes > 1 {
             return "\(bytes / unit.bytes)\(unit.name)"

@@ -1,4 +1,4 @@
-/// Durations as the configuration writes them: `250ms`, `30s`, `5m`, `4h`, `7d`, `1h30m`.
+/// Durations in configuration syntax: `250ms`, `30s`, `5m`, `4h`, `7d`, `1h30m`.
 public enum DurationText {
     private static let units: [(name: String, milliseconds: Int64)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
@@ -30,9 +30,9 @@ public enum DurationText {
         return .milliseconds(total)
     }
 
-    /// The shortest text that ``parse(_:)`` reads as `duration`, in whole milliseconds; `0s` for none.
+    /// Formats `duration` as the shortest text that ``parse(_:)`` accepts, in whole milliseconds; `0s` for zero.
     ///
-    /// Negative ones, which no configuration has, get a minus sign.
+    /// Negative durations, which never occur in the configuration, get a minus sign.
     public static func format(_ duration: Duration) -> String {
         var rest = duration.wholeMilliseconds.magnitude
         guard rest > 0 else { return "0s" }

@@ -1,11 +1,11 @@
-/// Why a text is not a duration or a size.
+/// The reason why a text is not a duration or a size.
 public enum UnitTextError: Error, Sendable, Hashable, CustomStringConvertible {
     case duration(String)
     case durationTooLong(String)
     case byteSize(String)
     case byteSizeTooLarge(String)
 
-    /// One sentence that says what to write.
+    /// One sentence with the accepted form.
     public var description: String {
         switch self {
         case .duration(let text):

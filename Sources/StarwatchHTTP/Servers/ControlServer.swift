@@ -68,7 +68,7 @@ package struct ControlServer: Service {
     ///
     /// - Throws: ``HTTPServerError`` if the address or socket cannot be listened on.
     package func run() async throws {
-        defer { listener.address.giveUp() }
+        defer { listener.address.abandon() }
         switch place {
         case .tcp(let address):
             try await listener.run(

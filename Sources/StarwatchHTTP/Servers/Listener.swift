@@ -16,7 +16,7 @@ struct Listener: Sendable {
     var limits: ConnectionLimits
     var logger: Logger
     /// The address, once the server listens.
-    let address = Announcement<String>()
+    let address = Promise<String>()
 
     /// Returns after graceful shutdown, or when the task is cancelled.
     ///
@@ -31,8 +31,8 @@ struct Listener: Sendable {
         on group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         whenBound: @escaping @Sendable (SocketAddress?) throws -> String
     ) async throws {
-        defer { address.giveUp() }
-        let bound = Announcement<SocketAddress?>()
+        defer { address.abandon() }
+        let bound = Promise<SocketAddress?>()
         // At info Hummingbird would log the start, which the agent logs itself.
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
@@ -43,7 +43,7 @@ struct Listener: Sendable {
                 GuardedHTTPChannel(http: HTTP1Channel(responder: $0), limits: limits, book: book)
             },
             configuration: .init(address: place),
-            onServerRunning: { bound.announce($0.localAddress) },
+            onServerRunning: { bound.fulfil($0.localAddress) },
             eventLoopGroupProvider: .shared(group),
             logger: logger
         )
@@ -53,7 +53,7 @@ struct Listener: Sendable {
                 group.addTask {
                     guard let socket = await bound.value() else { return }
                     do {
-                        address.announce(try whenBound(socket))
+                        address.fulfil(try whenBound(socket))
                     } catch {
                         // After an early stop the socket is already closed and its file is gone.
                         if Task.isShuttingDownGracefully { return }

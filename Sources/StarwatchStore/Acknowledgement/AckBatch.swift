@@ -1,24 +1,24 @@
 package import StarwatchCore
 
-/// Rows to be acknowledged in one request, under a key that was stored before the request.
+/// Rows to acknowledge in one request, under a key stored before the request.
 package struct AckBatch: Sendable, Hashable, Identifiable {
     package let id: Int64
     package let stream: StreamKey
-    /// The idempotency key; the same for every try of this batch.
+    /// The idempotency key, the same for every attempt of this batch.
     package let key: String
     /// In ascending order.
     package let ids: [JWTID]
-    /// Tries that failed, for whatever reason.
+    /// The number of failed attempts, whatever the reason.
     package let attempts: Int
-    /// Those of them that the server refused.
+    /// The number of attempts that the server refused.
     package let refusals: Int
-    /// When the batch was made: part of its request, which stays the same under its key.
+    /// The creation time. It is part of the request, which must not change under its key.
     package let createdAt: Timestamp
 }
 
-/// What an acknowledgement changed.
+/// The result of an acknowledgement.
 package struct AckCompletion: Sendable, Hashable {
-    /// Rows acknowledged now, suppressed ones included; 0 when the batch was closed already.
+    /// The number of rows acknowledged now, including suppressed ones; 0 if the batch was already closed.
     package let acknowledged: Int
     package let watermark: WatermarkOutcome
 

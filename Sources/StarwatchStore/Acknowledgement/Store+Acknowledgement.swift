@@ -2,15 +2,15 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// The batch to acknowledge now: the open one with its key and ids, or else a new one.
+    /// The batch to acknowledge now: the open batch with its key, or else a new one.
     ///
-    /// A new one takes delivered and suppressed rows, lowest identifiers first; never dead, cancelled or bootstrap
-    /// ones.
+    /// A new batch takes delivered and suppressed rows, the lowest identifiers first. It never takes dead, cancelled or
+    /// bootstrap rows.
     ///
     /// - Parameters:
-    ///   - limit: The most ids of a new batch.
-    ///   - newKey: Makes the key of a new batch. Runs on the store's queue.
-    /// - Returns: `nil` when there is nothing to acknowledge, the open batch was deferred past `now`, or another identity
+    ///   - limit: The largest number of ids in a new batch.
+    ///   - newKey: Returns the key of a new batch. Runs on the store's queue.
+    /// - Returns: `nil` if there is nothing to acknowledge, the open batch is deferred past `now`, or another identity
     ///   is active.
     package func nextAckBatch(
         _ stream: StreamKey,
@@ -21,86 +21,38 @@ extension Store {
         let id = try streamID(stream)
         return try write(.acknowledge) { db in
             guard try db.isActive(stream.account) else { return nil }
-            if let open = try db.row(
+            let open = try db.row(
                 """
                 SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at, refusals
                 FROM ack_batches WHERE stream_id = ?
                 """,
                 [id]
-            ) {
+            )
+            if let open {
                 guard open.time(4) <= now else { return nil }
-                let ids = try jwtIDs(
-                    """
-                    SELECT jwt_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
-                    ORDER BY jwt_id
-                    """,
-                    [open[2] as String],
-                    db
-                )
-                if !ids.isEmpty {
-                    return AckBatch(
-                        id: open[0],
-                        stream: stream,
-                        key: open[1],
-                        ids: ids,
-                        attempts: open[3],
-                        refusals: open[6],
-                        createdAt: open.time(5)
-                    )
-                }
-                // Tried for so long that retention has deleted its rows: nothing is left to say.
+                if let batch = try batch(open, stream, db) { return batch }
+                // Retention has deleted the rows of this old batch, so nothing is left to acknowledge.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
-            let dialect = try db.dialect(of: id)
-            var rowIDs: [Int64] = []
-            var ids: [JWTID] = []
-            var foreign: [Int64] = []
-            let rows = try db.rows(
-                """
-                SELECT id, jwt_id FROM (
-                    SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
-                        WHERE state = 'delivered' AND stream_id = ?1 ORDER BY jwt_id LIMIT ?2)
-                    UNION ALL
-                    SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
-                        WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
-                        ORDER BY jwt_id LIMIT ?2))
-                ORDER BY jwt_id LIMIT ?2
-                """,
-                [id, limit]
-            )
-            while let row = try rows.next() {
-                let jwtID = try row.jwtID(1)
-                // Fetched before the server changed its dialect, and nothing that it could be told.
-                if let dialect, jwtID.kind != dialect.idKind {
-                    foreign.append(row[0])
-                } else {
-                    rowIDs.append(row[0])
-                    ids.append(jwtID)
-                }
+            let found = try db.acknowledgeable(of: id, limit: limit)
+            if !found.foreign.isEmpty {
+                let count = try db.acknowledge(jsonArray(found.foreign), of: found.foreign.count, now)
+                _ = try acknowledged(count, stream, id, db, now)
             }
-            if !foreign.isEmpty {
-                _ = try acknowledged(
-                    try db.acknowledge(jsonArray(foreign), of: foreign.count, now),
-                    stream,
-                    id,
-                    db,
-                    now
-                )
-            }
-            guard !ids.isEmpty else { return nil }
+            guard !found.ids.isEmpty else { return nil }
             let key = newKey()
             try db.run(
                 """
                 INSERT INTO ack_batches (stream_id, idempotency_key, row_ids, next_attempt_at, created_at)
                 VALUES (?1, ?2, ?3, ?4, ?4)
                 """,
-                [id, key, jsonArray(rowIDs), now.milliseconds]
+                [id, key, jsonArray(found.rows), now.milliseconds]
             )
             return AckBatch(
                 id: db.lastInsertedRowID,
                 stream: stream,
                 key: key,
-                ids: ids,
+                ids: found.ids,
                 attempts: 0,
                 refusals: 0,
                 createdAt: now
@@ -108,7 +60,29 @@ extension Store {
         }
     }
 
-    /// Marks a batch acknowledged and advances the watermark, in one transaction (C-011).
+    /// The stored batch; `nil` if none of its rows exists.
+    private func batch(_ open: Row, _ stream: StreamKey, _ db: Database) throws -> AckBatch? {
+        let ids = try jwtIDs(
+            """
+            SELECT jwt_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
+            ORDER BY jwt_id
+            """,
+            [open[2] as String],
+            db
+        )
+        guard !ids.isEmpty else { return nil }
+        return AckBatch(
+            id: open[0],
+            stream: stream,
+            key: open[1],
+            ids: ids,
+            attempts: open[3],
+            refusals: open[6],
+            createdAt: open.time(5)
+        )
+    }
+
+    /// Marks the batch as acknowledged and advances the watermark, in one transaction (C-011).
     package func completeAck(_ batch: AckBatch, now: Timestamp) throws(StoreError) -> AckCompletion {
         let id = try streamID(batch.stream)
         return try write(.acknowledge) { db in
@@ -122,11 +96,11 @@ extension Store {
         }
     }
 
-    /// Puts a batch off after a failed request; it keeps its ids, and its key.
+    /// Defers a batch after a failed request. The batch keeps its ids and its key.
     ///
     /// - Parameters:
-    ///   - isRefused: Whether the server refused it, and not the way to it failed.
-    ///   - newKey: Replaces the key when the server knows it with another body; `nil` keeps it.
+    ///   - isRefused: Whether the server refused the batch; `false` if the request did not reach it.
+    ///   - newKey: The new key if the server knows the old one with another body; `nil` keeps the key.
     package func deferAck(
         _ batch: AckBatch,
         until: Timestamp,
@@ -144,7 +118,7 @@ extension Store {
         }
     }
 
-    /// When the open batch is due; `nil` when there is none.
+    /// The time when the open batch is due; `nil` if there is none.
     package func nextAckAt(_ stream: StreamKey) throws(StoreError) -> Timestamp? {
         let id = try streamID(stream)
         return try direct(.read) { db in
@@ -152,8 +126,8 @@ extension Store {
         }
     }
 
-    /// Keeps the first half of a batch that the server did not take, under a new key and with its tries counted anew
-    /// (C-044). The rest is left to later batches.
+    /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts (C-044). The
+    /// other rows go into later batches.
     package func halveAck(_ batch: AckBatch, until: Timestamp, newKey: String) throws(StoreError) {
         try write(.acknowledge) { db in
             try db.run(
@@ -168,9 +142,9 @@ extension Store {
         }
     }
 
-    /// Acknowledges everything delivered or suppressed without asking a server that has no acknowledgement (C-028).
+    /// Acknowledges all delivered and suppressed rows locally, for a server without acknowledgement (C-028).
     ///
-    /// Closes an open batch: its request is not needed any more. Nothing is acknowledged when another identity is active.
+    /// Closes an open batch, because its request is no longer needed. Does nothing if another identity is active.
     package func acknowledgeLocally(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> AckCompletion {
         let id = try streamID(stream)
         return try write(.acknowledge) { db in
@@ -194,7 +168,7 @@ extension Store {
         var delta = Ledger()
         delta.acknowledged = count
         try db.add(delta, to: id)
-        note(.acknowledged, count)
+        record(.acknowledged, count)
         return AckCompletion(acknowledged: count, watermark: try advance(stream, id, db, now))
     }
 
@@ -207,7 +181,43 @@ extension Store {
 }
 
 extension Database {
-    /// Marks the delivered and suppressed ones of these rows as acknowledged; how many.
+    /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first.
+    ///
+    /// `foreign` are rows from before the server changed its dialect. The server would not know their identifiers.
+    fileprivate func acknowledgeable(
+        of stream: Int64,
+        limit: Int
+    ) throws -> (rows: [Int64], ids: [JWTID], foreign: [Int64]) {
+        let dialect = try dialect(of: stream)
+        var found: (rows: [Int64], ids: [JWTID], foreign: [Int64]) = ([], [], [])
+        let rows = try rows(
+            """
+            SELECT id, jwt_id FROM (
+                SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
+                    WHERE state = 'delivered' AND stream_id = ?1 ORDER BY jwt_id LIMIT ?2)
+                UNION ALL
+                SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
+                    WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
+                    ORDER BY jwt_id LIMIT ?2))
+            ORDER BY jwt_id LIMIT ?2
+            """,
+            [stream, limit]
+        )
+        while let row = try rows.next() {
+            let id = try row.jwtID(1)
+            if let dialect, id.kind != dialect.idKind {
+                found.foreign.append(row[0])
+            } else {
+                found.rows.append(row[0])
+                found.ids.append(id)
+            }
+        }
+        return found
+    }
+
+    /// Marks the delivered and suppressed rows of the list as acknowledged.
+    ///
+    /// - Returns: The number of rows.
     fileprivate func acknowledge(_ list: String, of count: Int, _ now: Timestamp) throws -> Int {
         let delivered = try changed(
             """
@@ -228,7 +238,9 @@ extension Database {
         return delivered + suppressed
     }
 
-    /// Marks everything delivered or suppressed of a stream as acknowledged; how many rows.
+    /// Marks all delivered and suppressed rows of a stream as acknowledged.
+    ///
+    /// - Returns: The number of rows.
     func acknowledgeAll(of stream: Int64, _ now: Timestamp) throws -> Int {
         let delivered = try changed(
             """

@@ -1,10 +1,10 @@
 import GRDB
 package import StarwatchCore
 
-/// An event for a callback, before it is stored.
+/// A callback event before it is stored.
 package struct EventDraft: Sendable, Hashable {
     package let kind: CallbackKind
-    /// JSON without secrets or identities.
+    /// JSON without secrets and identities.
     package let payload: String
 
     package init(kind: CallbackKind, payload: String) {
@@ -13,31 +13,31 @@ package struct EventDraft: Sendable, Hashable {
     }
 }
 
-/// An event that waits to be told.
+/// A queued callback event.
 package struct QueuedEvent: Sendable, Hashable, Identifiable {
     package let id: Int64
     package let kind: CallbackKind
     package let payload: String
     package let createdAt: Timestamp
-    /// How often it was tried in vain.
+    /// The number of failed attempts.
     package let attempts: Int
 }
 
-/// The queue of events for callbacks: at most 1,000, for at most 14 days (C-230).
+/// The queue of callback events: at most 1,000, for at most 14 days (C-230).
 extension Store {
     static let largestEventQueue = 1000
     static let eventAge = Duration.days(14)
 
-    /// Stores events. Only the newest heartbeat is kept.
+    /// Stores events. Of the heartbeats only the newest is kept.
     ///
-    /// - Returns: How many events were dropped for their age, or to make room.
+    /// - Returns: The number of events dropped because of age or lack of room.
     package func enqueue(_ events: [EventDraft], now: Timestamp) throws(StoreError) -> Int {
         try write(.digest) { db in try db.enqueue(events, now) }
     }
 
     /// Stores a heartbeat if the last one is older than `interval`.
     ///
-    /// - Returns: How many events were dropped; `nil`: none was due.
+    /// - Returns: The number of dropped events; `nil` if no heartbeat was due.
     package func enqueueHeartbeat(
         _ event: EventDraft,
         every interval: Duration,
@@ -48,7 +48,7 @@ extension Store {
                 "SELECT v FROM notif_config WHERE k = ?",
                 [DigestConfigurationKey.heartbeat]
             )?[0]
-            // One of the future is of a clock that was set back.
+            // A time in the future comes from a clock that was set back.
             if let last = stored.flatMap(Int64.init).map({ Timestamp(milliseconds: $0) }), last <= now,
                 now - last < interval
             {
@@ -62,7 +62,8 @@ extension Store {
         }
     }
 
-    /// The events of these kinds that are due: those tried less come first, so that none holds up the others.
+    /// The due events of these kinds. Events with fewer attempts come first, so that a failing one does not block
+    /// others.
     package func dueEvents(
         _ kinds: Set<CallbackKind>,
         now: Timestamp,
@@ -94,12 +95,12 @@ extension Store {
         }
     }
 
-    /// Takes an event out of the queue: its receiver has it.
+    /// Removes a delivered event from the queue.
     package func removeEvent(_ id: Int64) throws(StoreError) {
         try direct(.digest) { db in try db.run("DELETE FROM event_queue WHERE id = ?", [id]) }
     }
 
-    /// Leaves an event that was tried in vain until `time`.
+    /// Postpones a failed event until `time`.
     package func postponeEvent(_ id: Int64, until time: Timestamp) throws(StoreError) {
         try direct(.digest) { db in
             try db.run(
@@ -109,14 +110,16 @@ extension Store {
         }
     }
 
-    /// Drops events that have waited for too long; how many.
+    /// Drops expired events.
+    ///
+    /// - Returns: The number of dropped events.
     package func dropOldEvents(now: Timestamp) throws(StoreError) -> Int {
         try direct(.digest) { db in
             try db.changed("DELETE FROM event_queue WHERE created_at < ?", [(now - Self.eventAge).milliseconds])
         }
     }
 
-    /// Forgets events of other kinds: nobody is told of those any more.
+    /// Deletes the events of other kinds, which no longer have a receiver.
     package func retainEvents(_ kinds: [CallbackKind]) throws(StoreError) {
         try direct(.digest) { db in
             let list = "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
@@ -124,14 +127,16 @@ extension Store {
         }
     }
 
-    /// How many events wait.
+    /// The number of queued events.
     package func eventCount() throws(StoreError) -> Int {
         try direct(.read) { db in try db.integer("SELECT count(*) FROM event_queue") }
     }
 }
 
 extension Database {
-    /// Stores events, and drops what is too old or too much, the oldest first; how many were dropped.
+    /// Stores events, then drops expired events and the oldest ones beyond the limit.
+    ///
+    /// - Returns: The number of dropped events.
     func enqueue(_ events: [EventDraft], _ now: Timestamp) throws -> Int {
         for event in events {
             if event.kind == .heartbeat { try run("DELETE FROM event_queue WHERE kind = 'heartbeat'", []) }

@@ -3,14 +3,14 @@ import GRDB
 import StarwatchCore
 
 extension Database {
-    /// Runs a cached statement, whose arguments are right by construction.
+    /// Runs a cached statement. The arguments are not checked, because the callers' statements are fixed.
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         let statement = try cachedStatement(sql: sql)
         statement.setUncheckedArguments(arguments)
         try statement.execute()
     }
 
-    /// Runs a cached statement and returns how many rows it changed.
+    /// Runs a cached statement and returns the number of changed rows.
     func changed(_ sql: String, _ arguments: StatementArguments) throws -> Int {
         try run(sql, arguments)
         return changesCount
@@ -36,7 +36,7 @@ extension Row {
         (self[index] as Int64?).map { Timestamp(milliseconds: $0) }
     }
 
-    /// - Throws: ``StoreError/corrupt(detail:)`` for a text that no version of this program wrote.
+    /// - Throws: ``StoreError/corrupt(detail:)`` for a text that no version of this program writes.
     func jwtID(_ index: Int) throws -> JWTID {
         guard let id = JWTID(self[index] as String) else { throw Self.damaged }
         return id
@@ -53,6 +53,10 @@ extension Row {
         return word
     }
 
+    func optionalWord<Word: RawRepresentable<String>>(_ index: Int, as type: Word.Type = Word.self) throws -> Word? {
+        hasNull(atIndex: index) ? nil : try word(index)
+    }
+
     /// The stream in the columns `account, server, poll` that begin at `index`.
     func stream(_ index: Int) throws -> StreamKey {
         guard let account = DID(self[index] as String), let poll = PollName(self[index + 2] as String) else {
@@ -63,7 +67,7 @@ extension Row {
 
     func bytes(_ index: Int) -> [UInt8] { [UInt8](self[index] as Data) }
 
-    static var damaged: StoreError { .corrupt(detail: "a stored value is not one this program writes") }
+    static var damaged: StoreError { .corrupt(detail: "a stored value is invalid") }
 }
 
 /// A JSON array of row ids, for `json_each`.
@@ -77,6 +81,6 @@ func jsonArray(_ texts: [String]) throws -> String {
 }
 
 extension [UInt8] {
-    /// These bytes as SQLite takes them.
+    /// The bytes as an SQLite blob.
     var blob: Data { Data(self) }
 }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The database file as the file system sees it.
+/// The database file in the file system.
 enum DatabaseFile {
-    /// Creates the file with mode 0600, or checks that nobody else can read the one that is there.
+    /// Creates the file with mode 0600, or checks that an existing one is private to its owner.
     ///
-    /// The journal files take their mode from it.
+    /// SQLite's journal files inherit the mode.
     static func prepare(path: String) throws(StoreError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
@@ -16,23 +16,23 @@ enum DatabaseFile {
         guard stat(path, &info) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
         guard info.st_mode & S_IFMT == S_IFREG else { throw StoreError.io(detail: "it is not a regular file") }
         guard info.st_mode & 0o077 == 0 else {
-            throw StoreError.io(detail: "others may read or write it: run chmod 600 on it")
+            throw StoreError.io(detail: "other users can read or write it: run chmod 600 on it")
         }
     }
 
-    /// Opening a file that is not there would make one, which its owner has to do.
+    /// Throws if the file does not exist. SQLite would create it, which only the owner of the database can do.
     static func mustExist(path: String) throws(StoreError) {
         guard access(path, F_OK) != 0 else { return }
         throw errno == ENOENT ? StoreError.absent : StoreError.io(detail: SystemText.of(errno))
     }
 
-    /// The size of a file in bytes; 0 when it is not there.
+    /// The size of a file in bytes; 0 if it does not exist.
     static func bytes(path: String) -> Int {
         var info = stat()
         return stat(path, &info) == 0 ? Int(info.st_size) : 0
     }
 
-    /// The bytes an unprivileged program can still write on the device of `path`; 0 when unknown.
+    /// The bytes that an unprivileged process can still write on the device of `path`; 0 if unknown.
     static func freeBytes(path: String) -> Int {
         var info = statvfs()
         guard statvfs(path, &info) == 0 else { return 0 }

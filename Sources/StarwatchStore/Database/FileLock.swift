@@ -1,29 +1,30 @@
 import Glibc
 
-/// An exclusive lock on a file of its own, held until it is released.
+/// An exclusive lock on a separate file, held until ``release()``.
 ///
-/// The kernel drops it when the process ends, however it ends.
+/// The kernel releases it when the process ends, even after a crash.
 final class FileLock {
     private var descriptor: Int32
 
-    /// Creates the file with mode 0600 if need be, and takes the lock without waiting.
+    /// Creates the file with mode 0600 if it does not exist, and takes the lock without waiting.
     init(path: String) throws(StoreError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StoreError.io(detail: "lock file: " + SystemText.of(errno))
         }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            // Thrown with everything initialised: deinit closes the descriptor, and a second time would be too often.
+            // All properties are initialised, so `deinit` closes the descriptor. It must not be closed here too.
             let code = errno
             if code == EWOULDBLOCK { throw StoreError.alreadyOpen }
             throw StoreError.io(detail: "lock file: " + SystemText.of(code))
         }
     }
 
-    /// Lets the next agent have the database.
+    /// Releases the lock, so that another agent can open the database.
     func release() {
         guard descriptor >= 0 else { return }
-        // A child between fork and exec shares the lock, so closing alone would leave it held for that moment.
+        // A child process between fork and exec shares the lock. Closing the descriptor would leave it locked for that
+        // moment.
         flock(descriptor, LOCK_UN)
         close(descriptor)
         descriptor = -1

@@ -1,7 +1,7 @@
 import GRDB
 
 extension StoreError {
-    /// Sorts any error of a database access into a kind.
+    /// Converts any error of a database access.
     init(_ error: any Error) {
         if let error = error as? StoreError {
             self = error

@@ -1,4 +1,4 @@
-/// What a store error is, in the words of the `kind` label.
+/// The kinds of store errors; the `kind` label.
 package enum StoreErrorKind: String, Sendable, CaseIterable {
     case busy
     case full
@@ -7,7 +7,7 @@ package enum StoreErrorKind: String, Sendable, CaseIterable {
     case version
 }
 
-/// Why the database could not do what was asked. Descriptions hold no row values.
+/// The error of a store operation. Descriptions contain no row values.
 package enum StoreError: Error, Sendable, Hashable {
     /// Another process held the write lock for longer than the busy timeout.
     case busy
@@ -15,18 +15,18 @@ package enum StoreError: Error, Sendable, Hashable {
     case alreadyOpen
     /// No space is left for the database.
     case full
-    /// The file is damaged or no database. `detail` is SQLite's own text.
+    /// The file is damaged or not a database. `detail` is SQLite's own text.
     case corrupt(detail: String)
-    /// A file could not be read, written, locked or trusted. `detail` is the system's or SQLite's text.
+    /// A file cannot be read, written, locked or trusted. `detail` is the system's or SQLite's text.
     case io(detail: String)
-    /// The schema is older or newer than this program can use (R-STO-13, C-197).
+    /// The program does not support the schema version (R-STO-13, C-197).
     case version(found: Int, supported: ClosedRange<Int>)
-    /// The file holds tables of another program.
+    /// The file contains tables of another program.
     case foreign
-    /// There is no file, and a host application has to make it.
+    /// The file does not exist, and a host application must create it.
     case absent
 
-    /// The closed word for metrics.
+    /// The kind, for metrics.
     package var kind: StoreErrorKind {
         switch self {
         case .busy, .alreadyOpen: .busy
@@ -42,33 +42,33 @@ extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .busy:
-            "the database is locked by another program: close what else has it open, then try again"
+            "the database is locked by another program: close that program, then retry"
         case .alreadyOpen:
-            "another agent has this database open: stop it, or give this one a storage.path of its own"
+            "another agent has this database open: stop it, or give this agent its own storage.path"
         case .full:
-            "no space is left for the database: free space on its device; nothing stored was lost"
+            "no space is left for the database: free space on its device; no stored data was lost"
         case .corrupt(let detail):
-            "the database file is damaged or no database (\(detail)): restore a backup, or move it away to start afresh"
+            "the database file is damaged or not a database (\(detail)): restore a backup, or move it away to start empty"
         case .io(let detail):
             "the database file cannot be used (\(detail)): check its path, owner and mode, and its device"
         case .version(let found, let supported) where found > supported.upperBound:
             """
-            the database has schema version \(found), and this program knows versions up to \(supported.upperBound): \
-            install the newer program; nothing was written
+            the database has schema version \(found), and this program supports versions up to \
+            \(supported.upperBound): install the newer program; nothing was written
             """
         case .version(let found, let supported):
             """
             the database has schema version \(found), and this program needs at least \(supported.lowerBound): \
-            let its owner run what starwatch schema --from \(found) prints, or set storage.owner to agent; nothing was \
-            written
+            run the statements of starwatch schema --from \(found) as its owner, or set storage.owner to agent; nothing \
+            was written
             """
         case .absent:
             """
-            there is no database, and its owner has to make it: run what starwatch schema prints, or set storage.owner \
-            to agent; nothing was written
+            the database does not exist, and its owner must create it: run the statements of starwatch schema, or set \
+            storage.owner to agent; nothing was written
             """
         case .foreign:
-            "the file is a database of another program: choose another storage.path; nothing was written"
+            "the file is the database of another program: choose another storage.path; nothing was written"
         }
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The system's text for an `errno`, in place of `strerror`, which is not thread-safe.
+/// The system's text for an `errno`. Unlike `strerror`, it is thread-safe.
 package enum SystemText {
     package static func of(_ code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in

@@ -2,24 +2,18 @@ import GRDB
 import StarwatchCore
 
 extension Database {
-    /// Stores a notification, still without anything that its sinks are owed.
+    /// Stores a notification without deliveries.
     ///
-    /// - Parameter rows: How many outbox rows it carries; a notice counts as one.
-    func insertNotification(
-        _ draft: NotificationDraft,
-        _ stream: Int64,
-        rows: Int,
-        _ runID: String,
-        _ now: Timestamp
-    ) throws -> Int64 {
+    /// - Returns: The row id.
+    func insertNotification(_ notification: OutgoingNotification, _ stream: Int64, _ now: Timestamp) throws -> Int64 {
         try run(
             """
             INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
             VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                draft.id, stream, draft.group, rows, draft.title, draft.body, draft.payload.blob, runID,
-                now.milliseconds,
+                notification.id, stream, notification.group.rawValue, notification.count, notification.title,
+                notification.body, notification.payload.blob, notification.runID, now.milliseconds,
             ]
         )
         return lastInsertedRowID
@@ -27,7 +21,7 @@ extension Database {
 
     /// Makes a notification due at sinks.
     ///
-    /// - Parameter leasedUntil: Until when the caller has it to itself; `nil`: whoever claims first gets it.
+    /// - Parameter leasedUntil: The end of the caller's lease; `nil` for no lease.
     func insertDeliveries(
         of notification: Int64,
         to sinks: [String],

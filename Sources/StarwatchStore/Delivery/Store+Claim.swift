@@ -2,7 +2,8 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// How many rows of a stream wait to be claimed, and where there are any, since when, and when it last notified.
+    /// The number of pending rows of a stream. If there are any, also the age of the oldest and the last notification
+    /// time.
     package func dueSummary(_ stream: StreamKey) throws(StoreError) -> DueSummary {
         let id = try streamID(stream)
         return try direct(.read) { db in
@@ -23,16 +24,16 @@ extension Store {
         }
     }
 
-    /// Claims pending rows and stores the notification that carries them, in one transaction.
+    /// Claims pending rows and stores the notification that announces them, in one transaction.
     ///
     /// The order is priority, then age, then identifier (C-039).
     ///
     /// - Parameters:
-    ///   - limit: The most rows to claim.
-    ///   - leaseUntil: Until when the caller has the tickets for itself.
-    ///   - sinks: The sinks to deliver to. With none, nothing is claimed.
-    ///   - make: Renders the group, from local data only (C-051). Runs on the store's queue and must not block.
-    /// - Returns: The notification with a ticket for every sink; `nil` when no row is pending, or another identity is
+    ///   - limit: The largest number of rows to claim.
+    ///   - leaseUntil: The end of the caller's lease on the tickets.
+    ///   - sinks: The sinks to deliver to. Without sinks nothing is claimed.
+    ///   - make: Renders the rows from local data only (C-051). Runs on the store's queue and must not block.
+    /// - Returns: The notification with a ticket for every sink; `nil` if no row is pending or another identity is
     ///   active.
     package func claim(
         _ stream: StreamKey,
@@ -40,8 +41,7 @@ extension Store {
         limit: Int,
         leaseUntil: Timestamp,
         sinks: [String],
-        runID: String,
-        make: @Sendable ([OutboxRow]) -> NotificationDraft
+        make: @Sendable ([OutboxRow]) -> (notification: OutgoingNotification, shortlink: Shortlink?)
     ) throws(StoreError) -> OpenNotification? {
         guard !sinks.isEmpty else { return nil }
         let id = try streamID(stream)
@@ -49,9 +49,9 @@ extension Store {
             guard try db.isActive(stream.account) else { return nil }
             let rows = try pending(stream, id, limit: limit, db)
             guard !rows.isEmpty else { return nil }
-            let draft = make(rows)
-            let notification = try db.insertNotification(draft, id, rows: rows.count, runID, now)
-            if let shortlink = draft.shortlink {
+            let (outgoing, shortlink) = make(rows)
+            let notification = try db.insertNotification(outgoing, id, now)
+            if let shortlink {
                 try db.store(shortlink, to: rows.map(\.change), of: notification, now: now)
             }
             let claimed = try db.changed(
@@ -64,19 +64,12 @@ extension Store {
             guard claimed == rows.count else { throw Row.damaged }
             try db.insertDeliveries(of: notification, to: sinks, dueAt: now, leasedUntil: leaseUntil, now: now)
             try db.run("UPDATE streams SET last_notified_at = ? WHERE id = ?", [now.milliseconds, id])
-            note(.claimed, claimed)
+            record(.claimed, claimed)
             return OpenNotification(
-                id: draft.id,
+                outgoing: outgoing,
                 stream: stream,
-                group: draft.group,
-                title: draft.title,
-                body: draft.body,
-                payload: draft.payload,
-                rowCount: claimed,
-                runID: runID,
-                createdAt: now,
                 tickets: sinks.map {
-                    DeliveryTicket(notification: draft.id, sink: $0, lease: 1, earlierAttempts: 0, rejections: 0)
+                    DeliveryTicket(notification: outgoing.id, sink: $0, lease: 1, earlierAttempts: 0, rejections: 0)
                 }
             )
         }
@@ -113,8 +106,10 @@ extension Store {
         return found
     }
 
-    /// Notifications that are claimed and not confirmed and due again at some sink: a retry, or what a crash left.
-    /// Those tried least come first, then the oldest. Their tickets are leased to the caller.
+    /// The open notifications that are due at a sink again, for a retry or after a crash. Leases their tickets to the
+    /// caller.
+    ///
+    /// Notifications with fewer attempts come first, then older ones.
     package func openNotifications(
         now: Timestamp,
         leaseUntil: Timestamp,
@@ -126,7 +121,7 @@ extension Store {
             let rows = try db.rows(
                 """
                 SELECT n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count,
-                    n.run_id, n.created_at
+                    n.run_id
                 FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
@@ -157,22 +152,25 @@ extension Store {
                     )
                 }
                 return OpenNotification(
-                    id: row[1],
+                    outgoing: OutgoingNotification(
+                        id: row[1],
+                        runID: row[10],
+                        poll: row[4],
+                        group: try row.word(5),
+                        count: row[9],
+                        text: (row[6], row[7]),
+                        payload: row.bytes(8)
+                    ),
                     stream: try row.stream(2),
-                    group: row[5],
-                    title: row[6],
-                    body: row[7],
-                    payload: row.bytes(8),
-                    rowCount: row[9],
-                    runID: row[10],
-                    createdAt: row.time(11),
                     tickets: tickets.sorted { $0.sink < $1.sink }
                 )
             }
         }
     }
 
-    /// The streams of an account with rows in a state that is not an end, of polls and servers other than these.
+    /// The streams of an account with rows in `state`, except the `known` ones.
+    ///
+    /// - Parameter state: Must not be a final state.
     package func streams(
         of account: DID,
         with state: OutboxState,
@@ -181,7 +179,7 @@ extension Store {
         try direct(.read) { db in
             var counts = try countsByStream(db).filter { $0.value[state, default: 0] > 0 }
             for stream in known { if let id = streamIDs[stream] { counts[id] = nil } }
-            // As nearly always.
+            // The usual case.
             guard !counts.isEmpty else { return [] }
             var found: [StreamKey] = []
             let rows = try db.rows(
@@ -196,7 +194,8 @@ extension Store {
         }
     }
 
-    /// When the next sink is due for an open notification: its retry, or the end of its lease. `nil` if none is open.
+    /// The time when the next sink is due for an open notification, by its retry or the end of its lease; `nil` if none
+    /// is.
     package func nextDeliveryAt() throws(StoreError) -> Timestamp? {
         try direct(.read) { db in try db.nextDeliveryAt() }
     }

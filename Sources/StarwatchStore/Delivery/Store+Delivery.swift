@@ -2,11 +2,11 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// Stores what a sink said, and settles the notification when no sink is left to try.
+    /// Stores the result of an attempt, and settles the notification if no sink is due.
     ///
     /// - Parameters:
-    ///   - maxRetries: Tries in all that a refused notification gets at each sink; at least 1.
-    /// - Returns: ``DeliveryResult/stale`` when the ticket's lease is not current any more.
+    ///   - maxRetries: The number of rejections after which a sink is given up; at least 1.
+    /// - Returns: ``DeliveryResult/stale`` if the ticket's lease has ended.
     package func recordDelivery(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
@@ -60,9 +60,9 @@ extension Store {
         }
     }
 
-    /// Takes sinks that are not configured any more out of every open notification, at start and after a reload.
+    /// Removes sinks that are no longer configured from all open notifications, at start and after a reload.
     ///
-    /// - Returns: The results of notifications that are settled by it.
+    /// - Returns: The results of the notifications that this settles.
     package func retainSinks(_ names: Set<String>, now: Timestamp) throws(StoreError) -> [DeliveryResult] {
         try write(.delivery) { db in
             var affected: [(Int64, Int64, String)] = []
@@ -87,7 +87,7 @@ extension Store {
         }
     }
 
-    /// Moves the rows of a notification that no sink is left to try.
+    /// Moves the rows of a notification that is due at no sink to their next state.
     func settle(_ id: Int64, _ stream: Int64, _ db: Database, _ now: Timestamp) throws -> DeliveryResult {
         var states: Set<SinkStatus.State> = []
         let deliveries = try db.rows("SELECT DISTINCT state FROM deliveries WHERE notification_id = ?", [id])
@@ -95,15 +95,16 @@ extension Store {
         if states.contains(.pending) { return .waiting }
         var delta = Ledger()
         let result: DeliveryResult
-        let closed: String
-        // One sink that has it does not make up for one that refused it: an operator can have that one asked again.
+        let closed: StoredNotification.State
+        // A sink that accepted it does not compensate for one that rejected it: the operator can retry the rejecting
+        // sink.
         let dead =
             states.contains(.rejected)
             ? try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id], db) : []
         if !dead.isEmpty || states.contains(.rejected) && !states.contains(.ok) {
             delta.dead = dead.count
-            note(.dead, dead.count)
-            (result, closed) = (.dead(dead), "dead")
+            record(.dead, dead.count)
+            (result, closed) = (.dead(dead), .dead)
         } else if states.contains(.ok) {
             let ids = try moved(
                 "state = 'delivered', delivered_at = ?1",
@@ -111,22 +112,22 @@ extension Store {
                 db
             )
             delta.delivered = ids.count
-            note(.delivered, ids.count)
-            (result, closed) = (.delivered(ids), "delivered")
+            record(.delivered, ids.count)
+            (result, closed) = (.delivered(ids), .delivered)
         } else {
             let ids = try moved(
                 "state = iif(?1 > 0, 'pending', state), notification_id = NULL",
                 [1, stream, id],
                 db
             )
-            // It has no row that could be announced again, so it waits for other sinks itself.
+            // The notification has no row to announce again, so it waits for other sinks itself.
             if ids.isEmpty, try db.isToBeReaddressed(id) { return .waiting }
-            (result, closed) = (.released(rows: ids.count), "released")
+            (result, closed) = (.released(rows: ids.count), .released)
         }
         try db.add(delta, to: stream)
         try db.run(
             "UPDATE notifications SET state = ?, finished_at = ? WHERE id = ?",
-            [closed, now.milliseconds, id]
+            [closed.rawValue, now.milliseconds, id]
         )
         return result
     }
@@ -146,7 +147,7 @@ extension Store {
 }
 
 extension Database {
-    /// What every sink said about a notification, by its row id.
+    /// The state of a notification at every sink, by its row id.
     func deliveries(of notification: Int64?) throws -> [SinkStatus] {
         guard let notification else { return [] }
         var found: [SinkStatus] = []

@@ -2,14 +2,14 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// Brings stored times that lie in the future to what they can be at most: a clock has been set back, or was wrong
-    /// when they were stored. Without it they would be waited for until the clock has caught up.
+    /// Limits stored times that lie in the future, after a clock was set back or was wrong. Otherwise work would wait
+    /// until the clock has caught up.
     ///
-    /// What a server asked for is not among them; that is the gate's.
+    /// Server waits are not affected; the gate handles them.
     ///
     /// - Parameters:
-    ///   - lease: How long a lease is at most.
-    ///   - longestWait: How long an acknowledgement waits at most by its own backoff.
+    ///   - lease: The longest lease.
+    ///   - longestWait: The longest backoff of an acknowledgement.
     package func settleFutureTimes(now: Timestamp, lease: Duration, longestWait: Duration) throws(StoreError) {
         let now = now.milliseconds
         let lease = now + lease.wholeMilliseconds
@@ -24,7 +24,8 @@ extension Store {
                 """,
                 [now]
             )
-            // Or no walk would have begun after it was evicted, and it would hold the cursor back.
+            // Otherwise every walk would have begun before the eviction, and the tombstone would hold the cursor for
+            // ever.
             try db.run(
                 """
                 UPDATE notification_outbox SET finished_at = ?1

@@ -2,13 +2,13 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// Sends what no sink is left to try, and no row would announce again, to the sinks that there are now: a snoozed
-    /// notification whose sinks were renamed, say. It keeps its time, where that is still to come.
+    /// Sends notifications without a due sink and without rows to the current sinks, for example a snoozed notification
+    /// whose sinks were renamed. A delivery time in the future stays.
     package func readdress(to sinks: [String], now: Timestamp) throws(StoreError) {
         guard !sinks.isEmpty, try !direct(.read, { db in try db.stranded() }).isEmpty else { return }
         try write(.claim) { db in
             for (id, dueAt) in try db.stranded() {
-                // A clock that was set back does not prolong a snooze.
+                // A clock that was set back must not extend a snooze.
                 let next = min(max(dueAt, now), now + NotificationAction.snoozeDuration)
                 for sink in sinks {
                     try db.run(
@@ -27,8 +27,8 @@ extension Store {
 }
 
 extension Database {
-    /// What stands for itself: repetitions, notices of staleness that stand, and notices of features. A digest has its
-    /// own end, and what takes a notice back is only for those who have it.
+    /// Matches notifications that no row announces again: repetitions, current staleness notices and feature notices.
+    /// Digests have their own end, and a withdrawal is only for the sinks that have the notice.
     private static let isItsOwn = """
         (n.repeats IS NOT NULL OR EXISTS (SELECT 1 FROM staleness_notices t WHERE t.notification_id = n.id)
             OR EXISTS (SELECT 1 FROM feature_notices f WHERE f.token = n.token))
@@ -38,7 +38,7 @@ extension Database {
         try integer("SELECT count(*) FROM notifications n WHERE n.id = ? AND \(Self.isItsOwn)", [notification]) == 1
     }
 
-    /// The open notifications without a sink to try, and when they are due.
+    /// The open notifications without a due sink, with their delivery times.
     fileprivate func stranded() throws -> [(id: Int64, dueAt: Timestamp)] {
         var found: [(Int64, Timestamp)] = []
         let rows = try rows(

@@ -1,12 +1,12 @@
 package import StarwatchCore
 
-/// A rendered text, to be stored with its occurrence.
+/// A rendered text to store with its occurrence.
 package struct ArmedText: Sendable, Hashable {
     package let text: DigestText
     package let fingerprint: Int64
     package let title: String
     package let body: String
-    /// What sinks get, byte for byte.
+    /// The exact bytes for the sinks.
     package let payload: [UInt8]
 
     package init(text: DigestText, fingerprint: Int64, title: String, body: String, payload: [UInt8]) {
@@ -18,12 +18,12 @@ package struct ArmedText: Sendable, Hashable {
     }
 }
 
-/// What one pass changes about digests, all in one transaction.
+/// The changes of one pass over the digests, applied in one transaction.
 package struct DigestChanges: Sendable, Hashable {
-    /// An occurrence with the text to store; `nil`: it becomes unarmed.
+    /// An occurrence with the text to store; `nil` makes it unarmed.
     package struct Arming: Sendable, Hashable {
         package let occurrence: DigestOccurrence
-        /// The id of its notification, of a new row; a stored one keeps its own.
+        /// The notification id of a new occurrence. A stored occurrence keeps its own.
         package let token: String
         package let text: ArmedText?
 
@@ -34,7 +34,7 @@ package struct DigestChanges: Sendable, Hashable {
         }
     }
 
-    /// An occurrence to hand to the sinks. It is armed.
+    /// An armed occurrence to hand to the sinks.
     package struct Firing: Sendable, Hashable {
         package let occurrence: DigestOccurrence
         package let sinks: [String]
@@ -47,12 +47,12 @@ package struct DigestChanges: Sendable, Hashable {
         }
     }
 
-    /// An occurrence that has come to its end.
+    /// An occurrence that has ended.
     package struct Ending: Sendable, Hashable {
         package let occurrence: DigestOccurrence
         package let status: SlotStatus
         package let code: SlotCode?
-        /// When the sinks had it.
+        /// The time when the sinks received it.
         package let shownAt: Timestamp?
 
         package init(
@@ -72,10 +72,10 @@ package struct DigestChanges: Sendable, Hashable {
     package var armed: [Arming] = []
     package var fired: [Firing] = []
     package var ended: [Ending] = []
-    /// Those whose one fetch begins.
+    /// The occurrences whose fetch begins.
     package var fetching: [DigestOccurrence] = []
-    /// Up to when each digest is armed.
-    package var armedThrough: [PollName: Timestamp] = [:]
+    /// The time up to which each digest is armed.
+    package var armedThrough: [DigestName: Timestamp] = [:]
     package var events: [EventDraft] = []
 
     package init() {}
@@ -83,32 +83,32 @@ package struct DigestChanges: Sendable, Hashable {
     package var isEmpty: Bool { self == DigestChanges() }
 }
 
-/// What is stored of one account's digests.
+/// The stored state of one account's digests.
 package struct DigestState: Sendable, Hashable {
     package struct Row: Sendable, Hashable {
         package let row: DigestRow
         package let token: String
-        /// How its notification stands; `nil` before it is fired, and `cancelled` when it is gone.
-        package let notification: String?
-        /// When its notification ended.
+        /// The state of its notification; `nil` before it is fired, `cancelled` if the notification no longer exists.
+        package let notification: StoredNotification.State?
+        /// The end time of its notification.
         package let finishedAt: Timestamp?
         package let code: SlotCode?
     }
 
     package let rows: [Row]
-    package let armedThrough: [PollName: Timestamp]
+    package let armedThrough: [DigestName: Timestamp]
 }
 
-/// What was fetched, and for how long it holds.
+/// Fetched content and its time.
 package struct StoredContent: Sendable, Hashable {
     package let payload: String
     package let fetchedAt: Timestamp
-    /// When the server last said that it has not changed; at first ``fetchedAt``.
+    /// The last time when the server confirmed the content; at first ``fetchedAt``.
     package let validatedAt: Timestamp
     package let etag: String?
 }
 
-/// How a fetch ended.
+/// The result of a fetch.
 package enum PrefetchResult: Sendable, Hashable {
     case fetched(payload: String, etag: String?)
     case notModified

@@ -1,8 +1,8 @@
-/// A change as a digest lists it.
+/// A change listed in a digest.
 package struct FoundChange: Sendable, Hashable {
     /// The plan's handle.
     package let plan: String
-    /// What the server calls it; `nil` when it has no name.
+    /// The server's name for it; `nil` if it has none.
     package let name: String?
 
     package init(plan: String, name: String?) {

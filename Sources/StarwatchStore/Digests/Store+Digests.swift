@@ -1,12 +1,12 @@
 import GRDB
 package import StarwatchCore
 
-/// Digests are read-only: they never acknowledge and touch no outbox row (C-054).
+/// Digests are read-only: they never acknowledge and never touch an outbox row (C-054).
 ///
-/// One that is fired becomes a notification of a stream of its own, without rows, so that the dispatcher delivers,
-/// retries and cancels it as any other.
+/// A fired digest becomes a notification without rows, in a stream of its own. The dispatcher delivers, retries and
+/// cancels it like any other.
 extension Store {
-    /// What is stored of an account's digests: all that is open, and what is due after `since`.
+    /// The stored digests of an account: all open occurrences, and those due after `since`.
     package func digestState(of account: DID, since: Timestamp) throws(StoreError) -> DigestState {
         try direct(.read) { db in
             var found: [DigestState.Row] = []
@@ -25,54 +25,13 @@ extension Store {
         }
     }
 
-    /// The content that was stored last of a request; `nil` if there is none. Its time may be that of a wrong clock.
-    package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
-        try direct(.read) { db in
-            try db.row(
-                """
-                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag FROM notif_contents
-                WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
-                """,
-                [account.rawValue, source]
-            ).map { StoredContent(payload: $0[0], fetchedAt: $0.time(1), validatedAt: $0.time(2), etag: $0[3]) }
-        }
-    }
-
-    /// The changes of a stream that were or will be announced, the latest claim first.
+    /// Applies changes to an account's digests.
     ///
     /// - Parameters:
-    ///   - row: Those that were stored after this row; `nil`: those that were stored after `since`.
-    ///   - since: By the server's clock, as far as it was known.
-    /// - Returns: The changes, and the last row of all that there is.
-    package func changesFound(
-        in stream: StreamKey,
-        after row: Int64?,
-        since: Timestamp
-    ) throws(StoreError) -> (changes: [FoundChange], last: Int64) {
-        try direct(.read) { db in
-            let last: Int64 = try db.row("SELECT coalesce(max(id), 0) FROM notification_outbox")?[0] ?? 0
-            var found: [FoundChange] = []
-            let rows = try db.rows(
-                """
-                SELECT o.plan_id, o.name FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
-                WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
-                    AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END
-                    AND o.state NOT IN ('cancelled', 'suppressed')
-                ORDER BY o.jwt_id DESC
-                """,
-                [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds, row]
-            )
-            while let row = try rows.next() { found.append(FoundChange(plan: row[0], name: row[1])) }
-            return (found, last)
-        }
-    }
-
-    /// Changes what is stored of an account's digests.
-    ///
-    /// - Parameters:
-    ///   - generation: Of the identity for which it was decided.
-    ///   - now: By the clock of deliveries.
-    /// - Returns: How many events were dropped to make room; `nil` when another identity is active: nothing is changed.
+    ///   - generation: The generation of the identity that the changes are for.
+    ///   - now: The time by the clock of deliveries.
+    /// - Returns: The number of events dropped for lack of room; `nil` if another identity is active and nothing was
+    ///   changed.
     package func apply(
         _ changes: DigestChanges,
         of account: DID,
@@ -80,11 +39,12 @@ extension Store {
         server: String,
         now: Timestamp
     ) throws(StoreError) -> Int? {
-        var streams: [PollName: Int64] = [:]
-        for digest in Set(changes.fired.map(\.occurrence.digest)) {
-            streams[digest] = try streamID(StreamKey(account: account, server: server, poll: digest))
+        var fired: [(firing: DigestChanges.Firing, stream: Int64)] = []
+        for firing in changes.fired {
+            let poll = PollName(firing.occurrence.digest)
+            fired.append((firing, try streamID(StreamKey(account: account, server: server, poll: poll))))
         }
-        // What is fired becomes due at the sinks, as what is claimed does.
+        // Counted as a claim, because a fired digest becomes due at sinks.
         return try write(changes.fired.isEmpty ? .digest : .claim) { db in
             guard try db.isCurrent(account, generation: generation) else { return nil }
             for occurrence in changes.dropped {
@@ -94,7 +54,7 @@ extension Store {
                 )
             }
             for arming in changes.armed { try db.arm(arming, account) }
-            for firing in changes.fired { try db.fire(firing, account, streams, now) }
+            for (firing, stream) in fired { try db.fire(firing, account, stream, now) }
             for ending in changes.ended { try db.end(ending, account) }
             for occurrence in changes.fetching {
                 try db.run(
@@ -112,64 +72,7 @@ extension Store {
         }
     }
 
-    /// Stores how a fetch ended: the content, and what it means for the occurrence that it was for.
-    ///
-    /// - Parameters:
-    ///   - occurrence: `nil`: for none, only to have content.
-    ///   - now: When the answer came, by the clock of schedules.
-    ///   - events: What callbacks are to be told of it.
-    /// - Returns: How many events were dropped to make room; `nil` when another identity is active: nothing is stored.
-    package func finishPrefetch(
-        _ result: PrefetchResult,
-        slot: String,
-        source: String,
-        occurrence: DigestOccurrence?,
-        of account: DID,
-        generation: Int,
-        now: Timestamp,
-        events: [EventDraft] = []
-    ) throws(StoreError) -> Int? {
-        try write(.digest) { db in
-            guard try db.isCurrent(account, generation: generation) else { return nil }
-            switch result {
-            case .fetched(let payload, let etag):
-                try db.run(
-                    """
-                    INSERT OR REPLACE INTO notif_contents
-                        (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
-                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4)
-                    """,
-                    [account.rawValue, slot, payload, now.milliseconds, etag, source]
-                )
-                // Nobody reads older ones: what is armed has its text.
-                try db.run(
-                    "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
-                    [account.rawValue, source, db.lastInsertedRowID]
-                )
-            case .notModified:
-                try db.run(
-                    """
-                    UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
-                        WHERE account = ?2 AND source = ?3 ORDER BY id DESC LIMIT 1)
-                    """,
-                    [now.milliseconds, account.rawValue, source]
-                )
-            case .failed: break
-            }
-            if let occurrence {
-                let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
-                try db.run(
-                    """
-                    UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
-                    """,
-                    occurrence.key(account) + [end.rawValue]
-                )
-            }
-            return try db.enqueue(events, now)
-        }
-    }
-
-    /// Gives up a fired digest at the sinks that do not have it and are not being asked just now.
+    /// Cancels a fired digest at the sinks that have not accepted it, except during a running attempt.
     package func giveUpDigest(_ token: String, now: Timestamp) throws(StoreError) {
         try write(.delivery) { db in
             guard
@@ -189,8 +92,8 @@ extension Store {
         }
     }
 
-    /// Forgets what is stored of digests that are not configured any more, but for what was shown.
-    package func retainDigests(_ names: Set<PollName>) throws(StoreError) {
+    /// Deletes the state of digests that are no longer configured. The record of shown occurrences stays.
+    package func retainDigests(_ names: Set<DigestName>) throws(StoreError) {
         try write(.digest) { db in
             let kept = names.map(\.rawValue).sorted().joined(separator: ",")
             // Names are letters, digits and `_`.
@@ -209,13 +112,13 @@ extension Store {
         }
     }
 
-    /// Remembers the configuration of the digests, and what callbacks are to be told if it is another one than before.
-    /// The first one ever is not.
+    /// Stores the configuration of the digests and, if it changed, queues an event. The first configuration is no
+    /// change.
     ///
     /// - Parameters:
-    ///   - json: Without secrets.
-    ///   - event: `nil`: nobody is told.
-    /// - Returns: How many events were dropped; `nil`: nobody is told.
+    ///   - json: The configuration without secrets.
+    ///   - event: The event to queue; `nil` for none.
+    /// - Returns: The number of dropped events; `nil` if no event was queued.
     package func storeDigestConfiguration(
         _ json: String,
         telling event: EventDraft?,
@@ -237,32 +140,19 @@ extension Store {
     }
 }
 
-/// The rows of `notif_config`.
-enum DigestConfigurationKey {
-    static let configuration = "digests"
-    static let armedThrough = "armed_through:"
-    static let heartbeat = "heartbeat_at"
-}
-
 extension DigestOccurrence {
-    fileprivate func key(_ account: DID) -> StatementArguments {
+    func key(_ account: DID) -> StatementArguments {
         [account.rawValue, slot, fireAt.milliseconds]
     }
 }
 
 extension Row {
     fileprivate func digest() throws -> DigestState.Row {
-        guard let digest = PollName(self[0] as String) else { throw Self.damaged }
+        guard let digest = DigestName(self[0] as String) else { throw Self.damaged }
         var arming: DigestRow.Arming?
         if let kind = self[5] as String? {
-            let time = optionalTime(6)
-            let text: DigestText
-            switch (kind, time) {
-            case ("fresh", let time?): text = .fresh(time)
-            case ("cached", let time?): text = .cached(time)
-            case ("fallback", _): text = .fallback
-            default: throw Self.damaged
-            }
+            guard let kind = DigestText.Kind(rawValue: kind), let text = DigestText(kind, contentAt: optionalTime(6))
+            else { throw Self.damaged }
             arming = DigestRow.Arming(text: text, fingerprint: self[7] ?? 0)
         }
         let isFired = optionalTime(8) != nil
@@ -275,7 +165,7 @@ extension Row {
                 isFired: isFired
             ),
             token: self[9] ?? "",
-            notification: isFired ? self[10] ?? "cancelled" : nil,
+            notification: isFired ? try optionalWord(10) ?? .cancelled : nil,
             finishedAt: optionalTime(11),
             code: (self[12] as String?).flatMap(SlotCode.init)
         )
@@ -283,28 +173,20 @@ extension Row {
 }
 
 extension Database {
-    fileprivate func armedThrough() throws -> [PollName: Timestamp] {
-        var found: [PollName: Timestamp] = [:]
+    fileprivate func armedThrough() throws -> [DigestName: Timestamp] {
+        var found: [DigestName: Timestamp] = [:]
         let prefix = DigestConfigurationKey.armedThrough
         let rows = try rows("SELECT k, v FROM notif_config WHERE substr(k, 1, ?) = ?", [prefix.count, prefix])
         while let row = try rows.next() {
-            if let name = PollName(String((row[0] as String).dropFirst(prefix.count))),
+            guard let name = DigestName(String((row[0] as String).dropFirst(prefix.count))),
                 let time = Int64(row[1] as String)
-            {
-                found[name] = Timestamp(milliseconds: time)
-            }
+            else { throw Row.damaged }
+            found[name] = Timestamp(milliseconds: time)
         }
         return found
     }
 
     fileprivate func arm(_ arming: DigestChanges.Arming, _ account: DID) throws {
-        let kind: String? =
-            switch arming.text?.text {
-            case nil: nil
-            case .fresh: "fresh"
-            case .cached: "cached"
-            case .fallback: "fallback"
-            }
         try run(
             """
             INSERT INTO notif_deliveries (account, slot_id, fire_at, status, digest, token, text_kind, content_at,
@@ -316,17 +198,18 @@ extension Database {
             WHERE status = 'scheduled' AND fired_at IS NULL
             """,
             arming.occurrence.key(account) + [
-                arming.occurrence.digest.rawValue, arming.token, kind, arming.text?.text.contentAt?.milliseconds,
+                arming.occurrence.digest.rawValue, arming.token, arming.text?.text.kind.rawValue,
+                arming.text?.text.contentAt?.milliseconds,
                 arming.text?.fingerprint, arming.text?.title, arming.text?.body, arming.text?.payload.blob,
             ]
         )
     }
 
-    /// Makes an armed occurrence a notification that is due at its sinks now.
+    /// Turns an armed occurrence into a notification that is due at its sinks now.
     fileprivate func fire(
         _ firing: DigestChanges.Firing,
         _ account: DID,
-        _ streams: [PollName: Int64],
+        _ stream: Int64,
         _ now: Timestamp
     ) throws {
         let fired = try changed(
@@ -336,7 +219,7 @@ extension Database {
             """,
             firing.occurrence.key(account) + [now.milliseconds]
         )
-        guard fired == 1, let stream = streams[firing.occurrence.digest] else { return }
+        guard fired == 1 else { return }
         try run(
             """
             INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)

@@ -1,17 +1,16 @@
 import GRDB
 package import StarwatchCore
 
-/// New features, and the accounts that were here before them (R-IDN-07…R-IDN-10).
+/// New features, and the accounts created before them (R-IDN-07…R-IDN-10).
 extension Store {
-    /// Migrates the accounts that had preferences and no stars when a feature came, once and in one transaction.
+    /// Announces a feature, once, to the accounts that have preferences and no stars.
     ///
-    /// Such an account gets a notice of the feature, unless its preferences switch that off (C-193). Its stars stay
-    /// empty until its user sets them; a watermark that it has stays, and so do its archived stars, for their 30 days.
-    /// The feature is marked in the same transaction: an account of later is nobody to tell, and a migration that is
-    /// interrupted has not happened.
+    /// Each such account gets a notice unless its preferences disable the feature (C-193). Its stars stay empty until
+    /// its user sets them. Its watermark and its archived stars stay, the latter for their 30 days. The same
+    /// transaction records the feature, so accounts created later get no notice and an interrupted run has no effect.
     ///
-    /// - Parameter token: Makes the notices' ids.
-    /// - Returns: How many accounts are to be told; `nil` when the feature was introduced before.
+    /// - Parameter token: Returns a new notice id.
+    /// - Returns: The number of notices; `nil` if the feature was introduced before.
     package func introduce(
         feature: String,
         now: Timestamp,
@@ -47,7 +46,7 @@ extension Store {
         }
     }
 
-    /// The notices that the account is still to get, the oldest first.
+    /// The account's pending notices, the oldest first.
     package func openNotices(of account: DID) throws(StoreError) -> [FeatureNotice] {
         try direct(.read) { db in
             var notices: [FeatureNotice] = []
@@ -72,14 +71,13 @@ extension Store {
         }
     }
 
-    /// Makes a notice a notification, to be delivered, retried and dismissed as any other; nothing when that is done, or
-    /// another identity is active.
+    /// Turns a notice into a notification, delivered, retried and dismissed like any other. Does nothing if that was
+    /// done before or another identity is active.
     package func announce(
         _ notice: FeatureNotice,
         on stream: StreamKey,
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         sinks: [String],
-        runID: String,
         now: Timestamp
     ) throws(StoreError) {
         let id = try streamID(stream)
@@ -93,13 +91,13 @@ extension Store {
                     [now.milliseconds, stream.account.rawValue, notice.feature]
                 ) == 1
             else { return }
-            _ = try db.insertNotice(draft, id, sinks, runID, now)
+            _ = try db.insertNotice(notification, id, sinks, now)
         }
     }
 }
 
 extension Database {
-    /// Takes a notice that no sink has had yet back from an identity that leaves: it is made again when that is back.
+    /// Withdraws undelivered notices from an identity that signs out. They are created again when it returns.
     func withdrawFeatureNotices(of account: DID) throws {
         let open = """
             (SELECT token FROM notifications n WHERE state = 'open'

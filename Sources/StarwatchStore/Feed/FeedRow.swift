@@ -1,10 +1,10 @@
 package import StarwatchCore
 
-/// A notification that the feed keeps.
+/// A notification in the feed.
 package struct FeedRow: Sendable, Hashable {
-    /// Greater than that of every row before it, whatever became of them.
+    /// The sequence number. It rises with every row and is never reused.
     package let sequence: Int64
-    /// What sinks got, byte for byte.
+    /// The exact bytes that sinks received.
     package let payload: [UInt8]
     package let storedAt: Timestamp
 

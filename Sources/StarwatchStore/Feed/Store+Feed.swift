@@ -1,11 +1,11 @@
 import GRDB
 package import StarwatchCore
 
-/// The feed names projects, so it is the active identity's alone: a change of identity empties it.
+/// The feed names projects, so it belongs to the active identity: a change of identity empties it.
 extension Store {
-    /// Adds a notification, once however often it is given, and drops the oldest beyond `keep`.
+    /// Adds a notification once, however often it is called, and drops the oldest rows beyond `keep`.
     ///
-    /// A notification of a former identity, whose delivery the change overtook, is passed over.
+    /// Ignores a notification of a former identity whose delivery ended after the change.
     ///
     /// - Parameter token: The notification's id, `ntf_…`.
     package func appendFeed(
@@ -15,7 +15,7 @@ extension Store {
         now: Timestamp
     ) throws(StoreError) {
         try write(.delivery) { db in
-            // Not by ON CONFLICT, which uses a sequence up: who follows would look for what was never there.
+            // ON CONFLICT would consume a sequence number, and a follower would look for a row that never existed.
             try db.run(
                 """
                 INSERT INTO feed (token, payload, created_at) SELECT ?1, ?2, ?3
@@ -34,17 +34,17 @@ extension Store {
         try direct(.edit) { db in try db.trimFeed(keep: keep) }
     }
 
-    /// The newest first, from below `before` on.
+    /// The rows below `before`, the newest first.
     package func feed(before: Int64?, limit: Int) throws(StoreError) -> [FeedRow] {
         try feed("id < ? ORDER BY id DESC", before ?? .max, limit)
     }
 
-    /// The oldest first, from above `after` on.
+    /// The rows above `after`, the oldest first.
     package func feed(after: Int64, limit: Int) throws(StoreError) -> [FeedRow] {
         try feed("id > ? ORDER BY id", after, limit)
     }
 
-    /// The greatest sequence that was ever given; 0 when none was.
+    /// The largest sequence number ever used; 0 if there was none.
     package func latestFeedSequence() throws(StoreError) -> Int64 {
         try direct(.read) { db in
             try db.row("SELECT seq FROM sqlite_sequence WHERE name = 'feed'")?[0] ?? 0

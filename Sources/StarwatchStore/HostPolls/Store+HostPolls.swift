@@ -1,9 +1,9 @@
 import GRDB
 package import StarwatchCore
 
-/// The schedules and watermarks of host applications. They belong to no account and touch no outbox row.
+/// The schedules and watermarks of host applications. They belong to no account and no outbox row.
 extension Store {
-    /// What was stored of a schedule; `nil` if nothing was.
+    /// The stored state of a schedule; `nil` if there is none.
     package func hostSchedule(_ id: String) throws(StoreError) -> StoredSchedule? {
         try direct(.read) { db in
             let row = try db.row(
@@ -28,7 +28,7 @@ extension Store {
         }
     }
 
-    /// Stores that there is a schedule, with its timing; what is known of its runs stays.
+    /// Stores a schedule with its timing. The state of its runs stays.
     package func addHostSchedule(_ id: String, configuration: String, now: Timestamp) throws(StoreError) {
         try direct(.pollState) { db in
             try db.run(
@@ -41,7 +41,7 @@ extension Store {
         }
     }
 
-    /// Stores what is known of a schedule's runs. One that was removed meanwhile stays removed.
+    /// Stores the state of a schedule's runs. Does nothing if the schedule was removed meanwhile.
     package func saveHostSchedule(_ schedule: StoredSchedule, id: String, now: Timestamp) throws(StoreError) {
         try direct(.pollState) { db in
             try db.run(
@@ -59,7 +59,7 @@ extension Store {
         }
     }
 
-    /// Forgets a schedule. One that is not there is passed over.
+    /// Removes a schedule. Does nothing if there is none.
     package func removeHostSchedule(_ id: String) throws(StoreError) {
         try direct(.pollState) { db in try db.run("DELETE FROM poll_schedules WHERE schedule_id = ?", [id]) }
     }
@@ -69,9 +69,9 @@ extension Store {
         try direct(.read) { db in try db.row("SELECT watermark FROM host_watermarks WHERE key = ?", [key])?[0] }
     }
 
-    /// Moves a host application's watermark from `expected` to `new`, if nobody moved it first, and only upwards.
+    /// Moves a host application's watermark from `expected` to `new`, if it is still `expected` and `new` is greater.
     ///
-    /// Text is compared byte by byte, as SQLite does by itself.
+    /// Texts are compared byte by byte, as SQLite does by default.
     ///
     /// - Returns: Whether it moved.
     package func advanceHostWatermark(

@@ -1,13 +1,13 @@
 package import StarwatchCore
 
-/// What is kept of a host application's schedule: data only, never code (C-112).
+/// The stored state of a host application's schedule: only data, never code (C-112).
 package struct StoredSchedule: Sendable, Hashable {
-    /// The timing in a JSON object, for people who look into the database.
+    /// The timing as a JSON object, for people who inspect the database.
     package var configuration: String
     package var nextRun: Timestamp?
     package var lastAttempt: Timestamp?
     package var lastSuccess: Timestamp?
-    /// Failures in a row.
+    /// The number of consecutive failures.
     package var failures = 0
     /// The code of the last failure; `nil` after a success.
     package var lastError: String?
@@ -18,9 +18,9 @@ package struct StoredSchedule: Sendable, Hashable {
     }
 }
 
-/// What an answer said to ask with the next time: its `ETag` and `Last-Modified`.
+/// The validators of an answer, for the next conditional request: `ETag` and `Last-Modified`.
 package struct StoredValidator: Sendable, Hashable {
-    /// Whose answer it was: a validator says nothing about another URL.
+    /// The URL of the answer. Validators of one URL do not apply to another.
     package var url: String
     package var etag: String?
     package var lastModified: String?

@@ -1,11 +1,11 @@
 package import StarwatchCore
 
-/// What came of asking to remove an account.
+/// The result of a request to remove an account.
 package enum AccountRemoval: Sendable, Hashable {
-    /// It is marked, since then.
+    /// The account is marked for deletion since that time.
     case removed(at: Timestamp)
-    /// It is signed in, so it stays.
+    /// The account is signed in, so it stays.
     case active
-    /// Nothing is stored of it.
+    /// The database contains nothing of the account.
     case unknown
 }

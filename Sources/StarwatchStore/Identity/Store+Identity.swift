@@ -7,14 +7,14 @@ extension Store {
         try direct(.read) { db in try db.activeIdentity() }
     }
 
-    /// Makes `did` the active identity, with all that follows from it, in one transaction (R-IDN-02, C-190).
+    /// Makes `did` the active identity, with all consequences, in one transaction (R-IDN-02, C-190).
     ///
-    /// The former identity's open rows are cancelled, its open notifications and acknowledgement batches closed; both
-    /// identities' stars are archived, and the new one's watermarks, cursors and stars are reset (C-188).
+    /// Cancels the former identity's open rows, and closes its notifications and acknowledgement batches. Archives the
+    /// stars of both identities. Resets the new identity's watermarks, cursors and stars (C-188).
     ///
     /// - Parameters:
-    ///   - did: The new identity; `nil` signs out. The active one again changes nothing.
-    ///   - server: The server the new identity's settings name, in the form of ``StreamKey/server``.
+    ///   - did: The new identity; `nil` signs out. The active identity changes nothing.
+    ///   - server: The server for the new identity's settings, in the form of ``StreamKey/server``.
     package func setIdentity(_ did: DID?, server: String, now: Timestamp) throws(StoreError) -> IdentityChange {
         try write(.identity) { db in
             let former = try db.activeIdentity()
@@ -54,10 +54,10 @@ extension Store {
         }
     }
 
-    /// Makes the configured identity the active one if the database never held any.
+    /// Activates the configured identity if the database never had one.
     ///
-    /// An identity that signed out stays signed out. Another server than the settings name gets a fresh mirror of the
-    /// watermark; cursors belong to (account, server, poll) anyway.
+    /// An identity that signed out stays signed out. If the settings name another server, the mirror of the watermark
+    /// is reset; cursors belong to (account, server, poll) anyway.
     package func seedIdentityIfEmpty(_ did: DID?, server: String, now: Timestamp) throws(StoreError) -> ActiveIdentity {
         try write(.identity) { db in
             let current = try db.activeIdentity()
@@ -78,8 +78,8 @@ extension Store {
         }
     }
 
-    /// Marks an account to be deleted with all that is stored of it, ``RetentionPolicy/removed`` from now (R-IDN-10). One
-    /// that is marked keeps its first date; signing in takes the mark away.
+    /// Marks an account for deletion with all its data, ``RetentionPolicy/removed`` from now (R-IDN-10). An earlier
+    /// mark keeps its date. Signing in removes the mark.
     package func removeAccount(_ did: DID, now: Timestamp) throws(StoreError) -> AccountRemoval {
         try write(.identity) { db in
             if try db.isActive(did) { return .active }
@@ -96,7 +96,7 @@ extension Store {
 
     /// Stores the account's `notificationPreferences`.
     ///
-    /// - Parameter json: A JSON object; anything that is not JSON is refused by the schema.
+    /// - Parameter json: A JSON object. The schema rejects other texts.
     package func setNotificationPreferences(
         _ json: String,
         of account: DID,
@@ -112,13 +112,14 @@ extension Store {
         }
     }
 
-    /// Cancels what is open of an identity that leaves. Tombstones too: nobody will fetch them again.
+    /// Cancels the open rows of an identity that signs out. Includes tombstones, because nothing will fetch them again.
     private func close(account: DID, _ db: Database, now: Timestamp) throws -> Int {
         var total = 0
         try db.withdrawFeatureNotices(of: account)
         for id in try db.streamIDs(of: account) {
             let rows = try db.changed(
-                // What a sink has keeps its notification: it is not announced again, should the identity come back.
+                // A row that a sink has keeps its notification, so that it is not announced again when the identity
+                // returns.
                 """
                 UPDATE notification_outbox AS o SET state = 'cancelled', finished_at = ?, notification_id =
                     (SELECT d.notification_id FROM deliveries d
@@ -154,7 +155,7 @@ extension Store {
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [account.rawValue])
         try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'", [])
         try db.run("DELETE FROM plan_snapshots WHERE account = ?", [account.rawValue])
-        note(.cancelled, total)
+        record(.cancelled, total)
         return total
     }
 }
@@ -170,7 +171,7 @@ extension Database {
         return ActiveIdentity(did: did, generation: row[1])
     }
 
-    /// Whether a poll that began as `account` under `generation` may still write.
+    /// Whether a poll that began as `account` under `generation` can still write.
     func isCurrent(_ account: DID, generation: Int) throws -> Bool {
         try integer(
             "SELECT count(*) FROM active_identity WHERE activeDid = ? AND generation = ?",
@@ -178,7 +179,7 @@ extension Database {
         ) == 1
     }
 
-    /// Whether `account` is the active identity. What was delivered to a former one is neither claimed nor acknowledged.
+    /// Whether `account` is the active identity. The rows of other accounts are neither claimed nor acknowledged.
     func isActive(_ account: DID) throws -> Bool {
         try integer("SELECT count(*) FROM active_identity WHERE activeDid = ?", [account.rawValue]) == 1
     }

@@ -1,24 +1,14 @@
 import GRDB
 package import StarwatchCore
 
-/// How far the books are from balancing: sums of absolute differences, which must be 0.
-package struct LedgerImbalance: Sendable, Hashable {
-    /// `fetched = new + duplicate + rejected`.
-    package var fetched = 0
-    /// `new = delivered + dead + cancelled + suppressed + pending`.
-    package var new = 0
-
-    package init() {}
-}
-
 extension Store {
-    /// The books of one stream; all zero for one never polled.
+    /// The ledger of one stream; all zero for an unknown stream.
     package func ledger(_ stream: StreamKey) throws(StoreError) -> Ledger {
         let id = try streamID(stream)
         return try direct(.read) { db in try db.ledger(id) }
     }
 
-    /// Both laws over every stream, former identities' included.
+    /// The imbalance over all streams, including those of former identities.
     package func imbalances() throws(StoreError) -> LedgerImbalance {
         try direct(.read) { db in try db.imbalance() }
     }
@@ -47,7 +37,7 @@ extension Database {
         try row("SELECT \(Self.ledgerColumns) FROM ledger WHERE stream_id = ?", [stream]).map(Self.ledger) ?? Ledger()
     }
 
-    /// Adds entries to a stream's books, in the transaction that causes them.
+    /// Adds to a stream's ledger, in the transaction that changes the rows.
     func add(_ delta: Ledger, to stream: Int64) throws {
         guard delta != Ledger() else { return }
         try run(
@@ -64,7 +54,7 @@ extension Database {
         )
     }
 
-    /// Rows that the second law calls pending, by stream: pending, claimed, and evicted tombstones.
+    /// The number of undecided rows by stream: pending, claimed and evicted ones.
     func undecidedRows() throws -> [Int64: Int] {
         var found: [Int64: Int] = [:]
         let rows = try rows(

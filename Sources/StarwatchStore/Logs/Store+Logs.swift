@@ -1,10 +1,10 @@
 import GRDB
 package import StarwatchCore
 
-/// A finished, redacted log line.
+/// A formatted and redacted log line.
 package struct LogEntry: Sendable, Hashable {
     package let at: Timestamp
-    /// Errors are kept for 90 days, others while they are among the last 1,000 (C-202).
+    /// Errors are kept for 90 days, other lines while they are among the last 1,000 (C-202).
     package let isError: Bool
     package let line: String
 
@@ -16,7 +16,7 @@ package struct LogEntry: Sendable, Hashable {
 }
 
 extension Store {
-    /// Appends lines in one transaction, and drops what is no longer among the last 1,000.
+    /// Appends lines in one transaction, and drops lines beyond the last 1,000.
     package func appendLogs(_ entries: [LogEntry]) throws(StoreError) {
         guard !entries.isEmpty else { return }
         try write(.log) { db in
@@ -36,7 +36,7 @@ extension Store {
         }
     }
 
-    /// The last lines, newest first.
+    /// The last lines, the newest first.
     package func recentLogs(limit: Int, errorsOnly: Bool = false) throws(StoreError) -> [LogEntry] {
         try direct(.read) { db in
             var found: [LogEntry] = []

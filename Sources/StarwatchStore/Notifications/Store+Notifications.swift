@@ -4,20 +4,20 @@ package import StarwatchCore
 extension Store {
     /// The active identity's notifications, the newest first.
     ///
-    /// - Parameter before: Only those that come after the one of this row in that order.
+    /// - Parameter before: Only notifications below this row id; `nil` for all.
     package func notifications(limit: Int, before: Int64? = nil) throws(StoreError) -> [StoredNotification] {
         try direct(.read) { db in
             try db.notifications("n.id < ? ORDER BY n.id DESC LIMIT ?", [before ?? .max, limit])
         }
     }
 
-    /// One of the active identity's notifications; `nil` if it has none of that id.
+    /// The active identity's notification with this id; `nil` if there is none.
     package func notification(_ id: String) throws(StoreError) -> StoredNotification? {
         try direct(.read) { db in try db.notifications("n.token = ?", [id]).first }
     }
 
-    /// The claims that a notification announced, or the one that it repeats did.
-    package func claims(of notification: StoredNotification) throws(StoreError) -> [JWTID] {
+    /// The JWT IDs that a notification announced. For a repetition, those of the first notification.
+    package func jwts(of notification: StoredNotification) throws(StoreError) -> [JWTID] {
         try direct(.read) { db in
             var found: [JWTID] = []
             let rows = try db.rows(
@@ -32,11 +32,11 @@ extension Store {
         }
     }
 
-    /// Notes what a person did with a notification, once; a snooze stores its repetition as well.
+    /// Records a person's action on a notification, once. A snooze also stores the repetition.
     ///
-    /// Rows, ledger, acknowledgements and watermarks stay as they are: a repetition carries no row.
+    /// Rows, ledger, acknowledgements and watermarks stay unchanged, because a repetition has no rows.
     ///
-    /// - Parameter sinks: Where a repetition goes.
+    /// - Parameter sinks: The sinks for a repetition.
     package func act(
         _ action: NotificationAction,
         on id: String,
@@ -62,7 +62,7 @@ extension Store {
         }
     }
 
-    /// Stores the notification once more, to be delivered when the snooze is over.
+    /// Stores a copy of the notification for delivery after the snooze.
     private func repeated(
         _ notification: StoredNotification,
         _ message: NotificationMessage,
@@ -71,7 +71,7 @@ extension Store {
         _ now: Timestamp
     ) throws -> String {
         let first = notification.repeats ?? notification.id
-        // Each is snoozed once at most, so that the next one to it is free.
+        // A notification is snoozed at most once, so the next id is free.
         let id = RepetitionID.make(of: notification.id, number: 1)
         try db.run(
             """
@@ -93,7 +93,7 @@ extension Store {
 }
 
 extension Database {
-    /// Notifications of the active identity that meet a condition.
+    /// The active identity's notifications that match a condition.
     fileprivate func notifications(
         _ condition: String,
         _ arguments: StatementArguments
@@ -116,7 +116,7 @@ extension Database {
                 id: row[1],
                 poll: poll,
                 state: try row.word(3),
-                group: row[4],
+                group: try row.word(4),
                 count: row[5],
                 title: row[6],
                 body: row[7],

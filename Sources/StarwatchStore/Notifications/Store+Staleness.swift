@@ -1,15 +1,15 @@
 import GRDB
 package import StarwatchCore
 
-/// A notice of staleness that stands.
+/// The current notice that a stream is stale.
 package struct StalenessNotice: Sendable, Hashable {
     package let id: String
-    /// The sinks that took it.
+    /// The sinks that accepted it.
     package let takenBy: Set<String>
 }
 
 extension Store {
-    /// The notice that a stream is stale; `nil` when none stands.
+    /// The current notice that a stream is stale; `nil` if there is none.
     package func stalenessNotice(_ stream: StreamKey) throws(StoreError) -> StalenessNotice? {
         let id = try streamID(stream)
         return try direct(.read) { db in
@@ -26,12 +26,11 @@ extension Store {
         }
     }
 
-    /// Stores a notice, to be delivered at once; nothing while one stands, or for another identity than the active one.
+    /// Stores a notice for immediate delivery. Does nothing if there is one already or another identity is active.
     package func raiseStalenessNotice(
         _ stream: StreamKey,
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         sinks: [String],
-        runID: String,
         now: Timestamp
     ) throws(StoreError) {
         let id = try streamID(stream)
@@ -39,17 +38,16 @@ extension Store {
             guard try db.isActive(stream.account),
                 try db.integer("SELECT count(*) FROM staleness_notices WHERE stream_id = ?", [id]) == 0
             else { return }
-            let row = try db.insertNotice(draft, id, sinks, runID, now)
+            let row = try db.insertNotice(notification, id, sinks, now)
             try db.run("INSERT INTO staleness_notices (stream_id, notification_id) VALUES (?, ?)", [id, row])
         }
     }
 
-    /// Takes the notice back: what has not been delivered of it will not be, and `draft` goes to `sinks`.
+    /// Withdraws the notice: cancels its open deliveries and sends `notification` to `sinks`.
     package func clearStalenessNotice(
         _ stream: StreamKey,
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         sinks: [String],
-        runID: String,
         now: Timestamp
     ) throws(StoreError) {
         let id = try streamID(stream)
@@ -69,21 +67,20 @@ extension Store {
             guard try db.changed("DELETE FROM staleness_notices WHERE stream_id = ?", [id]) == 1, !sinks.isEmpty,
                 try db.isActive(stream.account)
             else { return }
-            _ = try db.insertNotice(draft, id, sinks, runID, now)
+            _ = try db.insertNotice(notification, id, sinks, now)
         }
     }
 }
 
 extension Database {
-    /// Stores a notification that carries no row, due at once.
+    /// Stores a notification without rows, due at once.
     func insertNotice(
-        _ draft: NotificationDraft,
+        _ notification: OutgoingNotification,
         _ stream: Int64,
         _ sinks: [String],
-        _ runID: String,
         _ now: Timestamp
     ) throws -> Int64 {
-        let row = try insertNotification(draft, stream, rows: 1, runID, now)
+        let row = try insertNotification(notification, stream, now)
         try insertDeliveries(of: row, to: sinks, dueAt: now, now: now)
         return row
     }

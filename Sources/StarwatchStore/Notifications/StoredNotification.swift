@@ -1,55 +1,55 @@
 package import StarwatchCore
 
-/// A notification with all that became of it.
+/// A notification with its deliveries and actions.
 package struct StoredNotification: Sendable, Hashable, Identifiable {
     package enum State: String, Sendable, CaseIterable {
         case open, delivered, dead, cancelled, released
     }
 
-    /// What the list goes by.
+    /// The position in the list.
     package let row: Int64
     /// `ntf_…`.
     package let id: String
     package let poll: PollName
     package let state: State
-    package let group: String
+    package let group: NotificationGroup
     package let count: Int
     package let title: String
     package let body: String
     package let payload: [UInt8]
     package let createdAt: Timestamp
     package let finishedAt: Timestamp?
-    /// The first notification of what this one repeats; `nil` for a first one.
+    /// The first notification's id, in a repetition; `nil` otherwise.
     package let repeats: String?
     package let actions: [ActionRecord]
     package let deliveries: [SinkStatus]
 }
 
-/// Something a person did with a notification.
+/// A person's action on a notification.
 package struct ActionRecord: Sendable, Hashable {
     package let action: NotificationAction
     package let doneAt: Timestamp
-    /// The notification that a snooze made.
+    /// The id of the notification that a snooze created.
     package let repetition: String?
 }
 
-/// What came of an action.
+/// The result of an action.
 package enum ActionResult: Sendable, Hashable {
     case done(ActionRecord)
-    /// It had been done before; nothing has changed.
+    /// The action was already recorded, so nothing changed.
     case already(ActionRecord)
     /// The active identity has no such notification.
     case unknown
     case notOffered
-    /// A snooze without a sink to deliver to.
+    /// There is no sink to deliver the snoozed notification to.
     case noSinks
 }
 
-/// The ids of repetitions.
+/// Creates the ids of repetitions.
 package enum RepetitionID {
-    /// The id of the `number`-th repetition of a notification: of the same form, and the same whenever it is asked for.
+    /// The id of a notification's `number`-th repetition, in the same form and deterministic.
     ///
-    /// Ids are random in 128 bits; the ones next to one are as good as free.
+    /// Ids are random numbers of 128 bits, so the following number is practically free.
     package static func make(of first: String, number: Int) -> String {
         let digits = Array(first.utf8.suffix(32))
         guard digits.count == 32, let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),

@@ -7,37 +7,37 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let stream: StreamKey
     package let change: Change
     package let state: OutboxState
-    /// Higher is delivered first.
+    /// Higher priorities are delivered first.
     package let priority: Int
-    /// How often sinks refused it since it was last tried anew.
+    /// The number of rejections since the row last became pending.
     package let retryCount: Int
-    /// The notification that carries it, `ntf_…`; `nil` before it was claimed.
+    /// The id of its notification, `ntf_…`; `nil` before it is claimed.
     package let notificationID: String?
     package let createdAt: Timestamp
     package let deliveredAt: Timestamp?
     package let acknowledgedAt: Timestamp?
-    /// When it reached an end, or became a tombstone; `nil` while it is under way.
+    /// The time when it reached a final state or became a tombstone; `nil` before that.
     package let finishedAt: Timestamp?
-    /// What differs from what was seen of the plan before; `nil` when nothing was, in lists, and
-    /// behind the ``NotificationMessage/listedChanges`` that a notification lists.
+    /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, in lists, and for rows
+    /// beyond ``NotificationMessage/listedChanges``.
     package var changedFields: [String: FieldChange]?
 }
 
-/// A row and what every sink said about it.
+/// A row and its state at every sink.
 package struct OutboxDetail: Sendable, Hashable {
     package let row: OutboxRow
     package let deliveries: [SinkStatus]
 }
 
-/// Which rows to list. What is `nil` does not restrict.
+/// A filter for rows. A `nil` property does not restrict.
 package struct OutboxFilter: Sendable, Hashable {
     package var states: Set<OutboxState>?
     package var poll: PollName?
     package var account: DID?
-    /// Rows that come after the one of this id, in the order asked for: the last id of the page before.
+    /// Only rows after this id in the requested order, for the next page of a list.
     package var after: Int64?
     package var limit = 100
-    /// The greatest ids first, so that a limit leaves out the oldest rows.
+    /// Whether the largest ids come first, so that a limit drops the oldest rows.
     package var isNewestFirst = false
 
     package init() {}

@@ -1,27 +1,27 @@
 package import StarwatchCore
 
-/// What one page of a poll changes, in one transaction.
+/// The changes of one page of a poll, applied in one transaction.
 package struct PageCommit: Sendable, Hashable {
-    /// What becomes of the stored position of an interrupted walk.
+    /// The change of the stored walk.
     package enum Walk: Sendable, Hashable {
         case keep
         case save(OpenWalk)
         case clear
     }
 
-    /// What becomes of new items.
+    /// The treatment of new items.
     package enum Disposition: Sendable, Hashable {
         case announce
-        /// Known but not to be announced: opted out. Acknowledged all the same (C-049).
+        /// Stored but never announced, because the account opted out. The rows are still acknowledged (C-049).
         case suppress
         /// Read while bootstrapping: outside the ledger, never announced, never acknowledged.
         case bootstrap
     }
 
-    /// A walk that this page completes: what was evicted before it began, lies inside it and was not met again is no
-    /// longer given by the server, which shows only the last change of a plan.
+    /// A walk that this page completes. It settles tombstones in its range that are older than the walk and that the
+    /// walk did not see: the server shows only the last change of a plan, so it will never send them again.
     package struct CompletedWalk: Sendable, Hashable {
-        /// Where the walk ended; `nil`: at the beginning.
+        /// The exclusive lower end of the walk; `nil` means the beginning.
         package let after: JWTID?
         package let through: JWTID
         package let startedAt: Timestamp
@@ -34,30 +34,30 @@ package struct PageCommit: Sendable, Hashable {
     }
 
     package var stream: StreamKey
-    /// ``PollState/generation`` as read when the cycle began.
+    /// ``PollState/generation`` from the beginning of the cycle.
     package var expectedGeneration: Int
-    /// What the account wanted to hear of when the cycle read it; `nil`: not looked at.
+    /// The account's interests at the beginning of the cycle; `nil` skips the check.
     package var expectedInterests: Interests?
     package var runID: String
-    /// In the order in which they are to be handled.
+    /// The changes in the order of processing.
     package var changes: [Change]
-    /// Where the fetch cursor goes: only upwards, and never over an evicted tombstone.
+    /// The move of the fetch cursor, which only rises and never passes a tombstone.
     package var cursor: CursorMove = .unchanged
     package var walk: Walk = .keep
-    /// What is stored in place of ``walk`` when the page finds no room: the walk goes on below the last item that did.
-    /// `nil`: what is stored stays.
+    /// The walk to store instead of ``walk`` if the page finds no room. It continues below the last item that did.
+    /// `nil` leaves the stored walk.
     package var interrupted: OpenWalk?
     package var completed: CompletedWalk?
-    /// Items refused one by one.
+    /// The number of items rejected one by one.
     package var rejectedCount = 0
-    /// New rows that may be stored, from ``PollState/room``.
+    /// The number of new rows that can be stored, from ``PollState/room``.
     package var room: Int
     package var disposition: Disposition = .announce
-    /// Of the poll; the higher is delivered first, and evicted last.
+    /// The priority of the poll. Higher priorities are delivered first and evicted last.
     package var priority = 0
-    /// What the server gave of the plans, by claim.
+    /// The details of the changed plans, by JWT ID.
     package var details: [JWTID: PlanDetails] = [:]
-    /// Changes that are not stored and yet tell what a plan is like, as those before a bootstrap's end.
+    /// Changes that only update the plans' snapshots, such as those before the end of a bootstrap. They are not stored.
     package var seenOnly: [Change] = []
     package var now: Timestamp
 
@@ -77,7 +77,7 @@ package struct PageCommit: Sendable, Hashable {
         self.now = now
     }
 
-    /// The kind of the page's identifiers; `nil` when it has none.
+    /// The kind of the page's identifiers; `nil` for an empty page.
     var idKind: IDKind? {
         if let change = changes.first ?? seenOnly.first { return change.id.kind }
         if case .advance(let id) = cursor { return id.kind }
@@ -85,31 +85,31 @@ package struct PageCommit: Sendable, Hashable {
     }
 }
 
-/// What a commit came to.
+/// The result of a commit.
 package enum PageCommitResult: Sendable, Hashable {
     case committed(PageCommitCounts)
-    /// The identity or what it wants to hear of changed since the cycle read it, or another poll found that the server
-    /// has changed its dialect; nothing was written.
+    /// Nothing was written. The identity or its interests changed since the cycle began, or another poll detected a
+    /// change of the server's dialect.
     case stale
 }
 
 package struct PageCommitCounts: Sendable, Hashable {
-    /// Items that were looked at: all, or those before the first for which there was no room.
+    /// The number of processed items: all, or those before the first one without room.
     package internal(set) var handled = 0
-    /// Rows stored for the first time.
+    /// The number of rows stored for the first time.
     package internal(set) var inserted = 0
-    /// Items known already.
+    /// The number of known items.
     package internal(set) var duplicates = 0
-    /// Evicted tombstones and cancelled rows that are pending again; counted among the duplicates too.
+    /// The number of tombstones and cancelled rows that are pending again. They count as duplicates too.
     package internal(set) var refetched = 0
-    /// The cancelled ones among them: news again, because their identity is back.
+    /// The number of cancelled rows among them. They are news again, because their identity returned.
     package internal(set) var reopened = 0
-    /// Tombstones given up, see ``PageCommit/CompletedWalk``.
+    /// The number of settled tombstones, see ``PageCommit/CompletedWalk``.
     package internal(set) var superseded = 0
-    /// The last item handled; `nil` if there was none.
+    /// The last processed item; `nil` if there was none.
     package internal(set) var lastHandled: JWTID?
-    /// Whether items were left on the server for want of room.
+    /// Whether items were left on the server for lack of room.
     package internal(set) var outOfRoom = false
-    /// Where the fetch cursor stands now.
+    /// The new position of the fetch cursor.
     package internal(set) var fetchCursor: JWTID?
 }

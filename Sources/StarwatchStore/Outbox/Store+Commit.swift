@@ -2,10 +2,9 @@ import GRDB
 import StarwatchCore
 
 extension Store {
-    /// Stores a page: new rows, ledger, fetch cursor and walk, all or nothing (R-OUT-04).
+    /// Stores a page: new rows, ledger, fetch cursor and walk, in one transaction (R-OUT-04).
     ///
-    /// Stops before the first item that needs room where there is none; what is not handled is not counted, and stays
-    /// on the server.
+    /// Stops before the first item without room. The remaining items are not counted and stay on the server.
     package func commit(page: PageCommit) throws(StoreError) -> PageCommitResult {
         let id = try streamID(page.stream)
         return try write(.commit) { db in
@@ -27,19 +26,19 @@ extension Store {
                 delta.suppressed = page.disposition == .suppress ? counts.inserted : 0
                 delta.duplicate = counts.duplicates
                 delta.rejected = page.rejectedCount
-                // Counted apart from what became of it: the books compare the two.
+                // Counted independently of the other counters, so that the imbalance metric can compare them.
                 delta.fetched = counts.handled + page.rejectedCount
-                note(.inserted, counts.inserted)
-                note(.duplicate, counts.duplicates)
-                note(.rejected, page.rejectedCount)
-                note(.suppressed, delta.suppressed)
+                record(.inserted, counts.inserted)
+                record(.duplicate, counts.duplicates)
+                record(.rejected, page.rejectedCount)
+                record(.suppressed, delta.suppressed)
             }
-            note(.refetched, counts.refetched)
+            record(.refetched, counts.refetched)
             delta.cancelled -= counts.reopened
             if let completed = page.completed, !counts.outOfRoom {
                 counts.superseded = try supersede(completed, id, db, page.now)
                 delta.cancelled += counts.superseded
-                note(.cancelled, counts.superseded)
+                record(.cancelled, counts.superseded)
             }
             try db.add(delta, to: id)
             counts.fetchCursor = try moveCursor(page, id, db, counts)
@@ -47,7 +46,7 @@ extension Store {
         }
     }
 
-    /// Whether the account still wants of this stream what it wanted when `interests` was read.
+    /// Whether the account's interest in the stream is the same as when `interests` was read.
     func isWanted(_ stream: StreamKey, _ interests: Interests?, _ db: Database) throws -> Bool {
         try db.holds(interests, of: stream.account, stars: starredPolls.contains(stream.poll))
     }
@@ -90,39 +89,64 @@ extension Store {
                     continue
                 }
             }
-            let known = try db.row(
-                """
-                SELECT state, \(Schema.isOpenAgain) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
-                """,
-                [id, change.id.rawValue]
-            )
-            let isTombstone = known?[0] == OutboxState.evicted.rawValue
-            let isCancelled = known?[1] == true
-            let returns = announced && (isTombstone || isCancelled)
-            if known == nil || (returns && room <= 0) {
+            let meeting = try meet(change, page, id, hasRoom: room > 0, db)
+            if meeting == .outOfRoom {
                 counts.outOfRoom = true
                 counts.handled -= 1
                 return
             }
-            if returns {
-                try db.run(
-                    """
-                    UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, run_id = ?,
-                        created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
-                    WHERE stream_id = ? AND jwt_id = ?
-                    """,
-                    [change.name, page.runID, page.now.milliseconds, id, change.id.rawValue]
-                )
+            if meeting == .refetched || meeting == .reopened {
                 counts.refetched += 1
                 room -= 1
-                if isCancelled {
-                    counts.reopened += 1
-                    if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
-                }
+            }
+            if meeting == .reopened {
+                counts.reopened += 1
+                if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
             }
             counts.duplicates += 1
             counts.lastHandled = change.id
         }
+    }
+
+    /// The effect of a change that was not inserted.
+    private enum Meeting {
+        case known
+        /// A tombstone is pending again.
+        case refetched
+        /// A cancelled row is pending again.
+        case reopened
+        /// The change needs room, and there is none.
+        case outOfRoom
+    }
+
+    /// Handles a change whose row exists, or that has no room.
+    private func meet(
+        _ change: Change,
+        _ page: PageCommit,
+        _ id: Int64,
+        hasRoom: Bool,
+        _ db: Database
+    ) throws -> Meeting {
+        let row = try db.row(
+            """
+            SELECT state, \(Schema.isOpenAgain) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
+            """,
+            [id, change.id.rawValue]
+        )
+        guard let row else { return .outOfRoom }
+        let isTombstone = row[0] == OutboxState.evicted.rawValue
+        let isCancelled = row[1] == true
+        guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
+        guard hasRoom else { return .outOfRoom }
+        try db.run(
+            """
+            UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, run_id = ?,
+                created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+            WHERE stream_id = ? AND jwt_id = ?
+            """,
+            [change.name, page.runID, page.now.milliseconds, id, change.id.rawValue]
+        )
+        return isCancelled ? .reopened : .refetched
     }
 
     private func supersede(
@@ -142,7 +166,7 @@ extension Store {
         )
     }
 
-    /// Moves the cursor up as far as the page and the oldest tombstone allow.
+    /// Raises the cursor as far as the page and the oldest tombstone allow.
     private func moveCursor(
         _ page: PageCommit,
         _ id: Int64,
@@ -152,7 +176,7 @@ extension Store {
         let stream = try db.row("SELECT fetch_cursor, bootstrapped_at FROM streams WHERE id = ?", [id])
         let current = try stream?.optionalJWTID(0)
         if page.disposition != .bootstrap, stream?.optionalTime(1) == nil {
-            // What has run need not be bootstrapped: `bootstrap: latest` set later must not swallow what is open.
+            // A stream that has run needs no bootstrap: with a later `bootstrap: latest` it would skip open changes.
             try db.run("UPDATE streams SET bootstrapped_at = ? WHERE id = ?", [page.now.milliseconds, id])
         }
         var target = page.cursor.target(last: counts.lastHandled)
@@ -182,7 +206,7 @@ extension Store {
 }
 
 extension PageCommit {
-    /// What becomes of the walk when only a part of the page found room: the rest must be asked for again.
+    /// The walk after a page that only partly found room. The rest must be fetched again.
     fileprivate func walkWithoutRoom(lastHandled: JWTID?) -> Walk {
         guard let interrupted, let lastHandled else { return .keep }
         return .save(OpenWalk(top: interrupted.top, before: lastHandled, after: interrupted.after))
@@ -190,7 +214,7 @@ extension PageCommit {
 }
 
 extension Database {
-    /// A cursor from which the server gives the stream's oldest tombstone again; `nil` when there is none.
+    /// A cursor from which the server sends the stream's oldest tombstone again; `nil` if there is none.
     func tombstoneFloor(_ stream: Int64) throws -> JWTID? {
         try row("SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?", [stream])?
             .optionalJWTID(0)?

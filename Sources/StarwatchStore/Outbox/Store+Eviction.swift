@@ -2,19 +2,21 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// Turns pending rows into tombstones when more rows are undelivered than the outbox may hold (C-056, C-057).
+    /// Turns pending rows into tombstones if the outbox exceeds its limit (C-056, C-057).
     ///
-    /// A tombstone holds the watermark and rewinds its stream's fetch cursor, so that the server gives the item again.
-    /// Claimed rows count but stay; so does what lies below the watermark, a dead row that is tried again: to fetch it
-    /// anew would fetch, and announce, what retention has deleted since. Rows of another server, of its former dialect,
-    /// of a stream that has not begun and may begin above them, or of a poll that is configured no more stay too, for
-    /// nothing fetches them again.
+    /// A tombstone holds the watermark and moves its stream's fetch cursor back, so that the server sends the item
+    /// again. Some rows are never evicted:
+    /// - claimed rows, although they count;
+    /// - rows below the watermark, which are dead rows under retry: fetching them again would also announce later rows
+    ///   that retention has deleted;
+    /// - rows that nothing fetches again: of another server, of its former dialect, of an unconfigured poll, or of a
+    ///   stream without a bootstrap.
     ///
     /// - Parameters:
-    ///   - server: The one that is polled.
-    ///   - maxUndelivered: The cap on pending and claimed rows over all streams; nothing happens up to it.
-    ///   - share: What to evict down to, as a share of the cap.
-    /// - Returns: How many rows were evicted.
+    ///   - server: The polled server.
+    ///   - maxUndelivered: The limit on pending and claimed rows over all streams. Up to it nothing happens.
+    ///   - share: The fraction of the limit to reduce the outbox to.
+    /// - Returns: The number of evicted rows.
     package func evict(
         _ policy: EvictionPolicy,
         server: String,
@@ -67,12 +69,12 @@ extension Store {
                 }
                 total += evicted
             }
-            note(.evicted, total)
+            record(.evicted, total)
             return total
         }
     }
 
-    /// Gives up the tombstones of a stream that starts afresh: nothing need fetch them again, and they would hold its
+    /// Settles the tombstones of a stream that starts again. Nothing needs to fetch them, and they would hold its
     /// watermark for ever.
     func cancelTombstones(of stream: Int64, _ db: Database, _ now: Timestamp) throws {
         var delta = Ledger()
@@ -84,12 +86,12 @@ extension Store {
             [now.milliseconds, stream]
         )
         try db.add(delta, to: stream)
-        note(.cancelled, delta.cancelled)
+        record(.cancelled, delta.cancelled)
     }
 }
 
 extension Database {
-    /// Pending and claimed rows of all streams.
+    /// The number of pending and claimed rows of all streams.
     func openRows() throws -> Int {
         try integer("SELECT count(*) FROM notification_outbox WHERE state = 'pending'")
             + integer("SELECT count(*) FROM notification_outbox WHERE state = 'claimed'")

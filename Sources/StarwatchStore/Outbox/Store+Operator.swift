@@ -1,17 +1,8 @@
 import GRDB
 package import StarwatchCore
 
-/// When the oldest rows of two sorts were stored or ended; `nil` where there is none.
-///
-/// Since when a row has been due depends on how changes are grouped, which the dispatcher knows.
-package struct OutboxAges: Sendable, Hashable {
-    /// The oldest row that is pending or claimed.
-    package let oldestPending: Timestamp?
-    package let oldestDead: Timestamp?
-}
-
 extension Store {
-    /// Rows by id, as many as the filter says.
+    /// The rows that match the filter, by id.
     package func outbox(_ filter: OutboxFilter) throws(StoreError) -> [OutboxRow] {
         var sql = """
             SELECT \(OutboxRow.columns) FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
@@ -40,7 +31,7 @@ extension Store {
         }
     }
 
-    /// One row with its deliveries; `nil` if there is none of that id.
+    /// One row with its deliveries; `nil` if there is none.
     package func outboxRow(_ id: Int64) throws(StoreError) -> OutboxDetail? {
         try direct(.read) { db in
             let row = try db.row(
@@ -55,9 +46,10 @@ extension Store {
         }
     }
 
-    /// The ids of all dead rows, of one poll or of all.
+    /// The ids of the dead rows of one poll, or of all polls.
     ///
-    /// - Parameter isActiveOnly: Only those of the active identity, which ``retry(_:now:)`` takes.
+    /// - Parameter isActiveOnly: Whether to list only the active identity's rows, which ``retry(_:sinks:now:)``
+    ///   accepts.
     package func deadRows(poll: PollName?, isActiveOnly: Bool) throws(StoreError) -> [Int64] {
         try direct(.read) { db in
             let rows = try db.rows(
@@ -75,13 +67,13 @@ extension Store {
         }
     }
 
-    /// Has dead rows of the active identity delivered again, with all their tries. Other ids are passed over.
+    /// Retries dead rows of the active identity, with all their attempts. Ignores other ids.
     ///
-    /// They become pending, for a new notification; but what some sinks have goes only to those that refused it, in the
-    /// notification it was in, with all its dead rows.
+    /// The rows become pending, for a new notification. If some sinks have accepted the rows, only the sinks that
+    /// rejected them are retried, with the same notification and all of its dead rows.
     ///
-    /// - Parameter sinks: The sinks that there are now.
-    /// - Returns: How many rows changed.
+    /// - Parameter sinks: The current sinks.
+    /// - Returns: The number of changed rows.
     package func retry(_ ids: [Int64], sinks: [String], now: Timestamp) throws(StoreError) -> Int {
         try write(.edit) { db in
             let (list, names) = (jsonArray(ids), try jsonArray(sinks))
@@ -113,15 +105,15 @@ extension Store {
             )
             while let row = try rows.next() { streams[row[0], default: 0] += 1 }
             let total = try book(streams, as: .retried, db) { $0.dead = -$1 }
-            // Where the sinks that refused it are gone, those that have it are all there are.
+            // If the sinks that rejected it are gone, the accepting sinks decide the result.
             for (notification, stream) in partial { _ = try settle(notification, stream, db, now) }
             return total
         }
     }
 
-    /// Gives dead rows up for good: they become `cancelled`. Other ids are passed over.
+    /// Gives dead rows up: they become `cancelled`. Ignores other ids.
     ///
-    /// - Returns: How many rows changed.
+    /// - Returns: The number of changed rows.
     package func discard(_ ids: [Int64], now: Timestamp) throws(StoreError) -> Int {
         try write(.edit) { db in
             var streams: [Int64: Int] = [:]
@@ -140,7 +132,9 @@ extension Store {
         }
     }
 
-    /// Enters an edit of so many rows of each stream; how many there are in all.
+    /// Records an operator's change of rows in the ledgers.
+    ///
+    /// - Returns: The number of changed rows of all streams.
     private func book(
         _ streams: [Int64: Int],
         as change: OutboxChange,
@@ -153,11 +147,11 @@ extension Store {
             try db.add(delta, to: stream)
         }
         let total = streams.values.reduce(0, +)
-        note(change, total)
+        record(change, total)
         return total
     }
 
-    /// Rows by state, for the states that are not an end, and dead ones; every one of them is there, at least with 0.
+    /// The number of rows by state, for dead rows and all open states. Every state has an entry.
     package func outboxCounts() throws(StoreError) -> [OutboxState: Int] {
         try direct(.read) { db in
             var total: [OutboxState: Int] = [:]
@@ -167,11 +161,11 @@ extension Store {
         }
     }
 
-    /// Rows that are open or dead, by stream and state; counted again when something was written since.
+    /// The number of open and dead rows by stream and state, from memory if nothing was written since.
     func countsByStream(_ db: Database) throws -> [Int64: [OutboxState: Int]] {
         if let openCounts { return openCounts }
         let counts = try db.countsByStream()
-        // As with `PollMemory`.
+        // Not remembered if a host application can write, as in `PollMemory`.
         if options.owner == .agent { openCounts = counts }
         return counts
     }
@@ -180,7 +174,7 @@ extension Store {
 extension Database {
     private static let countedStates: [OutboxState] = [.pending, .claimed, .delivered, .dead, .evicted]
 
-    /// Range by range, which an index counts three times as fast as it groups.
+    /// One count per state, because the index answers it three times as fast as a grouped query.
     private static let countByStream: String = {
         let counts = countedStates.map { state in
             """
@@ -203,27 +197,28 @@ extension Database {
     }
 
     func ages() throws -> OutboxAges {
-        let pending = try oldestCreated("pending")
-        let claimed = try oldestCreated("claimed")
+        let pending = try oldestCreated(.pending)
+        let claimed = try oldestCreated(.claimed)
         let dead = try row("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")?.optionalTime(0)
         return OutboxAges(oldestPending: [pending, claimed].compactMap { $0 }.min(), oldestDead: dead)
     }
 
-    /// When the oldest row of a state was stored; asked stream by stream, which an index answers at once.
-    private func oldestCreated(_ state: String) throws -> Timestamp? {
+    /// The creation time of the oldest row of a state. Queried by stream, because the index answers that at once.
+    private func oldestCreated(_ state: OutboxState) throws -> Timestamp? {
         try row(
             """
             SELECT min((SELECT min(created_at) FROM notification_outbox
-                WHERE state = '\(state)' AND stream_id = streams.id)) FROM streams
+                WHERE state = '\(state.rawValue)' AND stream_id = streams.id)) FROM streams
             """
         )?.optionalTime(0)
     }
 }
 
 extension Database {
-    /// Claims the dead rows of a notification for it again, and makes it due at the sinks that refused it; how many rows.
+    /// Claims the dead rows of a notification again, and makes it due at the sinks that rejected it.
     ///
-    /// - Parameter sinks: The sinks that there are, as JSON.
+    /// - Parameter sinks: The current sinks, as JSON.
+    /// - Returns: The number of rows.
     fileprivate func reopen(_ notification: Int64, of stream: Int64, sinks: String, _ now: Timestamp) throws -> Int {
         try run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
         try run(

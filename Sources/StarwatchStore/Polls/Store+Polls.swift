@@ -2,9 +2,9 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// What a cycle has to know, in one cheap read.
+    /// The state that a cycle needs, in one cheap read.
     ///
-    /// - Parameter maxUndelivered: The cap on pending and claimed rows, over all streams (C-065).
+    /// - Parameter maxUndelivered: The limit on pending and claimed rows over all streams (C-065).
     package func pollState(_ stream: StreamKey, maxUndelivered: Int) throws(StoreError) -> PollState {
         let id = try streamID(stream)
         return try direct(.pollState) { db in
@@ -43,34 +43,35 @@ extension Store {
                 hasTombstones: hasTombstones,
                 known: hasTombstones ? [] : try db.known(of: id, at: cursor)
             )
-            // What a host owns may change behind our back.
+            // A host application can change its database without our knowledge.
             if options.owner == .agent { pollMemory.remember(state, of: stream, maxUndelivered: maxUndelivered) }
             return state
         }
     }
 
-    /// What ``pollState(_:maxUndelivered:)`` would answer, from memory and without waiting for the store's queue.
+    /// The result of ``pollState(_:maxUndelivered:)`` from memory, without waiting for the store's queue.
     ///
-    /// The times of the last cycle may be those of an earlier one.
+    /// The times of the last cycle can be out of date.
     ///
-    /// - Returns: `nil` when it was not asked since something was written.
+    /// - Returns: `nil` if the state was not read since the last write.
     package nonisolated func rememberedPollState(_ stream: StreamKey, maxUndelivered: Int) -> PollState? {
         pollMemory.state(of: stream, maxUndelivered: maxUndelivered)
     }
 
-    /// Ends a stream's first run: from here on, what is found is new (C-003).
+    /// Ends a stream's bootstrap. Later changes are new (C-003).
     ///
-    /// Sets the fetch cursor, and the watermark by compare-and-swap from none: the one write of a watermark without
-    /// an acknowledgement (C-004). Rows of the overlap go first, through ``commit(page:)`` with `.bootstrap`.
+    /// Sets the fetch cursor, and the watermark by compare-and-swap from none. This is the only change of a watermark
+    /// without an acknowledgement (C-004). The rows of the overlap are committed first, through ``commit(page:)`` with
+    /// `.bootstrap`.
     ///
-    /// Unlike any other transaction it outlives a loss of power: a stream that had to find its start again would pass
-    /// over what came in between, and nobody would be told of it.
+    /// Unlike other transactions it survives a power loss. A stream that lost its start would bootstrap again and
+    /// silently skip the changes in between.
     ///
     /// - Parameters:
-    ///   - interests: What the account wanted to hear of when the run began; `nil`: not looked at.
-    ///   - top: The greatest identifier found; `nil` when there was none, which is remembered too.
-    /// - Returns: `false` when the identity changed since `generation` was read, or its interests, or the server its
-    ///   dialect; then nothing was written.
+    ///   - interests: The account's interests at the beginning of the bootstrap; `nil` skips the check.
+    ///   - top: The largest identifier found; `nil` if there was none.
+    /// - Returns: `false` if the identity, its interests or the server's dialect changed since `generation` was read.
+    ///   Then nothing was written.
     package func finishBootstrap(
         _ stream: StreamKey,
         generation: Int,
@@ -95,16 +96,17 @@ extension Store {
             if let top { _ = try swap(stream, expected: nil, new: top, db, now) }
             return true
         }
-        // What the log holds is on the disk only when it was moved into the database.
+        // The log is only safe from a power loss after it has moved into the database.
         if isFinished { try checkpoint() }
         return isFinished
     }
 
-    /// Stores how a cycle ended. A history row is written only for cycles that changed something or failed.
+    /// Stores the result of a cycle. Only cycles that changed something or failed enter the history.
     package func finishCycle(_ cycle: CycleRecord) throws(StoreError) {
         let id = try streamID(cycle.stream)
-        let noteworthy: PollOutcome? = cycle.outcome == .unchanged ? nil : cycle.outcome
-        guard let noteworthy else { return try direct(.finishCycle) { db in try db.finish(cycle, of: id) } }
+        guard let outcome = cycle.outcome, outcome != .unchanged else {
+            return try direct(.finishCycle) { db in try db.finish(cycle, of: id) }
+        }
         try write(.finishCycle) { db in
             try db.finish(cycle, of: id)
             try db.run(
@@ -114,17 +116,17 @@ extension Store {
                 """,
                 [
                     id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
-                    cycle.finishedAt.milliseconds, noteworthy.rawValue, cycle.newRows, cycle.reason,
+                    cycle.finishedAt.milliseconds, outcome.rawValue, cycle.newRows, cycle.reason,
                 ]
             )
         }
     }
 
-    /// Stores the end of a cycle that found nothing, without making the caller wait for it.
+    /// Stores the end of a cycle without changes, without making the caller wait.
     ///
-    /// It waits in the store's queue like any call; cycles that end together share a transaction. A failure goes to
+    /// The store's queue runs it in order. Cycles that end together share a transaction. Failures go to
     /// ``StoreOptions/onUnrecorded``.
-    package nonisolated func noteUnchanged(_ cycle: CycleRecord) {
+    package nonisolated func recordUnchanged(_ cycle: CycleRecord) {
         guard unchanged.add(cycle) else { return }
         executor.run { self.assumeIsolated { $0.storeUnchanged() } }
     }
@@ -143,16 +145,16 @@ extension Store {
         }
     }
 
-    /// The request window stored for an account; `nil` when there is none.
+    /// The stored request window of an account; `nil` if there is none.
     package func requestWindow(of account: DID) throws(StoreError) -> [UInt8]? {
         try direct(.read) { db in
             try db.row("SELECT window FROM request_windows WHERE account = ?", [account.rawValue])?.bytes(0)
         }
     }
 
-    /// Stores an account's request window, before a request goes and when the clock was set.
+    /// Stores an account's request window, before a request and after the clock was set.
     ///
-    /// - Parameter spentAt: When the last request of it was counted.
+    /// - Parameter spentAt: The time of the account's last counted request.
     package func setRequestWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp) throws(StoreError) {
         try direct(.finishCycle) { db in
             try db.run(
@@ -165,7 +167,7 @@ extension Store {
         }
     }
 
-    /// The cycles of a stream that changed something or failed, newest first.
+    /// The cycles of a stream that changed something or failed, the newest first.
     package func history(_ stream: StreamKey, limit: Int) throws(StoreError) -> [HistoryEntry] {
         let id = try streamID(stream)
         return try direct(.read) { db in
@@ -195,10 +197,10 @@ extension Store {
 }
 
 extension Database {
-    /// The rows a poll gets again because it looks back from the cursor, up to some number.
+    /// The rows that the overlap fetches again, up to a fixed number.
     fileprivate func known(of stream: Int64, at cursor: JWTID?) throws -> Set<JWTID> {
         guard let cursor else { return [] }
-        // No dialect looks back further.
+        // The largest overlap of any dialect.
         let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
         let rows = try rows(
             """

@@ -1,35 +1,35 @@
 import GRDB
 package import StarwatchCore
 
-/// How long finished things are kept (R-STO-19).
+/// The retention periods, counted from the end of each row (R-STO-19).
 package struct RetentionPolicy: Sendable, Hashable {
-    /// Outbox rows after their end.
+    /// Outbox rows in a final state.
     package var delivered: Duration = .days(7)
     package var dead: Duration = .days(30)
-    /// Notifications, the history of cycles, and suppressed rows nobody acknowledged.
+    /// Notifications, the history of cycles, and suppressed rows without acknowledgement.
     package var history: Duration = .days(30)
     package var archivedStars: Duration = .days(30)
-    /// What every sink said, and the slots of digests.
+    /// Deliveries to sinks, and the slots of digests.
     package var deliveries: Duration = .days(14)
     package var errorLogs: Duration = .days(90)
-    /// Watermarks and cursors after the last poll.
+    /// Watermarks and cursors, counted from the last poll.
     package var watermarks: Duration = .days(365)
-    /// Settings after the last activity. Those with preferences stay until the user deletes them (C-201).
+    /// Settings, counted from the last activity. Settings with preferences stay until the user deletes them (C-201).
     package var settings: Duration = .days(730)
-    /// Accounts after they were removed, with all that is stored of them (R-IDN-10).
+    /// Removed accounts with all their data (R-IDN-10).
     package var removed: Duration = .days(30)
 
     package init() {}
 
-    /// Keeps what would be missed for ever had the clock been wrong: dead letters, stars, cursors, settings. Accounts that
-    /// were removed are not: somebody wants them gone.
+    /// Keeps data that cannot be replaced if the clock was wrong: dead rows, stars, cursors, settings. Removed accounts
+    /// are still deleted, because their deletion was requested.
     package mutating func spareWhatIsIrreplaceable() {
         let ever = Duration.days(100 * 365)
         (dead, archivedStars, watermarks, settings) = (ever, ever, ever, ever)
     }
 }
 
-/// How many rows retention deleted.
+/// The numbers of deleted rows.
 package struct RetentionCounts: Sendable, Hashable {
     package internal(set) var outbox = 0
     package internal(set) var notifications = 0
@@ -47,13 +47,13 @@ package struct RetentionCounts: Sendable, Hashable {
 }
 
 extension Store {
-    /// Deletes what is past its time, in short transactions, and empties the write-ahead log (R-STO-20).
+    /// Deletes expired rows in short transactions, and empties the write-ahead log (R-STO-20).
     ///
-    /// Rows that the server may still give again (close to the fetch cursor or the watermark, or above either) stay
-    /// however old they are: without them a quiet stream's last change would be announced every week. It gives none of
-    /// its former dialect.
+    /// Rows that the server can send again stay, however old: those near or above the fetch cursor or the watermark.
+    /// Without them the last change of a quiet stream would be announced every week. Rows of a former dialect do not
+    /// stay.
     ///
-    /// Others' work comes between the transactions, for none of this is in a hurry.
+    /// Other work runs between the transactions, because retention is not urgent.
     package nonisolated func retention(
         _ policy: RetentionPolicy,
         now: Timestamp
@@ -68,11 +68,11 @@ extension Store {
             }
         }
         func before(_ age: Duration) -> Int64 { (now - age).milliseconds }
-        // A notice of staleness is taken back from those who have it, however long that takes.
+        // A staleness notice must be withdrawn from the sinks that have it, however late.
         let standing = "(SELECT notification_id FROM staleness_notices)"
         let timed: [(String, Duration, WritableKeyPath<RetentionCounts, Int>)] = [
             (
-                // What one sink has taken must be known for as long as another is waited for, or may be asked again.
+                // The row of one sink must stay while another sink is due or can be retried.
                 """
                 DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?
                     AND notification_id NOT IN (SELECT id FROM notifications WHERE state IN ('open', 'dead'))
@@ -103,7 +103,7 @@ extension Store {
             ("DELETE FROM log_entries WHERE is_error = 1 AND created_at < ?", policy.errorLogs, \.logs),
             ("DELETE FROM starred_archive WHERE archived_at < ?", policy.archivedStars, \.archivedStars),
             ("DELETE FROM poll_schedules WHERE updated_at < ?", policy.watermarks, \.watermarks),
-            // A window says something of its last minute only.
+            // A window matters for a minute only.
             ("DELETE FROM request_windows WHERE spent_at < ?", .days(1), \.windows),
         ]
         for (sql, age, key) in timed {
@@ -122,9 +122,9 @@ extension Store {
         try direct(.retention) { db in try db.changed(sql, [time]) }
     }
 
-    /// Deletes the finished ones of a thousand rows of a stream that come after an identifier.
+    /// Deletes the expired rows among the next thousand of a stream.
     ///
-    /// - Returns: The last of the thousand, and how many were deleted; `nil` when there was none.
+    /// - Returns: The last of the thousand and the number of deleted rows; `nil` if there was no row.
     private func cleanOutbox(
         _ stream: Int64,
         after: String,
@@ -137,7 +137,7 @@ extension Store {
         let newest = max(ended, max(history, dead))
         return try write(.retention) { db in
             let guardID = try retained(stream, db)
-            // Of the stream, after the last thousand, and below the guard or of another kind than it.
+            // The next thousand rows of the stream that lie below the guard or are of another kind.
             let isNext = """
                 stream_id = ?1 AND jwt_id > ?2
                 AND (jwt_id < ?3 OR (length(?3) > 1 AND (substr(jwt_id, 11, 1) = '_') <> (substr(?3, 11, 1) = '_')))
@@ -163,12 +163,12 @@ extension Store {
                 """,
                 [stream, after, guardID, last, ended, history, dead]
             )
-            note(.cleaned, deleted)
+            record(.cleaned, deleted)
             return (last, deleted)
         }
     }
 
-    /// The identifier at and above which rows stay; above every one for a stream that will start afresh.
+    /// The identifier at and above which rows stay; the largest possible for a stream that will start again.
     private func retained(_ stream: Int64, _ db: Database) throws -> String {
         let row = try db.row(
             """
@@ -179,7 +179,7 @@ extension Store {
         )
         guard let row, row.optionalTime(2) != nil else { return "~" }
         guard let cursor = try row.optionalJWTID(0), let watermark = try row.optionalJWTID(1) else { return "" }
-        // Close to the watermark too: a tombstone just above it takes the cursor back, and a poll looks back from that.
+        // Near the watermark too: a tombstone just above it moves the cursor back, and a poll then fetches the overlap.
         func settled(_ id: JWTID) -> String { JWTID.floor(id.kind, at: id.timestamp - .seconds(600)).rawValue }
         return min(settled(cursor), settled(watermark))
     }
@@ -188,66 +188,89 @@ extension Store {
         _ policy: RetentionPolicy,
         _ now: Timestamp
     ) throws(StoreError) -> (watermarks: Int, settings: Int) {
-        let unpolled = (now - policy.watermarks).milliseconds
-        let (inactive, removed) = ((now - policy.settings).milliseconds, (now - policy.removed).milliseconds)
         let counts = try write(.retention) { db in
-            var (watermarks, settings) = (0, 0)
-            let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
-            for id in try Int64.fetchAll(old, arguments: [unpolled]) {
-                try cancelTombstones(of: id, db, now)
-                try db.run(
-                    """
-                    UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
-                        walk_before = NULL, walk_after = NULL WHERE id = ?
-                    """,
-                    [id]
-                )
-                watermarks += try db.changed(
-                    """
-                    DELETE FROM watermarks WHERE (account, server, poll) =
-                        (SELECT account, server, poll FROM streams WHERE id = ?)
-                    """,
-                    [id]
-                )
-            }
-            let idle = try db.cachedStatement(
-                sql: """
-                    SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
-                        accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
-                        OR updated_at < ?1 AND notificationPreferences = '{}'
-                            AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
-                    """
-            )
-            for account in try String.fetchAll(idle, arguments: [inactive, removed]) {
-                for table in ["notifications", "notification_outbox"] {
-                    let streams = "(SELECT id FROM streams WHERE account = ?)"
-                    try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
-                }
-                for table in [
-                    "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
-                    "request_windows", "streams",
-                ] {
-                    try db.run("DELETE FROM \(table) WHERE account = ?", [account])
-                }
-                settings += try db.changed("DELETE FROM settings WHERE accountDid = ?", [account])
-            }
-            try db.run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
-            // A host that owns the database may have brought an account back itself.
-            try db.run(
-                """
-                DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
-                    OR account NOT IN (SELECT accountDid FROM settings)
-                """,
-                []
+            let watermarks = try forgetWatermarks(unpolledSince: now - policy.watermarks, db, now)
+            let settings = try db.deleteAccounts(
+                inactiveSince: now - policy.settings,
+                removedBefore: now - policy.removed
             )
             return (watermarks, settings)
         }
         if counts.1 > 0 { streamIDs.removeAll() }
         return counts
     }
+
+    /// Deletes the cursors and watermarks of streams that are no longer polled.
+    ///
+    /// - Returns: The number of watermarks.
+    private func forgetWatermarks(unpolledSince time: Timestamp, _ db: Database, _ now: Timestamp) throws -> Int {
+        var count = 0
+        let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
+        for id in try Int64.fetchAll(old, arguments: [time.milliseconds]) {
+            try cancelTombstones(of: id, db, now)
+            try db.run(
+                """
+                UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
+                    walk_before = NULL, walk_after = NULL WHERE id = ?
+                """,
+                [id]
+            )
+            count += try db.changed(
+                """
+                DELETE FROM watermarks WHERE (account, server, poll) =
+                    (SELECT account, server, poll FROM streams WHERE id = ?)
+                """,
+                [id]
+            )
+        }
+        return count
+    }
+}
+
+extension Database {
+    /// Deletes inactive and removed accounts with all their data.
+    ///
+    /// - Returns: The number of accounts.
+    fileprivate func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
+        var count = 0
+        let idle = try cachedStatement(
+            sql: """
+                SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+                    accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
+                    OR updated_at < ?1 AND notificationPreferences = '{}'
+                        AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+                """
+        )
+        for account in try String.fetchAll(
+            idle,
+            arguments: [inactiveSince.milliseconds, removedBefore.milliseconds]
+        ) {
+            for table in ["notifications", "notification_outbox"] {
+                let streams = "(SELECT id FROM streams WHERE account = ?)"
+                try run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
+            }
+            for table in [
+                "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
+                "request_windows", "streams",
+            ] {
+                try run("DELETE FROM \(table) WHERE account = ?", [account])
+            }
+            count += try changed("DELETE FROM settings WHERE accountDid = ?", [account])
+        }
+        try run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
+        // A host application that owns the database can have restored an account itself.
+        try run(
+            """
+            DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
+                OR account NOT IN (SELECT accountDid FROM settings)
+            """,
+            []
+        )
+        return count
+    }
 }
 
 extension Duration {
-    /// Days of 24 hours.
+    /// A duration of `count` days of 24 hours.
     package static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
 }

@@ -1,18 +1,19 @@
 extension Schema {
-    /// Everything of version 1. Times are epoch milliseconds; names are the requirements' where they name one.
+    /// The tables of version 1. Times are in epoch milliseconds. Names follow the requirements where those define one.
     ///
-    /// The partial indexes hold rows that are not finished, so that counts and ages cost what is open, not what was.
-    /// SQLite uses one only where the query repeats a term of its `WHERE`, hence the `OR` and ``Schema/isOpen``.
-    /// Updates by row id write `+state`, or the planner would walk the state's index instead.
+    /// The partial indexes contain only unfinished rows, so that the cost of counts and ages depends on the open rows.
+    /// SQLite uses a partial index only if the query repeats a term of its `WHERE`, hence the `OR` and
+    /// ``Schema/isOpen``. Updates by row id write `+state`, because the planner would otherwise use the index on the
+    /// state.
     static let version1 = identity + polls + outbox + delivery + rest
 
     /// The condition of `idx_outbox_open`, for queries that name several states.
     static let isOpen =
         "(state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted')"
 
-    /// The condition of rows of `notification_outbox` that were cancelled with an identity which is back: the server
-    /// gives them anew, and no sink has them. What an operator discarded or a sink took has its notification still; what
-    /// bootstrapping passed over on the return is not above the watermark.
+    /// The condition of rows that were cancelled with an identity that has returned. The server sends them again, and
+    /// no sink has them. Rows that an operator discarded or a sink accepted still have a notification. Rows skipped by
+    /// the bootstrap after the return are not above the watermark.
     static let isOpenAgain = """
         (state = 'cancelled' AND notification_id IS NULL AND jwt_id > coalesce((SELECT w.watermark
             FROM streams s JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll

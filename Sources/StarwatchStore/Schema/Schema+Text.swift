@@ -1,11 +1,11 @@
 extension Schema {
-    /// The statements that bring a database from a version to the newest, for its owner to run (R-STO-13).
+    /// The statements that migrate a database to the newest version, for its owner to run (R-STO-13).
     ///
-    /// They are one transaction. What they make is what the agent makes, its migrator's own table included, so that
-    /// the owner may hand the database over later.
+    /// They are one transaction. The result equals the agent's own, including its migrator's table, so that the owner
+    /// can hand the database over later.
     ///
-    /// - Parameter version: What `PRAGMA user_version` says now; 0 for a database without these tables.
-    /// - Returns: `nil` for a version that this program cannot migrate from.
+    /// - Parameter version: The current `PRAGMA user_version`; 0 for a database without these tables.
+    /// - Returns: `nil` if this program cannot migrate from the version.
     package static func statements(from version: Int) -> String? {
         let steps = [version1 + installation, version2]
         guard (0...steps.count).contains(version) else { return nil }
@@ -20,7 +20,7 @@ extension Schema {
         return text + "PRAGMA user_version = \(steps.count);\nCOMMIT;\n"
     }
 
-    /// The agent draws these from the system's generator itself; here SQLite does.
+    /// The agent uses the system's random generator. These statements use SQLite's.
     private static let installation = """
 
         INSERT INTO installation (id, instance_id, installation_key)

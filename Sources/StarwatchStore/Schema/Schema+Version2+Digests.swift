@@ -1,7 +1,7 @@
 extension Schema {
-    /// Digests: what is armed, what was fetched and for which request, and what callbacks are still to be told.
+    /// Digests: armed texts, content with its source, and queued callback events.
     ///
-    /// The table of occurrences is made anew, because a check of its status cannot be changed.
+    /// The table of occurrences is created again, because SQLite cannot change the check of its status.
     static let digests = """
         ALTER TABLE notif_contents ADD COLUMN source TEXT NOT NULL DEFAULT '';
         ALTER TABLE notif_contents ADD COLUMN validated_at INTEGER;

@@ -1,5 +1,5 @@
 extension Schema {
-    /// What the feed keeps. Its ids only rise, also when rows go, so that who follows can say where he was.
+    /// The feed. Ids never repeat, even after deletions, so that followers can continue from their position.
     static let feed = """
         CREATE TABLE feed (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,8 +1,7 @@
 extension Schema {
-    /// What host applications keep here, which accounts are to be deleted, and what tells the accounts of an older
-    /// version of a new feature.
+    /// Data of host applications, accounts marked for deletion, and notices of new features.
     ///
-    /// Of a schedule only data is stored: its code comes back when the host schedules the same name again (C-112).
+    /// A schedule is stored as data only. Its code returns when the host schedules the same name again (C-112).
     static let host = """
         CREATE TABLE poll_schedules (
             schedule_id TEXT PRIMARY KEY,

@@ -1,5 +1,5 @@
 extension Schema {
-    /// What a person can do with notifications, where their links lead, and what a change changed.
+    /// Actions on notifications, shortlinks, and the changed fields of rows.
     static let notificationsOfVersion2 = """
         CREATE TABLE shortlinks (
             token TEXT PRIMARY KEY,

@@ -1,9 +1,9 @@
 extension Schema {
-    /// What version 2 changes.
+    /// The changes of version 2.
     static let version2 = windows + waits + refusals + feed + digests + host + notificationsOfVersion2
 
-    /// What an account has spent of the rate limits, whether or not it has a stream. All of an account's streams had the
-    /// same, but those that are newer than its last request.
+    /// The account's share of the rate limits, even without a stream. All streams of an account had the same window,
+    /// except those that are newer than its last request.
     private static let windows = """
         CREATE TABLE request_windows (
             account TEXT PRIMARY KEY,
@@ -18,13 +18,13 @@ extension Schema {
 
         """
 
-    /// When it was asked to wait, by the clock of that time.
+    /// The beginning of the server's wait, by the clock of that time.
     private static let waits = """
         ALTER TABLE servers ADD COLUMN not_before_set INTEGER;
 
         """
 
-    /// How often the server refused a batch: a broken way to it says nothing of what it would take.
+    /// The number of refusals of a batch. Connection failures say nothing about the batch, so they count separately.
     private static let refusals = """
         ALTER TABLE ack_batches ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0;
 

@@ -1,11 +1,11 @@
 import GRDB
 
-/// The schema and its versions. The version is `PRAGMA user_version` (R-STO-13).
+/// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
-    /// The versions this program can use.
+    /// The versions that this program supports.
     package static let supported = 2...2
 
-    /// Brings the database to the newest version, or asserts that its owner has.
+    /// Migrates the database to the newest version; for a host's database, checks the version.
     static func open(_ database: DatabaseQueue, owner: StoreOwner) throws {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
         if found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
@@ -20,22 +20,22 @@ package enum Schema {
                 }
                 if tables > 0 { throw StoreError.foreign }
             }
-            // Only now: the journal mode is written into the file, and a refused database stays as it is.
+            // After the checks: the journal mode is stored in the file, and a rejected database must stay unchanged.
             try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
             if found < supported.upperBound { try migrator.migrate(database) }
         }
     }
 
-    /// Makes the database of a new agent, without opening it for one.
+    /// Creates the database of a new agent without opening a store.
     ///
-    /// - Throws: What SQLite says of the place.
+    /// - Throws: An error of SQLite.
     package static func makeDatabase(at path: String) throws {
         let database = try DatabaseQueue(path: path)
         try open(database, owner: .agent)
         try database.close()
     }
 
-    /// The migrator makes its own table before the first migration; an agent may have died in between.
+    /// The migrator creates its table before the first migration, and the agent can have been killed in between.
     private static let foreignTables = """
         SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name <> 'grdb_migrations'
         """
@@ -65,12 +65,10 @@ package enum Schema {
 }
 
 extension Database {
-    /// Reads every page, so that damage is found now and not when a row of it is wanted.
-    ///
-    /// - Throws: ``StoreError/corrupt(detail:)``.
+    /// Reads every page, so that damage is found now.
     func checkPages() throws {
         guard try String.fetchOne(self, sql: "PRAGMA quick_check(1)") == "ok" else {
-            throw StoreError.corrupt(detail: "a check of its pages failed")
+            throw StoreError.corrupt(detail: "the check of its pages failed")
         }
     }
 }

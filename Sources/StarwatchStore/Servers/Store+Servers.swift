@@ -1,22 +1,22 @@
 import GRDB
 package import StarwatchCore
 
-/// What was learnt about a server and must survive a restart.
+/// The knowledge about a server that must survive a restart.
 package struct ServerState: Sendable, Hashable {
-    /// The dialect of its answers; `nil` until one was understood.
+    /// The dialect of its answers; `nil` before the first valid answer.
     package var dialect: Dialect?
-    /// No request before this; `nil` or past: at will.
+    /// The earliest time of the next request; no limit if `nil` or past.
     package var notBefore: Timestamp?
-    /// When that was asked for, by the clock of then.
+    /// The time when the server asked for that wait, by the clock of that time.
     package var notBeforeSet: Timestamp?
-    /// Whether it takes acknowledgements; `nil` until tried.
+    /// Whether it supports acknowledgements; `nil` before the first try.
     package var acknowledges: Bool?
 
     package init() {}
 }
 
 extension Store {
-    /// What is known about a server; all `nil` for one never met.
+    /// The stored state of a server; all `nil` for an unknown one.
     package func serverState(_ server: String) throws(StoreError) -> ServerState {
         try direct(.read) { db in
             var state = ServerState()
@@ -34,13 +34,12 @@ extension Store {
         }
     }
 
-    /// Remembers in which dialect a server answers.
+    /// Stores the dialect of a server.
     ///
-    /// Another one than before starts its streams afresh, watermarks included: identifiers of two kinds have no order.
-    /// What waits to be delivered stays; what the server of the former dialect was still to be told, or asked for
-    /// again, is given up.
+    /// A change of dialect starts the server's streams again, including watermarks, because identifiers of two kinds
+    /// have no order. Undelivered rows stay. Acknowledgements and tombstones of the former dialect are given up.
     ///
-    /// - Returns: Whether streams were started afresh.
+    /// - Returns: Whether streams were started again.
     package func rememberDialect(_ dialect: Dialect, of server: String, now: Timestamp) throws(StoreError) -> Bool {
         try write(.server) { db in
             let former: String? = try db.row("SELECT dialect FROM servers WHERE server = ?", [server])?[0]
@@ -77,13 +76,13 @@ extension Store {
         }
     }
 
-    /// Whether a stream of the server stands at an identifier of another kind.
+    /// Whether a stream of the server has an identifier of another kind.
     package func hasIdentifiers(otherThan kind: IDKind, server: String) throws(StoreError) -> Bool {
         try direct(.read) { db in try db.hasIdentifiers(otherThan: kind, server: server) }
     }
 
-    /// Ends what only the server in its former dialect could end: tombstones, which hold the watermark, and rows to be
-    /// acknowledged, with the batches made of them.
+    /// Settles rows that only the server in its former dialect could settle: tombstones, which hold the watermark, and
+    /// rows to acknowledge, with their batches.
     private func settle(_ server: String, _ db: Database, _ now: Timestamp) throws {
         var streams: [Int64] = []
         let rows = try db.rows("SELECT id FROM streams WHERE server = ?", [server])
@@ -94,11 +93,11 @@ extension Store {
             delta.acknowledged = try db.acknowledgeAll(of: stream, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [stream])
             try db.add(delta, to: stream)
-            note(.acknowledged, delta.acknowledged)
+            record(.acknowledged, delta.acknowledged)
         }
     }
 
-    /// Remembers whether a server takes acknowledgements.
+    /// Stores whether a server supports acknowledgements.
     package func rememberAcknowledges(_ acknowledges: Bool, server: String) throws(StoreError) {
         try direct(.server) { db in
             try db.run(
@@ -111,7 +110,7 @@ extension Store {
         }
     }
 
-    /// Stores until when no request may go to a server, and since when, in place of what is stored.
+    /// Replaces the stored wait of a server.
     package func setNotBefore(_ wait: NotBefore, server: String) throws(StoreError) {
         try direct(.server) { db in
             try db.run(
@@ -127,14 +126,14 @@ extension Store {
 }
 
 extension Database {
-    /// Whether the server of a stream, as far as is known, speaks in identifiers of this kind. A cursor of the other kind
-    /// would find nothing for ever. `nil`: no identifier, which any server understands.
+    /// Whether the server of a stream accepts identifiers of this kind, as far as known. A cursor of another kind would
+    /// never find anything. `nil` stands for no identifier, which every server accepts.
     func understands(_ kind: IDKind?, of stream: Int64) throws -> Bool {
         guard let kind, let dialect = try dialect(of: stream) else { return true }
         return dialect.idKind == kind
     }
 
-    /// The dialect of a stream's server; `nil` until it is known.
+    /// The dialect of a stream's server; `nil` if unknown.
     func dialect(of stream: Int64) throws -> Dialect? {
         let sql = "SELECT v.dialect FROM streams s JOIN servers v ON v.server = s.server WHERE s.id = ?"
         guard let known = try row(sql, [stream])?[0] as String? else { return nil }

@@ -2,26 +2,26 @@ import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
-/// What a shortlink stands for.
+/// The changes behind a shortlink.
 package struct StoredShortlink: Sendable, Hashable {
     package struct Target: Sendable, Hashable, Codable {
-        package let claim: JWTID
+        package let jwt: JWTID
         package let plan: String
 
         enum CodingKeys: String, CodingKey {
-            case claim = "jwt_id"
+            case jwt = "jwt_id"
             case plan
         }
     }
 
-    /// In the order in which they were announced.
+    /// The changes in the order of the notification.
     package let targets: [Target]
     package let poll: PollName
     package let expiresAt: Timestamp
 }
 
 extension Store {
-    /// What a shortlink of the active identity stands for; `nil` for one that is unknown or past its time.
+    /// The changes behind a shortlink of the active identity; `nil` if it is unknown or expired.
     package func shortlink(_ shortlink: Shortlink, now: Timestamp) throws(StoreError) -> StoredShortlink? {
         try direct(.read) { db in
             let row = try db.row(
@@ -45,9 +45,9 @@ extension Store {
 }
 
 extension Database {
-    /// Stores what a notification's shortlink stands for, in the transaction that makes the notification.
+    /// Stores a notification's shortlink, in the transaction that stores the notification.
     func store(_ shortlink: Shortlink, to changes: [Change], of notification: Int64, now: Timestamp) throws {
-        let targets = changes.map { StoredShortlink.Target(claim: $0.id, plan: $0.plan) }
+        let targets = changes.map { StoredShortlink.Target(jwt: $0.id, plan: $0.plan) }
         try run(
             "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
             [

@@ -2,8 +2,7 @@ import FoundationEssentials
 import GRDB
 import StarwatchCore
 
-/// What the plans of one page were like when last seen: read and written once for each plan, however many changes of
-/// it the page has.
+/// The last seen details of the plans of one page. Each plan is read and written once per page.
 struct PlanSnapshots {
     private struct Snapshot {
         enum Content {
@@ -11,21 +10,21 @@ struct PlanSnapshots {
             case new(PlanDetails)
         }
 
-        let claim: JWTID
+        let jwt: JWTID
         let content: Content
     }
 
     private let stream: StreamKey
     private let encoder = JSONEncoder()
-    /// By plan; a plan without a snapshot has an entry too.
+    /// The snapshots by plan. A plan without a snapshot has an entry too.
     private var seen: [String: Snapshot?] = [:]
 
     init(_ stream: StreamKey) { self.stream = stream }
 
-    /// What differs between a plan's snapshot and `details`, as JSON; `nil` when there is no snapshot, or it is of no
-    /// earlier claim.
+    /// The difference between a plan's snapshot and `details`, as JSON; `nil` if there is no snapshot of an earlier
+    /// change.
     mutating func difference(_ details: PlanDetails, of change: Change, _ db: Database) throws -> String? {
-        guard let former = try snapshot(of: change.plan, db), former.claim.precedes(change.id) == true else {
+        guard let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == true else {
             return nil
         }
         let before: PlanDetails
@@ -40,14 +39,14 @@ struct PlanSnapshots {
         return String(decoding: try encoder.encode(details.changes(from: before)), as: UTF8.self)
     }
 
-    /// Makes `details` the plan's snapshot, unless a later change has been seen.
+    /// Makes `details` the plan's snapshot, unless it comes from a later change.
     mutating func keep(_ details: PlanDetails, of change: Change, _ db: Database) throws {
-        // Claims of another kind are of a server that has changed its dialect: neither is the later one.
-        if let former = try snapshot(of: change.plan, db), former.claim.precedes(change.id) == false { return }
-        seen[change.plan] = Snapshot(claim: change.id, content: .new(details))
+        // Identifiers of another kind come from a former dialect, so neither change is the later one.
+        if let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == false { return }
+        seen[change.plan] = Snapshot(jwt: change.id, content: .new(details))
     }
 
-    /// Writes what has changed.
+    /// Writes the changed snapshots.
     func store(_ db: Database) throws {
         for (plan, snapshot) in seen.sorted(by: { $0.key < $1.key }) {
             guard let snapshot, case .new(let details) = snapshot.content else { continue }
@@ -57,7 +56,7 @@ struct PlanSnapshots {
                 ON CONFLICT DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields
                 """,
                 [
-                    stream.account.rawValue, stream.server, plan, snapshot.claim.rawValue,
+                    stream.account.rawValue, stream.server, plan, snapshot.jwt.rawValue,
                     String(decoding: try encoder.encode(details), as: UTF8.self),
                 ]
             )
@@ -70,7 +69,7 @@ struct PlanSnapshots {
             "SELECT jwt_id, fields FROM plan_snapshots WHERE account = ? AND server = ? AND plan_id = ?",
             [stream.account.rawValue, stream.server, plan]
         )
-        let snapshot = try row.map { Snapshot(claim: try $0.jwtID(0), content: .stored(json: $0[1])) }
+        let snapshot = try row.map { Snapshot(jwt: try $0.jwtID(0), content: .stored(json: $0[1])) }
         seen[plan] = .some(snapshot)
         return snapshot
     }

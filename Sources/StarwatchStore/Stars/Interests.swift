@@ -1,18 +1,18 @@
 import GRDB
 package import StarwatchCore
 
-/// What an account wants to hear of: its stars and its preferences.
+/// An account's interests: its stars and its preferences.
 package struct Interests: Sendable, Hashable {
-    /// The starred plans, in the order in which they were starred; empty for an account never seen.
+    /// The starred plans in the order of starring; empty for an unknown account.
     package let stars: [String]
-    /// `notificationPreferences`, a JSON object; `"{}"` when nothing is stored.
+    /// `notificationPreferences`, a JSON object; `"{}"` if none are stored.
     package let preferences: String
-    /// ``stars`` as they are stored, which is cheaper to compare.
+    /// ``stars`` in their stored form, which is cheaper to compare.
     let storedStars: String?
 }
 
 extension Store {
-    /// What `account` wants to hear of.
+    /// The interests of `account`.
     package func interests(of account: DID) throws(StoreError) -> Interests {
         try direct(.read) { db in
             let row = try db.interests(of: account)
@@ -26,9 +26,9 @@ extension Store {
 }
 
 extension Database {
-    /// Whether an account wants to hear of the same as when `interests` was read; `nil`: whatever it is.
+    /// Whether an account's interests are still `interests`; always true for `nil`.
     ///
-    /// - Parameter stars: Whether its stars matter, and not its preferences only.
+    /// - Parameter stars: Whether to compare the stars, beside the preferences.
     func holds(_ interests: Interests?, of account: DID, stars: Bool) throws -> Bool {
         guard let interests else { return true }
         let row = try self.interests(of: account)

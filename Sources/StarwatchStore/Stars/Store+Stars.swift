@@ -2,27 +2,27 @@ import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
-/// What a change of the starred plans did.
+/// The result of a change of the starred plans.
 package struct StarsChange: Sendable, Hashable {
-    /// The starred plans now, in the order in which they were starred.
+    /// The starred plans in the order of starring.
     package let stars: [String]
-    /// Rows of plans no longer starred, which will not be announced. They are still acknowledged (C-049).
+    /// The number of suppressed rows of plans that are no longer starred. They are still acknowledged (C-049).
     package let suppressedRows: Int
 }
 
-/// Stars that an identity had before it was changed.
+/// The stars of an identity before a change of identity.
 package struct ArchivedStars: Sendable, Hashable {
     package let stars: [String]
     package let archivedAt: Timestamp
 }
 
 extension Store {
-    /// The starred plans of an account, in the order in which they were starred; empty for one never seen.
+    /// The starred plans of an account in the order of starring; empty for an unknown account.
     package func stars(of account: DID) throws(StoreError) -> [String] {
         try direct(.read) { db in try db.stars(of: account) }
     }
 
-    /// Replaces the starred plans. Repeated ids count once.
+    /// Replaces the starred plans. Duplicates count once.
     package func setStars(
         _ plans: [String],
         of account: DID,
@@ -34,7 +34,7 @@ extension Store {
         try write(.stars) { db in try change(account, server, db, now) { _ in plans } }
     }
 
-    /// Adds to the starred plans; those starred already stay where they are.
+    /// Adds starred plans at the end. Plans that are already starred keep their position.
     package func addStars(
         _ plans: [String],
         of account: DID,
@@ -46,7 +46,7 @@ extension Store {
         try write(.stars) { db in try change(account, server, db, now) { $0 + plans } }
     }
 
-    /// Removes from the starred plans; those not starred are passed over.
+    /// Removes starred plans. Ignores plans that are not starred.
     package func removeStars(
         _ plans: [String],
         of account: DID,
@@ -61,9 +61,9 @@ extension Store {
         }
     }
 
-    /// Adds the stars that an account had when it was last left or taken up again; the archive keeps them (R-IDN-09).
+    /// Adds the newest archived stars of an account; the archive keeps them (R-IDN-09).
     ///
-    /// - Returns: What changed; nothing, when the archive has none.
+    /// - Returns: The change; unchanged stars if the archive is empty.
     package func restoreStars(of account: DID, server: String, now: Timestamp) throws(StoreError) -> StarsChange {
         try write(.stars) { db in
             let row = try db.row(
@@ -75,9 +75,9 @@ extension Store {
         }
     }
 
-    /// Switches the polls of starred plans off for an account, or on again (R-IDN-10, C-209).
+    /// Disables or enables the polls of starred plans for an account (R-IDN-10, C-209).
     ///
-    /// What waits to be announced is suppressed when they are switched off; it is still acknowledged.
+    /// Disabling suppresses pending rows, which are still acknowledged.
     ///
     /// - Returns: The starred plans, which stay.
     package func setStarsOptedOut(
@@ -103,9 +103,9 @@ extension Store {
         }
     }
 
-    /// Stores the configured plans if this account's stars were never written; afterwards the database holds them.
+    /// Stores the configured plans if the account's stars were never written. Later the database decides.
     ///
-    /// - Returns: The starred plans now.
+    /// - Returns: The starred plans.
     package func seedStarsIfEmpty(
         _ plans: [String],
         of account: DID,
@@ -123,7 +123,7 @@ extension Store {
         }
     }
 
-    /// The archived stars of an account, newest first; kept for 30 days (R-IDN-09).
+    /// The archived stars of an account, the newest first; kept for 30 days (R-IDN-09).
     package func archivedStars(of account: DID) throws(StoreError) -> [ArchivedStars] {
         try direct(.read) { db in
             var found: [ArchivedStars] = []
@@ -141,7 +141,7 @@ extension Store {
         }
     }
 
-    /// Moves an account's stars into the archive, if it has any.
+    /// Moves an account's stars into the archive if it has any.
     func archiveStars(of account: DID, _ db: Database, now: Timestamp) throws {
         guard try !db.stars(of: account).isEmpty else { return }
         try db.run(
@@ -176,9 +176,10 @@ extension Store {
         return StarsChange(stars: after, suppressedRows: suppressed)
     }
 
-    /// Tombstones too: a server asked about the remaining plans does not give them again.
+    /// Suppresses the open rows of a plan. Includes tombstones, because a server asked about the remaining plans does
+    /// not send them again.
     ///
-    /// - Parameter plan: `nil`: of every plan.
+    /// - Parameter plan: The plan; `nil` for every plan.
     private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
         var total = 0
         try db.run(
@@ -204,7 +205,7 @@ extension Store {
             try db.add(delta, to: id)
             total += rows
         }
-        note(.suppressed, total)
+        record(.suppressed, total)
         return total
     }
 }

@@ -2,7 +2,7 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// Everything that is shown of the store, read at one moment; costs what is open, not what was.
+    /// A consistent read of everything that status and metrics show. The cost depends on the open rows only.
     package func snapshot(_ streams: [StreamKey]) throws(StoreError) -> StoreSnapshot {
         let wanted = Set(streams)
         let snapshot = try direct(.snapshot) { db in
@@ -52,14 +52,14 @@ extension Store {
                 imbalance: imbalance
             )
         }
-        // As with `PollMemory`: what another program writes is not seen here.
+        // Not remembered if a host application can write, as in `PollMemory`.
         if options.owner == .agent { snapshotMemory.remember(snapshot, of: streams) }
         return snapshot
     }
 
-    /// What ``snapshot(_:)`` would read, if it is known without reading: nothing was written since the last one.
+    /// The result of ``snapshot(_:)`` from memory; `nil` if something was written since the last one.
     ///
-    /// `nil` otherwise. A store that has failed since is not noticed here.
+    /// Does not notice that the store has failed since.
     package nonisolated func rememberedSnapshot(_ streams: [StreamKey]) -> StoreSnapshot? {
         snapshotMemory.snapshot(of: streams)
     }
@@ -73,14 +73,15 @@ extension Store {
         )
     }
 
-    /// SQLite's own check of the file; empty when it is sound. Reads the whole file: not for a hot path.
+    /// Runs SQLite's integrity check, which reads the whole file. Empty if the file is intact.
     package func integrityCheck() throws(StoreError) -> [String] {
         try direct(.read) { db in
             try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         }
     }
 
-    /// Moves the write-ahead log into the database and empties it. Readers of other processes may hold part of it back.
+    /// Moves the write-ahead log into the database and empties it. Readers in other processes can prevent a part of
+    /// that.
     package func checkpoint() throws(StoreError) {
         try direct(.checkpoint) { db in _ = try Row.fetchAll(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }

@@ -1,12 +1,12 @@
 import GRDB
 package import StarwatchCore
 
-/// What an attempt to move a watermark came to.
+/// The result of an attempt to move a watermark.
 package enum WatermarkOutcome: Sendable, Hashable {
-    /// Nothing to move over, or an open row in the way.
+    /// No terminal row lies above the watermark, or an open row is in the way.
     case unchanged
     case advanced(to: JWTID)
-    /// Somebody else moved it first.
+    /// Another writer moved it first.
     case conflict
 }
 
@@ -18,11 +18,11 @@ extension Store {
 
     /// Moves the watermark as far as ``WatermarkRule`` allows.
     ///
-    /// Acknowledging does this by itself; call it after rows became dead, discarded or suppressed. The watermark of an
-    /// identity that is not active stays.
+    /// Acknowledging does this itself. Call it after rows became dead, cancelled or suppressed. Does nothing for an
+    /// identity that is not active.
     package func advanceWatermark(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> WatermarkOutcome {
         let id = try streamID(stream)
-        // Mostly there is nothing to move over, and then no transaction.
+        // Usually nothing can move, and then no transaction is needed.
         guard try direct(.read, { db in try db.isActive(stream.account) && next(stream, id, db) != nil }) else {
             return .unchanged
         }
@@ -31,13 +31,13 @@ extension Store {
         }
     }
 
-    /// Moves the watermark from `expected` to `new`, if nobody moved it first (R-WM-07, C-006).
+    /// Moves the watermark from `expected` to `new` if no other writer moved it first (R-WM-07, C-006).
     ///
-    /// Compare-and-set in one statement, and only upwards. For host applications that keep their own rows; the agent
-    /// uses ``advanceWatermark(_:now:)``, which looks at the rows too.
+    /// One compare-and-set statement, which never lowers the watermark. For host applications with rows of their own.
+    /// The agent uses ``advanceWatermark(_:now:)``, which also checks the rows.
     ///
-    /// - Parameter expected: The value the caller last read, or `nil` if there was none.
-    /// - Returns: Whether it moved. `false` is a normal answer: read again and decide again.
+    /// - Parameter expected: The value that the caller last read; `nil` if there was none.
+    /// - Returns: Whether it moved. `false` is a normal result: read and decide again.
     package func compareAndSwapWatermark(
         _ stream: StreamKey,
         expected: JWTID?,
@@ -47,13 +47,13 @@ extension Store {
         try write(.watermark) { db in try swap(stream, expected: expected, new: new, db, now) }
     }
 
-    /// The rule over what the table holds, inside the caller's transaction.
+    /// Applies the rule to the stored rows, in the caller's transaction.
     func advance(_ stream: StreamKey, _ id: Int64, _ db: Database, _ now: Timestamp) throws -> WatermarkOutcome {
         guard let (current, next) = try next(stream, id, db) else { return .unchanged }
         return try swap(stream, expected: current, new: next, db, now) ? .advanced(to: next) : .conflict
     }
 
-    /// Where a watermark is, and where it may go; `nil` when it stays.
+    /// The current watermark and its next value; `nil` if it stays.
     private func next(_ stream: StreamKey, _ id: Int64, _ db: Database) throws -> (current: JWTID?, next: JWTID)? {
         guard let cursor = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0) else {
             return nil
@@ -100,7 +100,7 @@ extension Store {
         return next.map { (current, $0) }
     }
 
-    /// The compare-and-swap, and in the same transaction its mirror in the requirements' column.
+    /// Swaps the watermark, and updates its mirror in `settings` in the same transaction.
     func swap(_ stream: StreamKey, expected: JWTID?, new: JWTID, _ db: Database, _ now: Timestamp) throws -> Bool {
         let key = [stream.account.rawValue, stream.server, stream.poll.rawValue]
         try db.run(

@@ -1,12 +1,12 @@
-/// Which format and encoding a client gets, decided from its headers (RFC 9110, sections 12.4.2 and 12.5).
+/// Selects format and encoding by a client's headers (RFC 9110, sections 12.4.2 and 12.5).
 package enum ContentNegotiation {
-    /// The format for an `Accept` header.
+    /// Returns the format for an `Accept` header.
     ///
-    /// The most specific range that matches a format decides its quality; the better quality wins, then the more
-    /// specific match, then OpenMetrics if it was named and text if it was not. A client that accepts neither still
-    /// gets text, since a wrong format is easier to understand than an error.
+    /// The most specific range that matches a format gives its quality. The higher quality wins, then the more specific
+    /// match, then OpenMetrics if the header names it, else text. A client that accepts neither gets text, because an
+    /// unexpected format is easier to understand than an error.
     ///
-    /// - Parameter accept: The header, several joined with commas, or `nil` if there was none.
+    /// - Parameter accept: The header, several joined with commas; `nil` if there was none.
     package static func choose(accept: String?) -> ExpositionFormat {
         guard let accept, !trimmed(accept[...]).isEmpty else { return .text }
         let ranges = elements(of: accept).compactMap(MediaRange.init)
@@ -22,9 +22,9 @@ package enum ContentNegotiation {
         return openMetrics.specificity >= MediaRange.namesType ? .openMetrics : .text
     }
 
-    /// Whether the body may be compressed with gzip, for an `Accept-Encoding` header.
+    /// Whether an `Accept-Encoding` header permits gzip.
     ///
-    /// - Parameter acceptEncoding: The header, or `nil` if there was none; then the answer is no.
+    /// - Parameter acceptEncoding: The header; `nil` if there was none, which does not permit it.
     package static func acceptsGzip(_ acceptEncoding: String?) -> Bool {
         guard let acceptEncoding else { return false }
         var gzip: Int?
@@ -64,10 +64,10 @@ package enum ContentNegotiation {
 
         let type: String
         let version: String?
-        /// In thousandths.
+        /// The quality in thousandths.
         let quality: Int
 
-        /// `nil` if the quality is malformed, or a parameter is one that no format of ours has.
+        /// Parses a range; `nil` if the quality is malformed, or a parameter is one that neither format has.
         init?(_ element: Substring) {
             let parts = parameters(of: element)
             guard let quality = ContentNegotiation.quality(in: parts.parameters) else { return nil }
@@ -79,7 +79,7 @@ package enum ContentNegotiation {
             guard charset == nil || charset == "utf-8" || charset == "utf8" else { return nil }
         }
 
-        /// How precisely the range names a format, or `nil` if it does not match.
+        /// The precision with which the range names a format, from 0 to 3; `nil` if it does not match.
         func specificity(for format: ExpositionFormat) -> Int? {
             let (major, minor, formatVersion) =
                 switch format {
@@ -94,7 +94,7 @@ package enum ContentNegotiation {
         }
     }
 
-    /// The elements of a list; commas inside quotes do not separate.
+    /// The elements of a comma-separated list. Commas inside quotes do not separate.
     private static func elements(of header: String) -> [Substring] {
         split(header[...], at: ",")
     }
@@ -112,11 +112,11 @@ package enum ContentNegotiation {
         return (parts.first.map { $0.lowercased() } ?? "", parameters)
     }
 
-    /// The `q` in thousandths, 1000 if there is none, `nil` if it is not a qvalue of RFC 9110.
+    /// The `q` parameter in thousandths; 1000 if there is none, `nil` if it is not a qvalue of RFC 9110.
     private static func quality(in parameters: [(name: String, value: String)]) -> Int? {
         guard let text = parameters.first(where: { $0.name == "q" })?.value else { return 1000 }
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        // Prometheus writes `.5`, which the grammar does not have.
+        // Prometheus sends `.5`, which the grammar does not allow.
         guard let whole = parts.first.flatMap({ $0.isEmpty && parts.count == 2 ? 0 : Int($0) }) else { return nil }
         let fraction = parts.count == 2 ? parts[1] : ""
         guard (0...1).contains(whole), fraction.count <= 3, fraction.utf8.allSatisfy(\.isDigit) else { return nil }
@@ -124,7 +124,7 @@ package enum ContentNegotiation {
         return thousandths <= 1000 ? thousandths : nil
     }
 
-    // By bytes, for this is done for every page: what separates is ASCII.
+    // On bytes, for speed: this runs for every page, and separators are ASCII.
     private static func split(_ text: Substring, at separator: Unicode.Scalar) -> [Substring] {
         let bytes = text.utf8
         var quoted = false

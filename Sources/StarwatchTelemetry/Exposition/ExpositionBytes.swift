@@ -1,10 +1,11 @@
-/// What both formats are written with.
+/// Output primitives of both formats.
 extension [UInt8] {
     mutating func append(text: String) {
         append(contentsOf: text.utf8)
     }
 
-    /// A sample's value: whole numbers without a fraction, others as the shortest text that reads back the same.
+    /// Appends a sample's value: whole numbers without a fraction, others as the shortest text that parses to the same
+    /// value.
     mutating func append(value: Double) {
         if value.magnitude < 9e15, value == value.rounded(.towardZero) {
             if value < 0 { append(UInt8(ascii: "-")) }
@@ -22,14 +23,14 @@ extension [UInt8] {
         appendDigits(of: integer, endsLine: false)
     }
 
-    /// A number and the end of its line, which most samples are.
+    /// Appends a number and a line feed, the end of most samples.
     mutating func append(lastInteger integer: UInt64) {
         appendDigits(of: integer, endsLine: true)
     }
 
     @inline(__always)
     private mutating func appendDigits(of integer: UInt64, endsLine: Bool) {
-        // Written from the back, then appended at once: most of the time of a page goes here.
+        // Written from the last digit, then appended at once. This is the most frequent operation of a page.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
             digits[20] = UInt8(ascii: "\n")
             var first = 20
@@ -44,7 +45,7 @@ extension [UInt8] {
         }
     }
 
-    /// Unix milliseconds as seconds with three decimals.
+    /// Appends Unix milliseconds as seconds with three decimals.
     mutating func append(milliseconds: Int64) {
         if milliseconds < 0 { append(UInt8(ascii: "-")) }
         let magnitude = milliseconds.magnitude
@@ -53,7 +54,7 @@ extension [UInt8] {
         for divisor: UInt64 in [100, 10, 1] { append(0x30 + UInt8(magnitude / divisor % 10)) }
     }
 
-    /// A label's value: `\`, `"` and line feed are escaped, in both formats.
+    /// Appends a label's value. Both formats escape `\`, `"` and line feed.
     mutating func append(labelValue: String) {
         for byte in labelValue.utf8 {
             switch byte {
@@ -65,7 +66,7 @@ extension [UInt8] {
         }
     }
 
-    /// A help text: `\` and line feed are escaped; `"` only in OpenMetrics.
+    /// Appends a help text. Both formats escape `\` and line feed, OpenMetrics also `"`.
     mutating func append(help: String, format: ExpositionFormat) {
         for byte in help.utf8 {
             switch byte {
@@ -77,7 +78,7 @@ extension [UInt8] {
         }
     }
 
-    /// `name{label="value",…} `, with the space before the value.
+    /// Appends `name{label="value",…} `, with the space before the value.
     mutating func append(sample name: String, labels: [(name: String, value: String)]) {
         append(text: name)
         if !labels.isEmpty {
@@ -94,7 +95,7 @@ extension [UInt8] {
         append(UInt8(ascii: " "))
     }
 
-    /// ` # {run_id="…"} value timestamp`.
+    /// Appends ` # {run_id="…"} value timestamp`.
     mutating func append(exemplar entry: ExemplarSlots.Entry) {
         append(text: " # {run_id=\"")
         append(text: entry.exemplar.runID)
@@ -105,9 +106,10 @@ extension [UInt8] {
     }
 }
 
-/// The one spelling OpenMetrics has for a number that stands in a label, such as `le`.
+/// The canonical form of OpenMetrics for a number in a label, such as `le`.
 enum CanonicalFloat {
-    /// `1.0`, `0.005`, `1e+06`, `+Inf`: the shortest digits, an exponent below -4 and from 6 on.
+    /// Formats a number with the shortest digits, and with an exponent below -4 and from 6 on: `1.0`, `0.005`, `1e+06`,
+    /// `+Inf`.
     static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
@@ -126,7 +128,7 @@ enum CanonicalFloat {
         return sign + whole + padding + "." + (fraction.isEmpty ? "0" : fraction)
     }
 
-    /// The shortest digits that read back the same, and the power of ten of the first of them.
+    /// The shortest digits that parse to the same value, and the power of ten of the first digit.
     private static func shortest(_ value: Double) -> (digits: String, exponent: Int) {
         let parts = value.description.split(separator: "e")
         var exponent = parts.count == 2 ? Int(parts[1])! : 0

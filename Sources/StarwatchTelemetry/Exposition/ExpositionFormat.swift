@@ -1,11 +1,11 @@
-/// The formats `/metrics` is served in.
+/// The formats of `/metrics`.
 package enum ExpositionFormat: String, Sendable, CaseIterable {
     /// Prometheus text format 0.0.4.
     case text
     /// OpenMetrics 1.0.
     case openMetrics
 
-    /// What goes into `Content-Type`. Prometheus 3 fails a scrape without it.
+    /// The `Content-Type` header. Prometheus 3 fails a scrape without it.
     package var contentType: String {
         switch self {
         case .text: "text/plain; version=0.0.4; charset=utf-8"

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A family as the page has it: its metadata and its series, which stand together.
+/// A family on the page: its metadata and its series.
 final class MetricFamily: Sendable {
     let descriptor: MetricDescriptor
     let labels: [CatalogueLabel]
@@ -29,19 +29,19 @@ final class MetricFamily: Sendable {
         series.withLock { $0.append(added) }
     }
 
-    /// Puts a family at its place in a list that is sorted by name.
+    /// Inserts a family into a list sorted by name.
     static func insert(_ family: MetricFamily, into families: inout [MetricFamily]) {
         let index = families.firstIndex { $0.descriptor.name > family.descriptor.name }
         families.insert(family, at: index ?? families.endIndex)
     }
 
-    /// Whether a `name[]` filter asks for the family, by its name or by that of one of its samples.
+    /// Whether a `name[]` filter selects the family, by its own name or a sample's.
     func matches(anyOf names: Set<String>) -> Bool {
         names.contains(descriptor.name) || names.contains(descriptor.openMetricsName)
             || descriptor.sampleNames.contains(where: names.contains)
     }
 
-    /// Appends the family, or nothing if none of its series has a value.
+    /// Appends the family; nothing if none of its series has a value.
     func write(to page: inout [UInt8], format: ExpositionFormat) {
         let start = page.count
         page.append(contentsOf: format == .text ? textHeader : openMetricsHeader)

@@ -1,9 +1,9 @@
-/// What stands behind one set of label values: it knows its bytes up to the value.
+/// The series of one set of label values. It stores the bytes of its lines up to the value.
 protocol MetricSeries: AnyObject, Sendable {
-    /// How many samples it is on the page.
+    /// Number of samples on the page.
     var sampleCount: Int { get }
 
-    /// Appends whole lines, or nothing if there is no value to be had.
+    /// Appends whole lines; nothing if there is no value.
     func write(to page: inout [UInt8], format: ExpositionFormat)
 }
 
@@ -51,7 +51,7 @@ final class GaugeSeries: MetricSeries {
     }
 }
 
-/// A value that is computed when it is asked for.
+/// A value that is computed for each page.
 final class ComputedSeries: MetricSeries {
     private let prefix: LineStart
     private let compute: @Sendable () -> Double?
@@ -74,7 +74,7 @@ final class ComputedSeries: MetricSeries {
 }
 
 final class HistogramSeries: MetricSeries {
-    /// `nil` for a bucket of the histogram that is not shown: the next one that is has its observations too.
+    /// Line starts by bucket; `nil` for a hidden bucket, whose observations the next shown bucket includes.
     private let bucketPrefixes: [LineStart?]
     private let sumPrefix: LineStart
     private let countPrefix: LineStart
@@ -121,12 +121,12 @@ final class HistogramSeries: MetricSeries {
     }
 }
 
-/// The `le` labels of a histogram's buckets: made once for all of a family's series.
+/// The `le` labels of a histogram's buckets, shared by all series of a family.
 struct BucketLabels {
-    /// `nil` for a bucket that is not shown.
+    /// Labels by bucket; `nil` for a hidden bucket.
     let texts: [String?]
 
-    /// - Parameter shown: Those to show, some of the histogram's; `nil` for all.
+    /// - Parameter shown: The bounds to show, a subset of `bounds`; `nil` for all.
     init(_ bounds: [Double], shown: [Double]? = nil) {
         let shown = shown.map(Set.init)
         texts =
@@ -135,11 +135,11 @@ struct BucketLabels {
     }
 }
 
-/// What a sample's line begins with, up to its value.
+/// The beginning of a sample's line, up to its value.
 ///
-/// Plain memory of the series that owns it: counting references took two thirds of the time of a page.
+/// Plain memory owned by the series, because reference counting took two thirds of a page's time.
 private struct LineStart: Sendable {
-    // Written once, here.
+    // `nonisolated(unsafe)` because the bytes are immutable after init.
     nonisolated(unsafe) let bytes: UnsafeBufferPointer<UInt8>
 
     init(_ name: String, _ labels: [(name: String, value: String)]) {
@@ -151,6 +151,6 @@ private struct LineStart: Sendable {
         bytes = UnsafeBufferPointer(memory)
     }
 
-    /// To be called once, by the owner.
+    /// Frees the memory. The owner must call it exactly once.
     func free() { bytes.deallocate() }
 }

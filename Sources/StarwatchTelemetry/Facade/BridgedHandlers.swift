@@ -1,11 +1,11 @@
 import CoreMetrics
 
-/// CoreMetrics has types of these names too.
+/// An alias, because CoreMetrics also has a type named `Counter`.
 typealias StarwatchCounter = StarwatchTelemetry.Counter
-/// See ``StarwatchCounter``.
+/// An alias, because CoreMetrics also has a type named `Gauge`.
 typealias StarwatchGauge = StarwatchTelemetry.Gauge
 
-/// A counter as swift-metrics has it. A reset is ignored: a count only rises.
+/// A counter of swift-metrics. A reset is ignored, because a counter never decreases.
 final class BridgedCounter: CounterHandler, Sendable {
     private let counter: StarwatchCounter
 
@@ -20,7 +20,7 @@ final class BridgedCounter: CounterHandler, Sendable {
     func reset() {}
 }
 
-/// A meter, or a recorder that does not aggregate.
+/// A meter, or a recorder without aggregation.
 final class BridgedGauge: MeterHandler, RecorderHandler, Sendable {
     private let gauge: StarwatchGauge
 
@@ -36,7 +36,7 @@ final class BridgedGauge: MeterHandler, RecorderHandler, Sendable {
     func record(_ value: Double) { gauge.set(value) }
 }
 
-/// A timer, in seconds, or a recorder that aggregates.
+/// A timer in seconds, or a recorder with aggregation.
 final class BridgedHistogram: TimerHandler, RecorderHandler, Sendable {
     private let histogram: Histogram
 

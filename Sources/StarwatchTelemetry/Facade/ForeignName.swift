@@ -1,4 +1,4 @@
-/// Makes names and labels of dependencies fit the page.
+/// Sanitises names and labels of dependencies.
 enum ForeignName {
     private static let timerSuffixes = [
         "_nanoseconds", "_microseconds", "_milliseconds", "_seconds", "_ns", "_us", "_ms",
@@ -7,22 +7,22 @@ enum ForeignName {
     private static let reservedLabels: Set<String> = ["le", "quantile", "job", "instance"]
     private static let maxLabelBytes = 64
 
-    /// The name with `_total` once.
+    /// The name with a single `_total`.
     static func counter(_ label: String) -> String {
         stripped(word(label), of: reservedSuffixes) + "_total"
     }
 
-    /// The name with `_seconds` once, in place of another unit of time.
+    /// The name with a single `_seconds`, which replaces any other time unit.
     static func timer(_ label: String) -> String {
         stripped(stripped(word(label), of: reservedSuffixes), of: timerSuffixes) + "_seconds"
     }
 
-    /// The name without the suffixes that belong to other kinds.
+    /// The name without suffixes of other kinds.
     static func gauge(_ label: String) -> String {
         stripped(word(label), of: reservedSuffixes)
     }
 
-    /// Labels sorted by name, the first of each name; values redacted and cut to 64 bytes, at a character.
+    /// The labels sorted by name, without duplicates. Values are redacted and cut to 64 bytes at a character boundary.
     static func labels(_ dimensions: [(String, String)]) -> [(name: String, value: String)] {
         var seen: Set<String> = []
         return dimensions.map { (word($0.0), $0.1) }
@@ -39,7 +39,7 @@ enum ForeignName {
         return cut
     }
 
-    /// Lower case, everything but letters and digits as one `_`, and a letter in front.
+    /// The text in lower case, with other characters than letters and digits replaced by `_`, beginning with a letter.
     private static func word(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

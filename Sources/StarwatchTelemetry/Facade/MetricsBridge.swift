@@ -1,16 +1,15 @@
 package import CoreMetrics
 import Synchronization
 
-/// Puts what dependencies report through swift-metrics on the same page, as `MetricsFactory`.
+/// A `MetricsFactory` that shows the swift-metrics of dependencies on the page.
 ///
-/// A process installs one factory and keeps it, so the bridge outlives an agent: each new ``MetricRegistry`` is given it.
-/// Their names and labels are not ours to choose, so they are sanitised, and the number of series they may add is
-/// bounded; what comes after that is dropped and counted. A series stays once it exists, also when destroyed, because
-/// series that vanish break rates.
+/// A process installs one factory for its lifetime, so the bridge outlives an agent: each new ``MetricRegistry`` gets
+/// it. Names and labels of dependencies are sanitised. Their number of series is bounded; series beyond the budget are
+/// dropped and counted. A destroyed series stays on the page, because vanishing series break rates.
 package final class MetricsBridge: MetricsFactory, Sendable {
     /// Buckets of timers, in seconds.
     package static let timerBounds = [0.005, 0.025, 0.1, 0.5, 2, 10]
-    /// Buckets of recorders that aggregate; nothing is known of their unit.
+    /// Buckets of recorders with aggregation. Their unit is unknown.
     package static let recorderBounds: [Double] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000]
 
     private struct Key: Hashable {
@@ -19,28 +18,28 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     }
 
     private struct State {
-        /// In the order of the page.
+        /// Families in the order of the page.
         var families: [MetricFamily] = []
         var handles: [Key: any AnyObject & Sendable] = [:]
         var seriesCount = 0
     }
 
-    /// What families of our own begin with, now and in later versions.
+    /// Prefixes reserved for the program's own families.
     private static let ownPrefixes = ["starwatch_", "starred_projects_", "process_"]
 
     private let budget: Int
     let overflow = StarwatchCounter()
     private let state = Mutex(State())
 
-    /// - Parameter seriesBudget: How many series dependencies may add, each bucket counted.
+    /// - Parameter seriesBudget: Limit of the series of all dependencies together, including buckets.
     package init(seriesBudget: Int = 200) {
         budget = seriesBudget
     }
 
-    /// The families of dependencies, by name.
+    /// The families of dependencies, sorted by name.
     var families: [MetricFamily] { state.withLock { $0.families } }
 
-    /// How many series dependencies have added.
+    /// Number of series of dependencies.
     package var seriesCount: Int { state.withLock { $0.seriesCount } }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -111,7 +110,8 @@ package final class MetricsBridge: MetricsFactory, Sendable {
         return histogram ?? Histogram(bounds: bounds)
     }
 
-    /// The handle of a series, made if there is room; `nil` if there is none.
+    /// Returns the handle of a series, created if necessary; `nil` beyond the budget or for a name conflict, which is
+    /// counted. The caller then returns a handle that is not on the page.
     private func handle<Handle: AnyObject & Sendable>(
         name: String,
         kind: MetricKind,

@@ -6,27 +6,26 @@ import Glibc
 import Musl
 #endif
 
-/// Writes lines to a file descriptor, never two lines into each other.
+/// Writes whole lines to a file descriptor, without interleaving.
 ///
-/// A reader that stands still must not hold up the agent: the first line waits a tenth of a second for it, those after
-/// it are dropped and counted until it reads again.
+/// A stalled reader does not block the agent. The first line waits 100 ms for it; later lines are dropped and counted
+/// until it reads again.
 package final class DescriptorWriter: LogSink, Sendable {
     private struct State {
         let descriptor: Int32
         var isStalled = false
     }
 
-    /// Milliseconds.
-    private static let patience: Int32 = 100
+    private static let patienceMilliseconds: Int32 = 100
 
     private let state: Mutex<State>
     private let hasColour: Bool
     private let onDrop: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - descriptor: Stays open as long as the writer is used; it is not closed.
+    ///   - descriptor: The descriptor to write to, standard error by default. The caller keeps it open.
     ///   - hasColour: Whether lines in the text format are coloured.
-    ///   - onDrop: Called for every line that was not written, or not as a whole.
+    ///   - onDrop: Called for every line that was not written completely.
     package init(
         descriptor: Int32 = STDERR_FILENO,
         hasColour: Bool = false,
@@ -37,7 +36,7 @@ package final class DescriptorWriter: LogSink, Sendable {
         self.onDrop = onDrop
     }
 
-    /// Standard error; in colour if it is a terminal that can show it, and `NO_COLOR` does not forbid it.
+    /// Creates a writer for standard error. It uses colour on a terminal that supports it, unless `NO_COLOR` is set.
     package static func standardError(
         environment: [String: String],
         onDrop: @escaping @Sendable () -> Void
@@ -52,7 +51,7 @@ package final class DescriptorWriter: LogSink, Sendable {
         if hasColour, record.format == .text { line = TerminalColour.painted(line, record.severity) }
         let isWritten = state.withLock { state in
             let isWritten = line.withUnsafeBytes {
-                Self.writeAll($0, to: state.descriptor, patience: state.isStalled ? 0 : Self.patience)
+                Self.writeAll($0, to: state.descriptor, patience: state.isStalled ? 0 : Self.patienceMilliseconds)
             }
             state.isStalled = !isWritten
             return isWritten
@@ -60,7 +59,8 @@ package final class DescriptorWriter: LogSink, Sendable {
         if !isWritten { onDrop() }
     }
 
-    /// Whether all was written. A pipe that is ready takes `PIPE_BUF` bytes without blocking.
+    /// Writes all bytes and returns whether it succeeded. Each write has at most `PIPE_BUF` bytes, which a ready pipe
+    /// accepts without blocking.
     private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, patience: Int32) -> Bool {
         var offset = 0
         while offset < bytes.count {

@@ -1,6 +1,6 @@
-/// One thing that happened, with its fields in the order they are written (R-LOG-01, R-LOG-02).
+/// A logged event, with its fields in output order (R-LOG-01, R-LOG-02).
 package struct LogEntry: Sendable {
-    /// Unix time.
+    /// Unix time in milliseconds.
     package var timestampMilliseconds: Int64
     package var severity: LogSeverity
     /// A fixed name, such as `poll_finished`; never an interpolated sentence.
@@ -9,46 +9,39 @@ package struct LogEntry: Sendable {
     package var runID: String?
     /// A pseudonym, `did:hash:…`; never the DID itself.
     package var identity: String?
-    /// Numbers that are fields of their own, such as `change_count`.
+    /// Numbers with a top-level field, such as `change_count`.
     package var counts: [(name: String, value: LogValue)]
     package var durationMilliseconds: LogValue?
     package var error: String?
     package var metadata: [(String, LogValue)]
-    /// `false` for entries that must all be written, such as notifications in the log sink.
-    package var mayFold: Bool
+    /// Whether repetitions are folded; `false` for notifications in the log sink, which must all be written.
+    package var mayFold = true
 
     package init(
         timestampMilliseconds: Int64,
         severity: LogSeverity,
         event: String,
-        requestID: String? = nil,
         runID: String? = nil,
-        identity: String? = nil,
         counts: [(name: String, value: LogValue)] = [],
-        durationMilliseconds: LogValue? = nil,
         error: String? = nil,
-        metadata: [(String, LogValue)] = [],
-        mayFold: Bool = true
+        metadata: [(String, LogValue)] = []
     ) {
         self.timestampMilliseconds = timestampMilliseconds
         self.severity = severity
         self.event = event
-        self.requestID = requestID
         self.runID = runID
-        self.identity = identity
         self.counts = counts
-        self.durationMilliseconds = durationMilliseconds
         self.error = error
         self.metadata = metadata
-        self.mayFold = mayFold
     }
 
-    /// Whether a metadata key is a count, and so a field of its own: `count` and everything that ends in `_count`.
+    /// Whether a metadata key is a count and gets a top-level field: `count`, `suppressed` and keys that end in
+    /// `_count`.
     static func isCount(_ key: String) -> Bool {
         key == "count" || key == "suppressed" || key.hasSuffix("_count")
     }
 
-    /// The fields after the timestamp that are set, in their order.
+    /// The set fields after the timestamp, in output order.
     private var fields: [(String, LogValue)] {
         var fields: [(String, LogValue)] = [("level", .string(severity.text)), ("event", .string(event))]
         if let requestID { fields.append(("request_id", .string(requestID))) }
@@ -60,7 +53,7 @@ package struct LogEntry: Sendable {
         return fields
     }
 
-    /// The entry as one line of JSON, line feed included. Not redacted.
+    /// The entry as one line of JSON with a line feed, not redacted.
     func jsonLine() -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256)
@@ -81,9 +74,9 @@ package struct LogEntry: Sendable {
         return line
     }
 
-    /// The entry as one line for a person: `time LEVEL event name=value …`, what differs first, ids last. Not redacted.
+    /// The entry as one line of text with a line feed, not redacted: `time LEVEL event name=value …`.
     ///
-    /// Level and event have columns of their own, so that what follows is aligned.
+    /// The fields that differ most come first, identifiers last. Level and event are padded, so that fields align.
     func textLine() -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256)
@@ -107,16 +100,16 @@ package struct LogEntry: Sendable {
         return line
     }
 
-    /// Behind the time and a space.
+    /// The column after the time and a space.
     static let levelColumn = 25
     static let eventColumn = levelColumn + 6
-    /// Behind the longest name of an event.
+    /// The column after the longest event name.
     private static let fieldColumn = eventColumn + 24
 
-    /// What makes two entries the same for folding.
+    /// The key that repetitions share; `nil` for an entry that must not be folded.
     ///
-    /// From warnings on that is level, event, error and ``subject``. Below, it is everything but the time, the duration
-    /// and the ids of run and request.
+    /// For warnings and errors it is level, event, error and ``subject``. For debug and info it is everything except
+    /// the time, the duration, and the identifiers of run and request.
     var foldKey: [UInt8]? {
         guard mayFold else { return nil }
         var key: [UInt8] = []
@@ -131,16 +124,16 @@ package struct LogEntry: Sendable {
         return key
     }
 
-    /// The metadata that say what an entry is about: the same failure of another sink is another failure.
+    /// The metadata that name the affected part: the same failure of another sink is another failure.
     var subject: [(String, LogValue)] { metadata.filter { Self.subjects.contains($0.0) } }
 
     private static let subjects = ["logger", "path", "poll", "problem", "sink"]
 }
 
 extension [UInt8] {
-    /// Appends a text bare if it is one word, else as a JSON string.
+    /// Appends a text without quotes if it is one word, else as a JSON string.
     fileprivate mutating func append(plain text: String) {
-        // What begins with 0xC2 may be a control character of the upper half.
+        // 0xC2 can begin a control character from U+0080 to U+009F.
         let isPlain =
             !text.isEmpty
             && text.utf8.allSatisfy { byte in

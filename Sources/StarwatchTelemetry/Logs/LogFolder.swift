@@ -1,13 +1,13 @@
-/// Decides which entries are repetitions. A value without a clock: the time is that of the entries.
+/// Folds repeated entries. A value without a clock: it uses the entries' times.
 ///
-/// The first entry of a kind is written; those that follow within the window are counted. The count is reported with
-/// the next entry that is written, or when the window is over.
+/// The first entry with a key is written; repetitions within the window are counted. The count is reported before the
+/// next written entry, or at the end of the window.
 package struct LogFolder: Sendable {
-    /// How long an entry suppresses its like.
+    /// Period in which an entry suppresses its repetitions.
     package static let windowMilliseconds: Int64 = 60_000
-    /// How many kinds are remembered at a time.
+    /// Limit of remembered keys.
     package static let capacity = 64
-    /// Entries whose key is longer are not folded, so that what is remembered has a bound.
+    /// Limit of a key, which bounds the memory. An entry with a longer key is not folded.
     static let longestKeyBytes = 4096
 
     private struct Run {
@@ -20,12 +20,12 @@ package struct LogFolder: Sendable {
 
     package init() {}
 
-    /// How many kinds are remembered now.
+    /// Number of remembered keys.
     var count: Int { runs.count }
 
-    /// Takes an entry.
+    /// Processes an entry.
     ///
-    /// - Returns: Whether to write it, and the summaries to write before it.
+    /// - Returns: Whether to write the entry, and the summaries to write before it.
     package mutating func take(_ entry: LogEntry) -> (isWritten: Bool, summaries: [LogEntry]) {
         let now = entry.timestampMilliseconds
         var summaries = expire(at: now)
@@ -44,9 +44,9 @@ package struct LogFolder: Sendable {
         return (true, summaries)
     }
 
-    /// Forgets the kinds whose window is over, also those from the future of a clock that was set back.
+    /// Removes the keys whose window is over, and those with a future time after the clock was set back.
     ///
-    /// - Returns: Their summaries, the oldest first.
+    /// - Returns: Their summaries, oldest first.
     package mutating func expire(at milliseconds: Int64) -> [LogEntry] {
         guard !runs.isEmpty else { return [] }
         let over = runs.filter { abs(milliseconds - $0.value.since) >= Self.windowMilliseconds }
@@ -54,7 +54,7 @@ package struct LogFolder: Sendable {
         return Self.reports(of: Array(over.values), at: milliseconds)
     }
 
-    /// The summaries of all that is counted and not yet reported, the oldest first. The windows go on.
+    /// Returns the summaries of all unreported repetitions, oldest first. The windows continue.
     package mutating func report(at milliseconds: Int64) -> [LogEntry] {
         let counted = runs.filter { $0.value.suppressed > 0 }
         for key in counted.keys { runs[key]?.suppressed = 0 }
@@ -70,7 +70,7 @@ package struct LogFolder: Sendable {
         }
     }
 
-    /// What is true of all entries of the kind.
+    /// The fields that all entries with the same key share.
     private static func summary(of entry: LogEntry) -> LogEntry {
         var summary = entry
         summary.requestID = nil

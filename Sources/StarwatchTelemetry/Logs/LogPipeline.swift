@@ -1,13 +1,13 @@
 package import Logging
 import Synchronization
 
-/// The forms of a log line.
+/// The formats of a log line.
 package enum LogFormat: String, Sendable, CaseIterable {
     case json
     case text
 }
 
-/// The way of an entry: bytes, redactor, folding, sinks. All loggers of the program share one.
+/// The stages of a log entry: formatting, redaction, folding, sinks. All loggers of the program share one pipeline.
 package final class LogPipeline: Sendable {
     private struct Settings {
         var format: LogFormat
@@ -23,11 +23,11 @@ package final class LogPipeline: Sendable {
     private let nowMilliseconds: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - format: The form of lines.
-    ///   - level: The least level that is logged.
-    ///   - sinks: Where lines go, in this order.
-    ///   - metrics: What counts entries; `nil` for commands without a registry.
-    ///   - nowMilliseconds: Unix time.
+    ///   - format: The format of lines.
+    ///   - level: The minimum level.
+    ///   - sinks: The receivers of lines, called in this order.
+    ///   - metrics: The log's metrics; `nil` for commands without a registry.
+    ///   - nowMilliseconds: Returns the Unix time in milliseconds.
     package init(
         format: LogFormat,
         level: Logger.Level,
@@ -40,10 +40,10 @@ package final class LogPipeline: Sendable {
         self.nowMilliseconds = nowMilliseconds
     }
 
-    /// The least level that is logged, by all loggers that were not given one of their own.
+    /// The minimum level of all loggers that have none of their own.
     package var level: Logger.Level { settings.withLock { $0.level } }
 
-    /// Changes level and format, as a reload does.
+    /// Changes level and format, after a reload.
     package func configure(format: LogFormat, level: Logger.Level) {
         settings.withLock {
             $0.format = format
@@ -56,18 +56,18 @@ package final class LogPipeline: Sendable {
         settings.withLock { $0.sinks.append(sink) }
     }
 
-    /// Sets the keyed hash that turns a DID into `did:hash:` and 16 hexadecimal digits (R-LOG-05). Until then
+    /// Sets the keyed hash that replaces a DID by `did:hash:` and 16 hexadecimal digits (R-LOG-05). Before this call,
     /// identities are written as `[REDACTED:did]`.
     package func setPseudonym(_ pseudonym: @escaping @Sendable (String) -> String) {
         settings.withLock { $0.pseudonym = pseudonym }
     }
 
-    /// Makes a logger's handler.
+    /// Creates the handler of a logger.
     package func handler(label: String, metadataProvider: Logger.MetadataProvider? = nil) -> RedactingLogHandler {
         RedactingLogHandler(label: label, pipeline: self, metadataProvider: metadataProvider)
     }
 
-    /// Writes an entry, or counts it if it is a repetition.
+    /// Writes an entry, or only counts it if it is a repetition.
     package func log(_ entry: LogEntry) {
         metrics?.entries[entry.severity].increment()
         let line = line(of: entry)
@@ -80,26 +80,26 @@ package final class LogPipeline: Sendable {
         }
     }
 
-    /// Writes the summaries whose window is over. For a service that does it now and then, in case nothing is logged.
+    /// Writes the summaries whose window is over. A service calls it periodically, for times without log entries.
     package func flushExpired() {
         let now = nowMilliseconds()
         write(folder.withLock { $0.expire(at: now) })
     }
 
-    /// Writes all summaries, as before the program ends.
+    /// Writes all summaries, before the program ends.
     package func flush() {
         let now = nowMilliseconds()
         write(folder.withLock { $0.report(at: now) })
     }
 
-    /// A DID's pseudonym. One that is a pseudonym stays.
+    /// The pseudonym of a DID. A pseudonym is returned unchanged.
     func pseudonym(of did: String) -> String {
         if Self.isPseudonym(did) { return did }
         guard let pseudonym = settings.withLock({ $0.pseudonym }) else { return RedactionKind.did.replacement }
         return pseudonym(did)
     }
 
-    /// Now, in Unix milliseconds.
+    /// The current Unix time in milliseconds.
     func now() -> Int64 { nowMilliseconds() }
 
     private static func isPseudonym(_ text: String) -> Bool {

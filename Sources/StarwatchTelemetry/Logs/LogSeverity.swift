@@ -1,13 +1,13 @@
 package import Logging
 
-/// The four levels a line can have (R-LOG-01). Also the values of the `level` label.
+/// The four levels of a line (R-LOG-01), and the values of the `level` label.
 package enum LogSeverity: String, MetricLabel {
     case debug
     case info
     case warn
     case error
 
-    /// `trace` is written as debug, `notice` as info, `critical` as error.
+    /// Converts a level of swift-log: `trace` becomes debug, `notice` info, and `critical` error.
     package init(_ level: Logger.Level) {
         switch level {
         case .trace, .debug: self = .debug
@@ -17,9 +17,8 @@ package enum LogSeverity: String, MetricLabel {
         }
     }
 
-    /// Whether a person has to look at it.
     package var isError: Bool { self == .error }
 
-    /// As a line has it: `DEBUG`, `INFO`, `WARN`, `ERROR`.
+    /// The level in a line: `DEBUG`, `INFO`, `WARN` or `ERROR`.
     package var text: String { rawValue.uppercased() }
 }

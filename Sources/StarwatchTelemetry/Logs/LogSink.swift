@@ -1,10 +1,10 @@
-/// A line as sinks get it: redacted, and not a repetition.
+/// A redacted line for the sinks. Repetitions are already folded.
 package struct LogRecord: Sendable {
-    /// Unix time.
+    /// Unix time in milliseconds.
     package let timestampMilliseconds: Int64
     package let severity: LogSeverity
     package let format: LogFormat
-    /// The whole line, line feed included.
+    /// The line, including its line feed.
     package let line: [UInt8]
 
     package init(timestampMilliseconds: Int64, severity: LogSeverity, format: LogFormat = .json, line: [UInt8]) {
@@ -15,8 +15,8 @@ package struct LogRecord: Sendable {
     }
 }
 
-/// Takes finished lines: standard error, or the ring of recent entries that the store keeps.
+/// A receiver of lines, such as standard error or the store's ring of recent entries.
 package protocol LogSink: Sendable {
-    /// Takes one line. Called from any thread, several at once; must not log.
+    /// Receives one line. Called concurrently from any thread. Must not log.
     func take(_ record: LogRecord)
 }

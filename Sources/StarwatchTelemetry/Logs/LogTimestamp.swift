@@ -1,4 +1,4 @@
-/// Unix milliseconds as RFC 3339 in UTC, with milliseconds.
+/// Formats Unix milliseconds as RFC 3339 in UTC, with milliseconds.
 enum LogTimestamp {
     /// Appends `2026-01-01T12:00:00.000Z`. Years outside 0 to 9999 are clamped.
     static func append(_ milliseconds: Int64, to bytes: inout [UInt8]) {
@@ -21,7 +21,7 @@ enum LogTimestamp {
         bytes.append(UInt8(ascii: "Z"))
     }
 
-    /// Counts in years that begin in March, so that the leap day is the last of its year.
+    /// Converts days to a civil date. Internally years begin in March, so that the leap day is the last of its year.
     private static func civil(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = floorDivide(daysSinceEpoch + 719_468, 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -1,4 +1,4 @@
-/// A value of a log field. Numbers stay numbers.
+/// A value of a log field.
 package enum LogValue: Sendable {
     case string(String)
     case integer(Int64)
@@ -7,7 +7,7 @@ package enum LogValue: Sendable {
     case array([LogValue])
     case object([(String, LogValue)])
 
-    /// The value as a number, also if it was given as the text of one; `nil` if it is none.
+    /// The value as a number, also parsed from a string; `nil` if it is not a finite number.
     var number: LogValue? {
         switch self {
         case .integer: self
@@ -51,8 +51,8 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a JSON string, in quotes. Control characters are escaped, so that a line stays one line, and a terminal
-    /// is told nothing; those from U+0080 to U+009F too.
+    /// Appends a quoted JSON string. Control characters, including U+0080 to U+009F, are escaped: a line stays one line
+    /// and cannot control a terminal.
     mutating func append(jsonString text: String) {
         append(UInt8(ascii: "\""))
         var last: UInt8 = 0

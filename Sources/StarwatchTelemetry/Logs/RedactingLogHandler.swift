@@ -1,33 +1,33 @@
 package import Logging
 
-/// Marks a metadata value that must not be written, whatever it looks like.
+/// An attribute of a metadata value: `sensitive` values are always redacted.
 package enum LogSensitivity: Int64, Logger.MetadataValueAttributes.Attribute, Sendable {
     case sensitive = 1
     case `public` = 2
 }
 
 extension Logger.MetadataValue {
-    /// A value that is written as a JSON number.
+    /// A value written as a JSON number.
     package static func number(_ value: some BinaryInteger & Sendable) -> Self {
         .stringConvertible(Int64(clamping: value))
     }
 
-    /// A value that is written as a JSON number.
+    /// A value written as a JSON number.
     package static func number(_ value: Double) -> Self {
         .stringConvertible(value)
     }
 
-    /// A value that is replaced by `[REDACTED:token]`.
+    /// A value written as `[REDACTED:token]`.
     package static func sensitive(_ text: String) -> Self {
         .attributed(text, attributes: [LogSensitivity.sensitive])
     }
 }
 
-/// Turns what is logged through swift-log into a ``LogEntry`` for the pipeline.
+/// A swift-log handler that creates a ``LogEntry`` for the pipeline.
 ///
-/// The message is the event. The keys `request_id`, `run_id`, `identity`, `duration_ms`, `error`, `count` and those that
-/// end in `_count` become fields of their own; `fold` with the value `never` keeps the entry from being folded; all
-/// others go under `metadata`, sorted.
+/// The message is the event. The keys `request_id`, `run_id`, `identity`, `duration_ms`, `error`, `count` and those
+/// that end in `_count` become top-level fields. `fold` with the value `never` prevents folding. All other keys are
+/// sorted under `metadata`.
 package struct RedactingLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
@@ -42,7 +42,7 @@ package struct RedactingLogHandler: LogHandler {
         self.metadataProvider = metadataProvider
     }
 
-    /// The pipeline's level, until one is set.
+    /// The logger's own level, by default the pipeline's.
     package var logLevel: Logger.Level {
         get { ownLevel ?? pipeline.level }
         set { ownLevel = newValue }

@@ -1,14 +1,14 @@
-/// Colours for lines in the text format.
+/// Colours lines in the text format.
 ///
-/// Lines are painted when they are redacted already: a colour's letters beside a secret would hide where it begins.
+/// A line is coloured after redaction: the letters of an escape sequence next to a secret would hide its beginning.
 enum TerminalColour {
-    /// Whether to paint: on a terminal that can, unless `NO_COLOR` has a value (no-color.org).
+    /// Whether to use colour: on a terminal that supports it, unless `NO_COLOR` has a value (no-color.org).
     static func isWanted(isTerminal: Bool, environment: [String: String]) -> Bool {
         guard isTerminal, let kind = environment["TERM"], !kind.isEmpty, kind != "dumb" else { return false }
         return environment["NO_COLOR", default: ""].isEmpty
     }
 
-    /// A finished line with its time and the names of its fields dimmed, its event bold, and its level in a colour.
+    /// Colours a line: time and field names are dim, the event is bold, the level has a colour.
     static func painted(_ line: [UInt8], _ severity: LogSeverity) -> [UInt8] {
         guard line.count > LogEntry.eventColumn else { return line }
         var painted: [UInt8] = []
@@ -48,7 +48,7 @@ enum TerminalColour {
         }
     }
 
-    /// Where the word ends that begins at a position: at a space or line feed outside of quotes.
+    /// The end of the word that begins at a position: a space outside of quotes, or a line feed.
     private static func wordEnd(in line: [UInt8], from start: Int) -> Int {
         var isQuoted = false
         var position = start

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The standard `process_*` families, read once for each page. What cannot be read is left out, never NaN.
+/// Standard `process_*` families, read once for each page. A value that cannot be read is omitted, never NaN.
 package enum ProcessMetrics {
     private final class Latest: Sendable {
         let reading = Mutex<ProcessReading?>(nil)
@@ -8,7 +8,7 @@ package enum ProcessMetrics {
 
     /// Registers the families and the collector that reads them.
     ///
-    /// - Parameter procRoot: Where the proc file system is mounted.
+    /// - Parameter procRoot: The mount point of the proc file system.
     package static func register(in registry: MetricRegistry, procRoot: String = "/proc") {
         let latest = Latest()
         func shown(
@@ -22,7 +22,7 @@ package enum ProcessMetrics {
             latest.reading.withLock { $0 = reading }
         }
         registry.counterView(
-            .counter("process_cpu_seconds_total", unit: .seconds, "User and system CPU time spent."),
+            .counter("process_cpu_seconds_total", unit: .seconds, "User and system CPU time."),
             computed: shown { $0.cpuSeconds }
         )
         registry.gaugeView(
@@ -30,10 +30,10 @@ package enum ProcessMetrics {
             computed: shown { $0.openFiles }
         )
         registry.gaugeView(
-            .gauge("process_max_fds", "Most file descriptors that may be open."),
+            .gauge("process_max_fds", "Maximum number of open file descriptors."),
             computed: shown { $0.maxFiles }
         )
-        // A detail: 64-bit runtimes reserve far more than they use, so that no limit on it means anything.
+        // A detail: 64-bit runtimes reserve far more than they use, so a limit on it is meaningless.
         registry.gaugeView(
             .gauge("process_virtual_memory_bytes", unit: .bytes, "Virtual memory.", stability: .detail),
             computed: shown { $0.virtualBytes }
@@ -43,7 +43,7 @@ package enum ProcessMetrics {
             computed: shown { $0.residentBytes }
         )
         registry.gaugeView(
-            .gauge("process_start_time_seconds", unit: .seconds, "Unix time at which the process started."),
+            .gauge("process_start_time_seconds", unit: .seconds, "Start time of the process, as Unix time."),
             computed: shown { $0.startTimeSeconds }
         )
         registry.gaugeView(.gauge("process_threads", "Operating system threads."), computed: shown { $0.threads })

@@ -4,7 +4,7 @@ import Glibc
 import Musl
 #endif
 
-/// What the kernel says about this process, at one moment. A field is `nil` where it cannot be read.
+/// Kernel's data about this process at one moment. A field is `nil` if it cannot be read.
 struct ProcessReading: Sendable, Equatable {
     var cpuSeconds: Double?
     var openFiles: Double?
@@ -14,11 +14,11 @@ struct ProcessReading: Sendable, Equatable {
     var startTimeSeconds: Double?
     var threads: Double?
 
-    /// Reads files of the form proc(5) describes.
+    /// Reads files in the format of proc(5).
     ///
     /// - Parameters:
-    ///   - root: Where the proc file system is mounted.
-    ///   - constant: An earlier reading of this process; what cannot change is taken from it.
+    ///   - root: The mount point of the proc file system.
+    ///   - constant: An earlier reading of this process, which provides the values that cannot change.
     static func current(root: String = "/proc", constant: Self? = nil) -> Self {
         var reading = Self()
         if let text = contents(of: root + "/self/stat") {
@@ -35,10 +35,10 @@ struct ProcessReading: Sendable, Equatable {
         return reading
     }
 
-    /// Takes what `/proc/self/stat` has. The command's name may hold spaces and brackets: fields follow the last `)`.
+    /// Parses `/proc/self/stat`. The command's name can contain spaces and brackets, so fields follow the last `)`.
     mutating func apply(stat: String, ticksPerSecond: Double, pageBytes: Double, bootTimeSeconds: Double?) {
         guard let bracket = stat.utf8.lastIndex(of: UInt8(ascii: ")")) else { return }
-        // The first of these is field 3 of proc(5). By bytes, for this is done for every page.
+        // The first of these is field 3 of proc(5). Bytes are faster than characters, and every page needs this.
         let fields = stat.utf8[bracket...].dropFirst().split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
         func field(_ number: Int) -> Double? {
             fields.indices.contains(number - 3) ? Double(Substring(fields[number - 3])) : nil
@@ -54,7 +54,7 @@ struct ProcessReading: Sendable, Equatable {
         residentBytes = field(24).map { $0 * pageBytes }
     }
 
-    /// The soft limit of `Max open files`; `nil` also if it is unlimited.
+    /// Returns the soft limit of `Max open files`, or `nil` if it is unlimited or missing.
     static func maxFiles(in limits: String) -> Double? {
         let label = "Max open files"
         guard let line = limits.split(separator: "\n").first(where: { $0.hasPrefix(label) }) else { return nil }
@@ -80,9 +80,9 @@ struct ProcessReading: Sendable, Equatable {
         }
     }
 
-    /// How many entries are listed, without the descriptor that lists them.
+    /// Returns the number of entries, without the descriptor that lists them.
     ///
-    /// Linux 6.2 and later say how many there are as the folder's size, which takes a tenth of listing them.
+    /// Linux 6.2 and later report it as the directory's size, which takes a tenth of the time of listing them.
     private static func entries(in directory: String) -> Int? {
         var status = stat()
         if stat(directory, &status) == 0, status.st_size > 0 { return Int(status.st_size) }

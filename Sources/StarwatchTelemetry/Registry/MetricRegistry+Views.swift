@@ -1,30 +1,30 @@
-/// Families without a count of their own: what they show is read from other handles when the page is made.
+/// Families that read their values from other handles when the page is rendered.
 extension MetricRegistry {
-    /// Registers a counter that shows the sum of others; of none, 0.
+    /// Registers a counter that shows the sum of others; 0 if there are none.
     package func counterView(_ descriptor: MetricDescriptor, sumOf counters: [Counter]) {
         view(descriptor, .counter) { Double(counters.reduce(0) { $0 + $1.value }) }
     }
 
-    /// Registers a counter whose value is computed; it must never fall. `nil` leaves the family out of the page.
+    /// Registers a counter with a computed value, which must never decrease. `nil` omits the family from the page.
     package func counterView(_ descriptor: MetricDescriptor, computed: @escaping @Sendable () -> Double?) {
         view(descriptor, .counter, computed)
     }
 
-    /// Registers a gauge whose value is computed. `nil` leaves the family out of the page.
+    /// Registers a gauge with a computed value. `nil` omits the family from the page.
     package func gaugeView(_ descriptor: MetricDescriptor, computed: @escaping @Sendable () -> Double?) {
         view(descriptor, .gauge, computed)
     }
 
-    /// Registers a histogram that shows another one, exemplars included.
+    /// Registers a histogram that shows another one, including its exemplars.
     ///
     /// - Parameters:
-    ///   - histogram: The one to show, or `nil` to stay at zero, as when its poll is not configured.
-    ///   - bounds: Some or all of the histogram's, or the program stops: a view may be coarser than what it shows.
+    ///   - histogram: The histogram to show; `nil` stays at zero, such as when its poll is not configured.
+    ///   - bounds: Some or all of the histogram's bounds, because a view can only be coarser. Any other bound traps.
     package func histogramView(_ descriptor: MetricDescriptor, of histogram: Histogram?, bounds: [Double]) {
         precondition(descriptor.kind == .histogram, "\(descriptor.name) is not a histogram.")
         precondition(
             histogram.map { Set($0.bounds).isSuperset(of: bounds) } ?? true,
-            "\(descriptor.name) has other bounds."
+            "\(descriptor.name) has a bound that its histogram lacks."
         )
         let shown = histogram ?? Histogram(bounds: bounds)
         let buckets = BucketLabels(shown.bounds, shown: bounds)
@@ -32,7 +32,7 @@ extension MetricRegistry {
         register(MetricFamily(descriptor: descriptor, bounds: bounds, series: [series]))
     }
 
-    /// Registers a constant 1 with labels that say what is running.
+    /// Registers a constant 1 with labels that describe the program.
     package func info(_ descriptor: MetricDescriptor, _ labels: [InfoLabel]) {
         precondition(descriptor.kind == .info, "\(descriptor.name) is not an info.")
         let series = ComputedSeries(name: descriptor.name, labels: labels.map { ($0.name, $0.value) }) { 1 }
@@ -51,14 +51,14 @@ extension MetricRegistry {
     }
 }
 
-/// A label of an info, such as the version: known when the program is built.
+/// A label of an info, such as the version. Its value is known at build time.
 package struct InfoLabel: Sendable, Hashable {
     package let name: String
     package let value: String
 
     /// - Parameters:
     ///   - name: The label's name.
-    ///   - value: At most 64 letters, digits and `._+-`; anything else becomes `unknown`.
+    ///   - value: 1 to 64 letters, digits and `._+-`; any other value becomes `unknown`.
     package init(_ name: StaticString, _ value: String) {
         self.name = "\(name)"
         let marks = Set("._+-".utf8)

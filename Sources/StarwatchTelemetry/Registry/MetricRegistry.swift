@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Every metric of the program. Families are registered at start, by the components that own them.
+/// All metrics of the program. The components register their families at start.
 ///
-/// Registering a family that clashes with another stops the program, and in debug builds also one that breaks a rule of
-/// ``MetricLint``: names are written in the code, so that is a mistake in it. All series exist, at zero, from then on.
+/// Registration traps if a family conflicts with another; debug builds also trap if it breaks a rule of ``MetricLint``.
+/// Names are literals in the code, so either is a programming error. All series exist, at zero, from registration on.
 package final class MetricRegistry: Sendable {
     private struct State {
-        /// In the order of the page.
+        /// Families in the order of the page.
         var families: [MetricFamily] = []
-        /// The family that has each name a reader may see.
+        /// Claimed names, each with its family.
         var claims: [String: String] = [:]
         var seriesCount = 0
         var collectors: [@Sendable () async -> Void] = []
-        /// Counters and histograms; views are not among them.
+        /// Counters and histograms, without views.
         var counting: [(name: String, labels: Labels, handle: any Counting)] = []
     }
 
@@ -20,13 +20,13 @@ package final class MetricRegistry: Sendable {
     private let lastSize = Atomic<Int>(4096)
     private let dependencies: MetricsBridge?
 
-    /// - Parameter dependencies: What dependencies report, for the same page; `nil`: nothing of theirs.
+    /// - Parameter dependencies: Metrics of dependencies, shown on the same page; `nil` for none.
     package init(dependencies: MetricsBridge? = nil) {
         self.dependencies = dependencies
         guard let dependencies else { return }
         let overflow = MetricDescriptor.counter(
             "starwatch_metrics_series_overflow_total",
-            "Metrics of dependencies that were dropped: over the budget, or under a name that is taken."
+            "Metrics of dependencies dropped because they exceeded the budget or their name is taken."
         )
         let series = CounterSeries(name: overflow.name, labels: [], counter: dependencies.overflow)
         register(MetricFamily(descriptor: overflow, series: [series]))
@@ -107,23 +107,22 @@ package final class MetricRegistry: Sendable {
 
     // MARK: - Collecting and rendering
 
-    /// Adds work to be done before each page, such as setting gauges from the store. Failures are its own matter.
+    /// Adds work to do before each page, such as setting gauges from the store. A collector handles its own failures.
     package func collect(_ collector: @escaping @Sendable () async -> Void) {
         state.withLock { $0.collectors.append(collector) }
     }
 
-    /// Runs the collectors, one after the other, then renders the page.
+    /// Runs the collectors one after the other, then renders the page.
     ///
     /// - Parameters:
-    ///   - format: As ``ContentNegotiation/choose(accept:)`` decided.
-    ///   - names: The `name[]` parameters: only families with one of these names, or with a sample of such a name, are
-    ///     on the page. Empty means all.
+    ///   - format: The result of ``ContentNegotiation/choose(accept:)``.
+    ///   - names: The `name[]` parameters, which select families by their name or a sample's name. Empty selects all.
     package func render(_ format: ExpositionFormat, names: [String] = []) async -> [UInt8] {
         for collector in state.withLock({ $0.collectors }) { await collector() }
         return page(format, names: names)
     }
 
-    /// Renders the page from what is there, without collecting.
+    /// Renders the page without running the collectors.
     package func page(_ format: ExpositionFormat, names: [String] = []) -> [UInt8] {
         let filter = Set(names)
         var page: [UInt8] = []
@@ -136,24 +135,24 @@ package final class MetricRegistry: Sendable {
         return page
     }
 
-    /// Our own families and those of dependencies, in the order of the page.
+    /// The program's families and those of dependencies, in the order of the page.
     private var families: [MetricFamily] {
         var families = state.withLock { $0.families }
         for family in dependencies?.families ?? [] { MetricFamily.insert(family, into: &families) }
         return families
     }
 
-    /// How many series the page has, those of dependencies not counted: a function of the configuration alone.
+    /// Number of series on the page, without those of dependencies. It depends on the configuration alone.
     package var seriesCount: Int { state.withLock { $0.seriesCount } }
 
-    /// Every registered family, by name; those of dependencies are not among them.
+    /// All registered families sorted by name, without those of dependencies.
     package var catalogue: [CatalogueEntry] {
         state.withLock { $0.families.map(CatalogueEntry.init) }
     }
 
-    /// Adds what another registry has counted, where this one counts the same. Gauges are not counted.
+    /// Adds the totals of another registry's counters and histograms to the same series of this one.
     ///
-    /// For a configuration that is loaded again: to whoever scrapes, nothing has started anew.
+    /// A reload of the configuration creates a new registry. Its counters continue, so a scraper sees no reset.
     package func countOn(from other: MetricRegistry) {
         func key(_ name: String, _ labels: Labels) -> String {
             labels.reduce(name) { "\($0),\($1.name)=\($1.value)" }
@@ -168,7 +167,7 @@ package final class MetricRegistry: Sendable {
 
     // MARK: - Registration
 
-    /// Adds a family, or stops the program with what is wrong with it.
+    /// Adds a family. Traps if it has problems or conflicts.
     func register(_ family: MetricFamily) {
         let problems = { MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name)) }
         assert(problems().isEmpty, problems().joined(separator: "; "))

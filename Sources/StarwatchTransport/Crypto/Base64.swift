@@ -1,24 +1,24 @@
-/// Base 64 in both alphabets (RFC 4648), because JOSE leaves the padding out and Foundation's cannot.
+/// Base 64 in both alphabets (RFC 4648). JOSE omits the padding, which Foundation does not support.
 enum Base64 {
     private static let standard = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let urlSafe = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The URL-safe alphabet without padding, as JWTs use it.
+    /// Encodes with the URL-safe alphabet without padding, for JWTs.
     static func encodeURL(_ bytes: some Collection<UInt8>) -> String {
         encode(Array(bytes), alphabet: urlSafe, isPadded: false)
     }
 
-    /// The standard alphabet with padding.
+    /// Encodes with the standard alphabet and padding.
     static func encode(_ bytes: some Collection<UInt8>) -> String {
         encode(Array(bytes), alphabet: standard, isPadded: true)
     }
 
-    /// Decodes the URL-safe alphabet; `nil` for padding, other characters and stray bits.
+    /// Decodes the URL-safe alphabet; `nil` for padding, other characters or non-zero trailing bits.
     static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
         decode(text.utf8, isURLSafe: true)
     }
 
-    /// Decodes the standard alphabet; padding may be missing; `nil` for other characters and stray bits.
+    /// Decodes the standard alphabet with or without padding; `nil` for other characters or non-zero trailing bits.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes = Array(text.utf8)
         if bytes.count % 4 == 0 {

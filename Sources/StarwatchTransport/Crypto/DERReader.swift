@@ -1,4 +1,4 @@
-/// As much of DER as private keys need: definite lengths, one element after the other.
+/// A reader for the part of DER that private keys use: definite lengths, elements in sequence.
 struct DERReader {
     enum Tag: UInt8 {
         case integer = 0x02
@@ -17,7 +17,7 @@ struct DERReader {
         rest = bytes[...]
     }
 
-    /// The content of the next element when it is a `tag`; else `nil`, and nothing is consumed.
+    /// Reads the content of the next element if its tag is `tag`; else returns `nil` and consumes nothing.
     mutating func read(_ tag: Tag) -> [UInt8]? {
         var input = rest
         guard input.popFirst() == tag.rawValue, let first = input.popFirst() else { return nil }

@@ -1,8 +1,8 @@
-/// Hexadecimal digits.
+/// Hexadecimal encoding.
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Two digits a byte, in lower case.
+    /// Encodes each byte as two lower-case digits.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.underestimatedCount * 2)
@@ -13,7 +13,7 @@ package enum Hex {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Decodes pairs of digits of either case; `nil` for an odd count or anything else.
+    /// Decodes pairs of digits, ignoring case; `nil` for an odd count or other characters.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 2 == 0 else { return nil }
         var output: [UInt8] = []

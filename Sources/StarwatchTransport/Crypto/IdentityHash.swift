@@ -1,12 +1,12 @@
 internal import Crypto
 package import StarwatchCore
 
-/// Turns a DID into the name that logs may carry: the same for the same DID of one installation, and of no use to
-/// anybody without the installation's key (R-LOG; semantics, "Logs").
+/// Replaces a DID in logs by a keyed hash. The hash of a DID is stable within one installation and reveals nothing
+/// without the installation's key.
 package struct IdentityHash: Sendable {
     private let key: SymmetricKey
 
-    /// Takes the installation's key; 32 random bytes are right.
+    /// Creates the hash with the installation's key, 32 random bytes.
     package init(key: [UInt8]) {
         self.key = SymmetricKey(data: key)
     }

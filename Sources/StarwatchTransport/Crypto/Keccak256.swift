@@ -1,4 +1,4 @@
-/// Keccak-256 as Ethereum uses it: the original padding, where SHA3-256 has that of FIPS 202.
+/// Keccak-256 with the original padding, which Ethereum uses; SHA3-256 has the padding of FIPS 202.
 enum Keccak256 {
     private static let rate = 136
 

@@ -1,19 +1,19 @@
-/// Reads a secp256k1 private key: 64 hexadecimal digits, or PEM as SEC 1 (`EC PRIVATE KEY`) or PKCS #8.
+/// A parser for secp256k1 private keys: 64 hexadecimal digits, or PEM as SEC 1 (`EC PRIVATE KEY`) or PKCS #8.
 enum PrivateKeyFile {
     enum Failure: Error {
-        /// Not one of the forms.
+        /// The content has none of the supported forms.
         case unreadable
-        /// Protected by a passphrase, for which there is nobody to ask.
+        /// A passphrase protects the key. The agent runs unattended and cannot ask for it.
         case encrypted
-        /// A key of another curve or kind.
+        /// The key has another curve or type.
         case wrongCurve
 
-        /// The end of a sentence that begins with the file.
+        /// The problem or its fix, for ``TokenError/fileInvalid(setting:advice:)``.
         var advice: String {
             switch self {
             case .unreadable: "it must hold 64 hexadecimal digits or a PEM key"
-            case .encrypted: "store the key without a passphrase, mode 600"
-            case .wrongCurve: "its key must be one of the curve secp256k1"
+            case .encrypted: "store the key without a passphrase and with mode 600"
+            case .wrongCurve: "its key must be a secp256k1 key"
             }
         }
     }
@@ -50,7 +50,7 @@ enum PrivateKeyFile {
         return Base64.decode(lines[(start + 1)..<end].joined().filter { $0 != " " })
     }
 
-    /// `ECPrivateKey` of RFC 5915: version, key, curve and public key, the last two optional.
+    /// Parses `ECPrivateKey` of RFC 5915: version, key, and optionally curve and public key.
     private static func sec1(_ reader: DERReader, isCurveKnown: Bool) throws(Failure) -> [UInt8] {
         var reader = reader
         guard var fields = reader.read(.sequence).map(DERReader.init), fields.read(.integer) == [1],
@@ -65,7 +65,7 @@ enum PrivateKeyFile {
         return key
     }
 
-    /// `PrivateKeyInfo` of RFC 5208 around an `ECPrivateKey`.
+    /// Parses `PrivateKeyInfo` of RFC 5208, which wraps an `ECPrivateKey`.
     private static func pkcs8(_ reader: DERReader) throws(Failure) -> [UInt8] {
         var reader = reader
         guard var fields = reader.read(.sequence).map(DERReader.init), fields.read(.integer) != nil,

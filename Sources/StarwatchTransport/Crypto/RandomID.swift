@@ -1,9 +1,10 @@
 /// Random identifiers from the system's generator.
 package enum RandomID {
-    /// Where words come from in place of the system, so that a simulation can be run again; `nil`: from the system.
+    /// The source of random words, so that a simulation is repeatable; `nil` for the system's generator.
     @TaskLocal package static var words: Words?
 
-    /// A structure: Swift 6.3 crashes in an optimised build when the value is a function.
+    /// A source of random words. A structure, because Swift 6.3 crashes in optimised builds if a task-local value is a
+    /// function.
     package struct Words: Sendable {
         let next: @Sendable () -> UInt64
 
@@ -42,7 +43,7 @@ package enum RandomID {
 
     /// `count` random bytes.
     package static func bytes(_ count: Int) -> [UInt8] {
-        // A word at a time: each call to the generator is a system call.
+        // One word at a time, because each call to the generator is a system call.
         var generator = Generator()
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 7)

@@ -1,18 +1,19 @@
 import CSecp256k1
 import Crypto
 
-/// The curve of `did:ethr` keys, through libsecp256k1: RFC 6979 nonces and low-S signatures.
+/// The curve of `did:ethr` keys, by libsecp256k1, with RFC 6979 nonces and low-S signatures.
 enum Secp256k1 {
-    /// Only read after its creation; libsecp256k1 documents that as safe from any number of threads.
+    /// `nonisolated(unsafe)` because the context is immutable after creation, and libsecp256k1 documents concurrent
+    /// reads as safe.
     nonisolated(unsafe) static let context: OpaquePointer = {
         guard let context = starwatch_secp256k1_context() else { preconditionFailure("no memory for a context") }
         return context
     }()
 
-    /// The addresses whose key may have made `signature` (64 bytes, r then s) over `digest` (32 bytes).
+    /// The addresses whose keys could have made `signature` (64 bytes, r then s) over `digest` (32 bytes).
     ///
-    /// At most two: the signature does not say which of the points with its r was meant (the other two need an r
-    /// beyond the group order, which happens once in 2^127).
+    /// There are at most two, because two points of the curve have the signature's r. The remaining two recovery
+    /// identifiers need an r beyond the group order, which happens once in 2^127 signatures.
     static func recoverAddresses(signature: [UInt8], digest: [UInt8]) -> [EthereumAddress] {
         guard signature.count == 64, digest.count == 32 else { return [] }
         return (0..<2).compactMap { recoveryID in
@@ -27,7 +28,7 @@ enum Secp256k1 {
         }
     }
 
-    /// `key` as 65 bytes: 4, x, y.
+    /// Encodes `key` as 65 bytes: the byte 4, x and y.
     static func serialize(_ key: inout secp256k1_pubkey) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 65)
         starwatch_secp256k1_uncompressed(context, &key, &bytes)
@@ -35,13 +36,13 @@ enum Secp256k1 {
     }
 }
 
-/// A private key of the curve. Prints as `<key>`; its memory is cleared when it goes.
+/// A secp256k1 private key. Prints as `<key>`; its memory is cleared on release.
 struct Secp256k1PrivateKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let secret: SymmetricKey
     /// The Ethereum address of the key's public half.
     let address: EthereumAddress
 
-    /// Takes 32 bytes; `nil` when they are not a number between 1 and the group order.
+    /// Creates a key of 32 bytes; `nil` unless they are a number between 1 and the group order.
     init?(_ bytes: [UInt8]) {
         var key = secp256k1_pubkey()
         guard bytes.count == 32, secp256k1_ec_pubkey_create(Secp256k1.context, &key, bytes) == 1 else { return nil }
@@ -49,7 +50,8 @@ struct Secp256k1PrivateKey: Sendable, CustomStringConvertible, CustomDebugString
         address = EthereumAddress(publicKey: Secp256k1.serialize(&key))
     }
 
-    /// Signs a 32-byte digest: 64 bytes, r then s, s in the lower half. `nil` cannot happen with a valid key.
+    /// Signs a 32-byte digest. The signature has 64 bytes, r then s, with s in the lower half; `nil` for a digest of
+    /// another length, or when libsecp256k1 fails, which no valid key causes.
     func sign(_ digest: [UInt8]) -> [UInt8]? {
         guard digest.count == 32 else { return nil }
         var signature = secp256k1_ecdsa_signature()

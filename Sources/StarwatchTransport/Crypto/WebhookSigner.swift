@@ -1,14 +1,14 @@
 internal import Crypto
 package import StarwatchCore
 
-/// Signs webhooks as Standard Webhooks 1.0 asks: HMAC-SHA-256 over `id.timestamp.body`.
+/// Signs webhooks according to Standard Webhooks 1.0: HMAC-SHA-256 over `id.timestamp.body`.
 package struct WebhookSigner: Sendable {
     private let keys: [SymmetricKey]
 
-    /// Takes the secrets that are valid now, the newest first: several while one is being replaced.
+    /// Creates a signer with all valid secrets, newest first; there are several during a rotation.
     ///
-    /// Each is `whsec_` and base 64, or else the raw bytes of the key. `nil` when there is none, one is empty, or what
-    /// follows `whsec_` is not base 64.
+    /// Each secret is `whsec_` followed by base 64, or the raw bytes of the key. `nil` when there is no secret, a
+    /// secret is empty, or the text after `whsec_` is not base 64.
     package init?(secrets: [[UInt8]]) {
         let keys = secrets.compactMap { secret -> SymmetricKey? in
             let prefix = "whsec_".utf8
@@ -21,8 +21,8 @@ package struct WebhookSigner: Sendable {
         self.keys = keys
     }
 
-    /// Takes what a `secret_file` holds: the bytes of one key, or one line for each secret that begins with `whsec_`, the
-    /// newest first. `nil` as above, and when a line after the first is no such secret.
+    /// Creates a signer with the content of a `secret_file`: one raw key, or one line per `whsec_` secret, newest
+    /// first. `nil` for an invalid secret, or when a line after the first does not begin with `whsec_`.
     package init?(file bytes: [UInt8]) {
         let isText = bytes.starts(with: "whsec_".utf8)
         let lines = isText ? bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } : []
@@ -30,8 +30,12 @@ package struct WebhookSigner: Sendable {
         self.init(secrets: isText ? lines.map(Array.init) : [bytes])
     }
 
-    /// The three headers of a webhook. `id` is the notification's and the same for every retry; `timestamp` is the
-    /// time of this try.
+    /// The three headers of a webhook.
+    ///
+    /// - Parameters:
+    ///   - id: The notification's identifier, the same for every retry.
+    ///   - timestamp: The time of this attempt.
+    ///   - body: The bytes to send.
     package func headers(id: String, timestamp: Timestamp, body: [UInt8]) -> [(name: String, value: String)] {
         [
             ("webhook-id", id), ("webhook-timestamp", String(timestamp.wholeSeconds)),
@@ -39,7 +43,7 @@ package struct WebhookSigner: Sendable {
         ]
     }
 
-    /// `v1,` and base 64, once for each secret, separated by spaces.
+    /// The signatures of all secrets, separated by spaces. Each is `v1,` followed by base 64.
     package func signature(id: String, timestamp: Timestamp, body: [UInt8]) -> String {
         let message = Array("\(id).\(timestamp.wholeSeconds).".utf8) + body
         return keys.map { key in

@@ -1,12 +1,12 @@
 package import StarwatchCore
 
-/// Says what an answer means for trying again (semantics, "Retry, throttle, circuit").
+/// Classifies a response by its consequence for retries, rate limits and the circuit breaker.
 package enum AnswerClassifier {
-    /// The failure that an answer is; `nil` for 2xx and 304.
+    /// Returns the failure that a response stands for; `nil` for 2xx and 304.
     ///
     /// - Parameters:
-    ///   - body: The body, or its beginning; more than 64 KiB is not looked at.
-    ///   - now: The local time of the answer; a `Retry-After` date without a `Date` beside it counts from it.
+    ///   - body: The response body. A body over 64 KiB is ignored.
+    ///   - now: The local time of the response. A `Retry-After` date counts from it when the response has no `Date`.
     package static func classify(
         status: Int,
         headers: HTTPHeaders,
@@ -15,53 +15,57 @@ package enum AnswerClassifier {
     ) -> APIFailure? {
         if (200..<300).contains(status) || status == 304 { return nil }
         let error = (400..<600).contains(status) ? ErrorBody(body) : ErrorBody()
-        // Whatever the failure: it was said for how long to leave the server alone.
+        // Applies to every 4xx and 5xx: a server can send Retry-After with any of them.
         let wait = (400..<600).contains(status) ? retryAfter(headers, error, now: now) : nil
-        func failure(_ result: RequestResult, _ failureClass: FailureClass, _ reason: String) -> APIFailure {
-            APIFailure(
-                result: result,
-                failureClass: failureClass,
-                status: status,
-                retryAfter: wait,
-                reason: reason
-            )
-        }
+        let meaning = meaning(of: status, error, isTimed: wait != nil)
+        return APIFailure(
+            result: meaning.result,
+            failureClass: meaning.failureClass,
+            status: status,
+            retryAfter: wait,
+            reason: meaning.reason
+        )
+    }
+
+    private typealias Meaning = (result: RequestResult, failureClass: FailureClass, reason: String)
+
+    /// - Parameter isTimed: Whether the server says how long to wait.
+    private static func meaning(of status: Int, _ error: ErrorBody, isTimed: Bool) -> Meaning {
         switch status {
         case 300..<400:
-            return failure(.malformed, .refused, "The server redirects; set server.url to where it leads.")
-        case 400:
-            if let refusal = tokenRefusal(error) {
-                return failure(.unauthenticated, refusal.failureClass, refusal.reason)
-            }
-            return failure(.badRequest, .refused, "The server does not accept the request (400).")
+            (.malformed, .refused, "The server redirects; set server.url to the redirect's target.")
+        case 400: tokenRefusal(error).map { (.unauthenticated, $0.failureClass, $0.reason) } ?? rejected(status)
         case 401:
-            return failure(.unauthenticated, .unauthenticated, "The server does not accept the token (401).")
+            (.unauthenticated, .unauthenticated, "The server rejected the token (401); check auth.")
         case 403:
-            return failure(.forbidden, .refused, "The token does not permit this request (403).")
+            (.forbidden, .refused, "The server denied access (403); check the account's permissions.")
         case 404:
-            return failure(.notFound, .refused, "The server does not have this endpoint (404).")
+            (.notFound, .refused, "The server has no such endpoint (404); check server.url and server.dialect.")
         case 408:
-            return failure(.timeout, .timeout, "The server did not get the request in time (408).")
+            (.timeout, .timeout, "The server did not receive the request in time (408); check the network.")
         case 409:
-            return failure(.badRequest, .refused, "The request conflicts with the server's state (409).")
+            (.badRequest, .refused, "The request conflicts with the server's state (409).")
         case 413:
-            return failure(.badRequest, .refused, "The request is too large for the server (413).")
+            (.badRequest, .refused, "The request is too large for the server (413); raise its limit.")
         case 415:
-            return failure(.badRequest, .refused, "The server does not take this content type (415).")
+            (.badRequest, .refused, "The server does not accept JSON requests (415); check server.url.")
         case 429:
-            return failure(.rateLimited, .rateLimited, "The server asks to slow down (429).")
-        case 503 where wait != nil:
-            return failure(.serverError, .unavailable, "The server is unavailable and says for how long (503).")
+            (.rateLimited, .rateLimited, "The server rate-limited the request (429).")
+        case 503 where isTimed:
+            (.serverError, .unavailable, "The server is unavailable and asks the agent to wait (503).")
         case 500..<600:
-            return failure(.serverError, .serverError, "The server failed (\(status)).")
-        case 400..<500:
-            return failure(.badRequest, .refused, "The server does not accept the request (\(status)).")
+            (.serverError, .serverError, "Server error (\(status)); check the server if it persists.")
+        case 400..<500: rejected(status)
         default:
-            return failure(.malformed, .malformed, "The server answered with a status that has no meaning here.")
+            (.malformed, .malformed, "The server sent the unexpected status \(status); check server.url.")
         }
     }
 
-    /// The wait the server asks for: the header before the body (C-070).
+    private static func rejected(_ status: Int) -> Meaning {
+        (.badRequest, .refused, "The server rejected the request (\(status)); check server.url and server.dialect.")
+    }
+
+    /// The wait requested by the server; `nil` when it requests none. The header takes precedence over the body.
     private static func retryAfter(_ headers: HTTPHeaders, _ error: ErrorBody, now: Timestamp) -> Duration? {
         if let value = headers["Retry-After"] {
             let date = headers["Date"].flatMap { HTTPDate.parse($0, now: now) }
@@ -71,13 +75,15 @@ package enum AnswerClassifier {
         return min(RetryAfter.longest, .seconds(min(seconds, 1e9)))
     }
 
-    /// Whether a 400 is about the token, and whether another token can help: the endorser server says so by a code,
-    /// and why by a sentence of its JWT library.
+    /// Returns the class and reason of a 400 that concerns the token; `nil` for any other 400.
+    ///
+    /// The class says whether another token can help. The endorser server marks these responses by a code, and gives
+    /// the reason as a sentence of its JWT library.
     private static func tokenRefusal(_ error: ErrorBody) -> (failureClass: FailureClass, reason: String)? {
         let message = error.message ?? ""
         switch error.code {
         case "UNSUPPORTED_DID_METHOD":
-            return (.refused, "The server does not support this kind of DID.")
+            return (.refused, "The server does not support the DID method of identity.did; use another DID.")
         case "JWT_VERIFY_FAILED", "unauthorized", "invalid_token", "token_expired":
             break
         case nil where error.isObject && message.contains("JWT"):
@@ -86,17 +92,17 @@ package enum AnswerClassifier {
             return nil
         }
         if message.contains("has expired") {
-            return (.unauthenticated, "The server says that the token has expired.")
+            return (.unauthenticated, "The server reports an expired token; check auth and this machine's clock.")
         }
         if message.contains("issued in the future") || message.contains("not valid before") {
-            return (.unauthenticated, "The server says that the token is not valid yet; check the clock.")
+            return (.unauthenticated, "The server reports that the token is not valid yet; check this machine's clock.")
         }
         if message.contains("audience") {
-            return (.refused, "The server takes no token with an audience; set server.dialect to endorser.")
+            return (.refused, "The server rejects tokens with an audience; set server.dialect to endorser.")
         }
         if message.contains("no matching public key") || message.contains("not_supported") {
-            return (.refused, "The token is not signed by the key of its DID; check auth and identity.did.")
+            return (.refused, "The token is not signed with the key of its DID; check auth and identity.did.")
         }
-        return (.unauthenticated, "The server does not accept the token (400).")
+        return (.unauthenticated, "The server rejected the token (400); check auth.")
     }
 }

@@ -1,6 +1,6 @@
 import StarwatchCore
 
-/// Sends requests to one Endorser server, with the headers it wants, and says what came of them.
+/// Sends requests to one Endorser server, with the headers it requires, and classifies the responses.
 ///
 /// It does not retry, wait or decode: one call is one request.
 package struct EndorserClient: Sendable {
@@ -12,11 +12,11 @@ package struct EndorserClient: Sendable {
     private let maxResponseBytes: Int
 
     /// - Parameters:
-    ///   - baseURL: Scheme, host, port and perhaps a path; slashes at its end are left out.
-    ///   - clientVersion: `X-Client-Version` (R-REQ-02).
-    ///   - userAgent: `nil` for the same as `clientVersion`.
-    ///   - timeout: From the call to the last byte.
-    ///   - maxResponseBytes: After decompression.
+    ///   - baseURL: Scheme, host, port and optionally a path; trailing slashes are removed.
+    ///   - clientVersion: The value of `X-Client-Version` (R-REQ-02).
+    ///   - userAgent: The value of `User-Agent`; `nil` for `clientVersion`.
+    ///   - timeout: The limit from the call to the last byte of the response; 30 s.
+    ///   - maxResponseBytes: The limit of the decompressed body; 10 MiB.
     package init(
         http: any HTTPTransport,
         baseURL: String,
@@ -35,41 +35,17 @@ package struct EndorserClient: Sendable {
         self.maxResponseBytes = maxResponseBytes
     }
 
-    /// Sends `request` once and waits for its end. Cancelling the task aborts it; the failure then is `cancelled`.
+    /// Sends `request` once and returns its result. Cancelling the task aborts the request with the failure
+    /// `cancelled`.
     package func send(_ request: EndorserRequest) async -> Exchange {
         let exchange = await http.exchange(makeRequest(request))
-        switch exchange.result {
-        case .success(let response):
-            let failure = AnswerClassifier.classify(
+        let receivedAt = exchange.measurements.receivedAt.wall
+        return Exchange(exchange) { response in
+            AnswerClassifier.classify(
                 status: response.status,
                 headers: response.headers,
                 body: response.body,
-                now: exchange.measurements.receivedAt.wall
-            )
-            let result = failure?.result ?? (response.status == 304 ? .notModified : .ok)
-            return Exchange(
-                outcome: failure.map(Result.failure) ?? .success(response),
-                report: RequestReport(
-                    endpoint: request.endpoint,
-                    result: result,
-                    response: response,
-                    measurements: exchange.measurements
-                )
-            )
-        case .failure(let error):
-            let failure = APIFailure(
-                result: error.result,
-                failureClass: error.failureClass,
-                reason: error.description
-            )
-            return Exchange(
-                outcome: .failure(failure),
-                report: RequestReport(
-                    endpoint: request.endpoint,
-                    result: error.result,
-                    response: nil,
-                    measurements: exchange.measurements
-                )
+                now: receivedAt
             )
         }
     }
@@ -80,7 +56,7 @@ package struct EndorserClient: Sendable {
         headers.append(("User-Agent", userAgent))
         headers.append(("Accept", "application/json"))
         if let token = request.token {
-            // The endorser server takes any other spelling of "Bearer" for no token at all.
+            // The endorser server ignores the token under any other spelling of "Bearer".
             headers.append(("Authorization", "Bearer " + token.rawValue))
         }
         headers.append(("X-Request-ID", request.requestID))
@@ -107,27 +83,5 @@ package struct EndorserClient: Sendable {
             url += PercentEncoding.encode(item.0) + "=" + PercentEncoding.encode(item.1)
         }
         return url
-    }
-}
-
-/// Percent-encoding of everything but RFC 3986's unreserved characters.
-package enum PercentEncoding {
-    private static let digits = Array("0123456789ABCDEF".utf8)
-
-    package static func encode(_ text: String) -> String {
-        var output: [UInt8] = []
-        output.reserveCapacity(text.utf8.count + 8)
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                output.append(byte)
-            default:
-                output.append(UInt8(ascii: "%"))
-                output.append(digits[Int(byte >> 4)])
-                output.append(digits[Int(byte & 15)])
-            }
-        }
-        return String(decoding: output, as: UTF8.self)
     }
 }

@@ -4,27 +4,26 @@ package import StarwatchCore
 package struct EndorserRequest: Sendable {
     package var endpoint: Endpoint
     package var method: HTTPRequest.Method
-    /// Names and values before percent-encoding.
+    /// Query names and values, before percent-encoding.
     package var query: [(String, String)]
-    /// JSON; sent with POST only.
+    /// The JSON body; sent with POST only.
     package var body: [UInt8]?
-    /// `nil` asks without one.
+    /// `nil` sends the request without a token.
     package var token: AccessToken?
-    /// `X-Request-ID`: another for every try.
-    package var requestID: String
-    /// `X-Idempotency-Key` of a POST: the same for every try of the identical request (R-IDM-02).
+    /// The value of `X-Request-ID`; a new random UUID by default. Every attempt needs another.
+    package var requestID = RandomID.uuid()
+    /// The value of `X-Idempotency-Key` of a POST, the same for every attempt of the request (R-IDM-02).
     package var idempotencyKey: String?
-    /// What a tracer adds, after all others.
+    /// Headers of the tracer, sent after all others.
     package var traceHeaders: [(name: String, value: String)]
 
-    /// Creates a request; the method is POST when there is a body.
+    /// Creates a request. Without a `method`, it is a POST if there is a body, else a GET.
     package init(
         endpoint: Endpoint,
         method: HTTPRequest.Method? = nil,
         query: [(String, String)] = [],
         body: [UInt8]? = nil,
         token: AccessToken? = nil,
-        requestID: String = RandomID.uuid(),
         idempotencyKey: String? = nil,
         traceHeaders: [(name: String, value: String)] = []
     ) {
@@ -33,7 +32,6 @@ package struct EndorserRequest: Sendable {
         self.query = query
         self.body = body
         self.token = token
-        self.requestID = requestID
         self.idempotencyKey = idempotencyKey
         self.traceHeaders = traceHeaders
     }

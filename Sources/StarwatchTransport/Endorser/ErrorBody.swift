@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 
-/// What an error's body says, of the shapes that servers of both dialects send (R-EP-08…13; the endorser server).
+/// The content of an error response, in the shapes that servers of both dialects send (R-EP-08…13).
 ///
-/// `{"error": "code", "message": …}`, `{"error": "sentence"}`, `{"error": {"code", "message"}}`, a bare JSON text; of
-/// HTML and everything else there is nothing to read. The texts decide what an error is and go no further: the
-/// endorser server repeats whole tokens in them.
+/// The shapes are `{"error": "code", "message": …}`, `{"error": "sentence"}`, `{"error": {"code", "message"}}` and a
+/// bare JSON string. HTML and any other body leave all fields `nil`. The texts only classify the error and are never
+/// logged or shown: the endorser server repeats whole tokens in them.
 struct ErrorBody: Sendable, Equatable {
-    /// The machine-readable code, or the text that stands in its place.
+    /// The machine-readable code, or the sentence that the server sends in its place.
     var code: String?
     var message: String?
     var retryAfterSeconds: Double?
-    /// Whether the error was an object, as the endorser server has it for refused tokens.
+    /// Whether `error` is an object: the endorser server's shape for rejected tokens.
     var isObject = false
 
-    /// The most bytes that are looked at.
+    /// The size limit. A larger body is ignored.
     static let limitBytes = 64 * 1024
 
     init() {}

@@ -2,14 +2,15 @@ import CCurl
 import Glibc
 import StarwatchCore
 
-/// The thread that runs libcurl, and the queue that leads to it.
+/// The thread that runs libcurl, and its queue of requests.
 ///
-/// `@unchecked Sendable` because libcurl's handles are raw pointers. Who owns what:
-/// - `lock` guards everything under "Shared". Any thread may take it; nothing is called under it that waits.
-/// - Everything under "The thread's own" is touched by the thread in ``run()`` and by no other: handles, transfers
-///   once taken from the queue, and libcurl's callbacks, which run inside its calls.
-/// - Everything else is immutable. The one libcurl call from other threads is `curl_multi_wakeup`, made for that; it
-///   is made under `lock` and only while `isStopping` is false, so that the multi handle is still there.
+/// `@unchecked Sendable` because libcurl's handles are raw pointers. The rules of ownership:
+/// - `lock` guards the properties under "Shared". Any thread may take it. Nothing blocks while it is held.
+/// - Only the thread in ``run()`` uses the properties under "Driver thread only": handles, and transfers taken from
+///   the queue. libcurl's callbacks run inside its calls, so they are on this thread too.
+/// - All other properties are immutable.
+/// - Other threads make one libcurl call, `curl_multi_wakeup`, which is designed for that. They make it under `lock`
+///   and only while `isStopping` is false, so the multi handle still exists.
 final class CurlDriver: @unchecked Sendable {
     private let options: HTTPClientOptions
     private let anchors: TrustAnchors
@@ -20,7 +21,7 @@ final class CurlDriver: @unchecked Sendable {
 
     private let lock = PthreadLock()
     private var lastID: UInt64 = 0
-    /// Calls that have a number and are not submitted yet. A cancellation in between takes the number away.
+    /// Identifiers of calls that are not submitted yet. A cancellation before submission removes the identifier.
     private var reserved: Set<UInt64> = []
     private var incoming: [CurlTransfer] = []
     private var cancellations: [UInt64] = []
@@ -28,7 +29,7 @@ final class CurlDriver: @unchecked Sendable {
     private var isStopping = false
     private var thread: pthread_t?
 
-    // MARK: The thread's own
+    // MARK: Driver thread only
 
     private var active: [UInt64: CurlTransfer] = [:]
     private var waiting: [CurlTransfer] = []
@@ -38,7 +39,7 @@ final class CurlDriver: @unchecked Sendable {
 
     init(options: HTTPClientOptions, clock: @escaping @Sendable () -> ClockReading) throws(HTTPError) {
         guard Self.isLibraryReady, let multi = curl_multi_init() else {
-            throw .configuration("libcurl cannot be initialised; check its installation.")
+            throw .configuration("libcurl failed to initialise; check its installation.")
         }
         self.options = options
         self.clock = clock
@@ -49,7 +50,7 @@ final class CurlDriver: @unchecked Sendable {
             curl_multi_cleanup(multi)
             throw error
         }
-        // Else the cache shrinks to four connections after a burst, and the next burst opens all the others again.
+        // By default the cache shrinks to four connections after a burst, and the next burst reopens all the others.
         _ = starwatch_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(options.maxInFlight, 4))
 
         var thread = pthread_t()
@@ -67,13 +68,14 @@ final class CurlDriver: @unchecked Sendable {
         guard code == 0 else {
             context.release()
             curl_multi_cleanup(multi)
-            throw .configuration("No thread for the HTTP client; raise the limit on processes.")
+            throw .configuration("The HTTP client's thread cannot be created; raise the process limit.")
         }
         lock.withLock { self.thread = thread }
     }
 
-    // MARK: - From any thread
+    // MARK: - Any thread
 
+    /// Assigns the identifier for ``submit(_:id:continuation:)`` and ``cancel(_:)``.
     func reserve() -> UInt64 {
         lock.withLock {
             lastID += 1
@@ -82,6 +84,7 @@ final class CurlDriver: @unchecked Sendable {
         }
     }
 
+    /// Queues `request`. Resumes `continuation` exactly once, at once if the request is malformed or already cancelled.
     func submit(_ request: HTTPRequest, id: UInt64, continuation: CheckedContinuation<HTTPExchange, Never>) {
         let now = clock()
         let isWellFormed = request.isWellFormed
@@ -117,6 +120,7 @@ final class CurlDriver: @unchecked Sendable {
         }
     }
 
+    /// Ends all requests as cancelled and joins the thread.
     func shutdown() {
         let thread: pthread_t? = lock.withLock {
             defer { self.thread = nil }
@@ -129,19 +133,19 @@ final class CurlDriver: @unchecked Sendable {
         if let thread { pthread_join(thread, nil) }
     }
 
-    /// Only under `lock`. Once per batch: each wake-up is a system call here and another there.
+    /// Wakes the driver thread. The caller holds `lock`. One wake-up per batch, because each costs two system calls.
     private func wake() {
         guard !isWoken, !isStopping else { return }
         isWoken = true
         curl_multi_wakeup(multi)
     }
 
-    // MARK: - On the thread
+    // MARK: - Driver thread
 
     private func run() {
         LookupThreads.nameDriver()
-        // Requests to end or reload are for other threads. What reports a fault stays open, and so does SIGPIPE, because
-        // threads and programs started from here inherit the mask; libcurl writes with MSG_NOSIGNAL, TLS included.
+        // Other threads handle the signals to stop or reload. Fault signals stay open. So does SIGPIPE, because threads
+        // and programs started from here inherit the mask; libcurl writes with MSG_NOSIGNAL, also over TLS.
         var signals = sigset_t()
         sigfillset(&signals)
         for signal in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPIPE] {
@@ -163,7 +167,7 @@ final class CurlDriver: @unchecked Sendable {
         curl_multi_cleanup(multi)
     }
 
-    /// Takes what came in since the last time; `false` when the thread is to end.
+    /// Starts queued requests and handles cancellations; `false` when the thread must end.
     private func takeBatch() -> Bool {
         var submitted: [CurlTransfer] = []
         var cancelled: [UInt64] = []
@@ -194,22 +198,23 @@ final class CurlDriver: @unchecked Sendable {
         return true
     }
 
-    /// Ends the transfers that libcurl is done with.
+    /// Finishes the transfers that libcurl has completed.
     private func collect() {
         var code = CURLE_OK
         while let easy = starwatch_next_done(multi, &code) {
+            // Every handle in `multi` has a context: it is set before the handle is added.
             guard let context = starwatch_get_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
             if code != CURLE_OK {
                 finish(transfer, with: HTTPError(code, starwatch_get_info(easy), of: transfer))
             } else {
-                // An end within the head is one of an answer without a body to libcurl.
+                // libcurl reports a connection that closes within the head as a response without a body.
                 finish(transfer, with: transfer.isHeadComplete ? nil : .reset)
             }
         }
     }
 
-    /// Starts what waits for a place, and ends what has waited past its limit.
+    /// Starts waiting requests while there is room, and ends those whose timeout has passed.
     private func admit() {
         guard !waiting.isEmpty else { return }
         let now = clock().monotonic
@@ -227,7 +232,7 @@ final class CurlDriver: @unchecked Sendable {
         waiting = kept
     }
 
-    /// How long to sleep when nothing happens; libcurl wakes earlier for its own timers.
+    /// Upper bound of the sleep between two passes. libcurl wakes earlier for its own timers.
     private func pollLimitMilliseconds() -> Int32 {
         guard !waiting.isEmpty else { return 60_000 }
         let now = clock().monotonic
@@ -240,7 +245,10 @@ final class CurlDriver: @unchecked Sendable {
 
     private func start(_ transfer: CurlTransfer, timeout: Duration?) {
         guard let easy = idleHandles.popLast() ?? CurlHandle.make(options: options, anchors: anchors) else {
-            finish(transfer, with: .configuration("libcurl has no memory for another request."))
+            finish(
+                transfer,
+                with: .configuration("libcurl is out of memory, or lacks the features for server.ca_file and pinning.")
+            )
             return
         }
         transfer.easy = easy
@@ -249,7 +257,7 @@ final class CurlDriver: @unchecked Sendable {
         if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, with: .invalidRequest) }
     }
 
-    /// Ends `transfer` once: takes it from libcurl, keeps its handle for the next and tells the caller.
+    /// Finishes `transfer`: removes it from libcurl, keeps its handle for reuse and resumes the caller.
     private func finish(_ transfer: CurlTransfer, with error: HTTPError?) {
         active[transfer.id] = nil
         let now = clock()
@@ -274,7 +282,7 @@ final class CurlDriver: @unchecked Sendable {
 }
 
 extension HTTPMeasurements {
-    /// Splits libcurl's times, which all count from the start, into phases that count from the one before.
+    /// Converts libcurl's times, which all count from the start, into the durations of the phases.
     mutating func read(_ info: starwatch_transfer_info, isComplete: Bool) {
         func microseconds(_ from: Int, _ to: Int) -> Duration { .microseconds(max(to - from, 0)) }
         isNewConnection = info.new_connections > 0
@@ -292,7 +300,7 @@ extension HTTPMeasurements {
         if info.pre_transfer > 0 {
             sentAt = receivedAt - microseconds(info.pre_transfer, info.total)
         }
-        // libcurl counts a body that goes out with the head (up to 64 KiB) in both numbers.
+        // libcurl counts a body sent together with the head (up to 64 KiB) in both numbers.
         sentBytes = info.request_bytes + (info.request_bytes > info.uploaded_bytes ? 0 : info.uploaded_bytes)
         receivedBytes = info.header_bytes + info.downloaded_bytes
     }

@@ -1,13 +1,16 @@
 import CCurl
 import StarwatchCore
 
-/// The settings of an easy handle: those of every request once, those of one request each time.
+/// The settings of an easy handle: common ones are set once, a request's own each time.
 enum CurlHandle {
-    /// A handle with everything set that is the same for all requests; `nil` when libcurl has no memory.
+    /// Creates a handle with the settings common to all requests; `nil` when libcurl is out of memory or does not
+    /// support the configured trust.
+    ///
+    /// The result codes of the other options are ignored: every supported version of libcurl has them.
     static func make(options: HTTPClientOptions, anchors: TrustAnchors) -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
         _ = starwatch_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        // Without it a name lookup that hangs blocks the thread, and with it every other request.
+        // Without it a hanging name lookup blocks the thread and every other request.
         _ = starwatch_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         _ = starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         _ = starwatch_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
@@ -17,14 +20,22 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         _ = starwatch_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         _ = starwatch_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // A CA directory, which Debian builds in, turns off libcurl's cache of parsed anchors.
+        // Debian builds in a CA directory, which disables libcurl's cache of parsed anchors.
         _ = starwatch_set_string(easy, CURLOPT_CAPATH, nil)
+        var isTrustSet = true
         if let blob = anchors.blob {
-            _ = starwatch_set_blob(easy, CURLOPT_CAINFO_BLOB, blob.baseAddress, blob.count)
+            isTrustSet = starwatch_set_blob(easy, CURLOPT_CAINFO_BLOB, blob.baseAddress, blob.count) == CURLE_OK
         } else if let path = anchors.path {
-            _ = starwatch_set_string(easy, CURLOPT_CAINFO, path)
+            isTrustSet = starwatch_set_string(easy, CURLOPT_CAINFO, path) == CURLE_OK
         }
-        if let pin = options.pinnedPublicKey { _ = starwatch_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
+        if let pin = options.pinnedPublicKey {
+            isTrustSet = starwatch_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) == CURLE_OK && isTrustSet
+        }
+        // A request without its pin or anchors would trust servers that the operator excluded.
+        guard isTrustSet else {
+            curl_easy_cleanup(easy)
+            return nil
+        }
         if let path = options.socketPath { _ = starwatch_set_string(easy, CURLOPT_UNIX_SOCKET_PATH, path) }
         if !options.keepsConnections { _ = starwatch_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
         _ = starwatch_set_callback(easy, CURLOPT_WRITEFUNCTION, starwatchReceiveBody)
@@ -33,7 +44,7 @@ enum CurlHandle {
         return easy
     }
 
-    /// Sets what is particular to one request. The handle points to `transfer`, which must outlive its use.
+    /// Applies the settings of one request. The handle points to `transfer`, which must outlive the handle's use.
     static func prepare(
         _ easy: UnsafeMutableRawPointer,
         for transfer: CurlTransfer,
@@ -54,7 +65,11 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: max(connectTimeout.wholeMilliseconds, 1)))
         let sizeLimit = request.onBody == nil ? request.maxResponseBytes : 0
         _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(sizeLimit))
+        prepareHeadAndBody(easy, for: transfer)
+    }
 
+    private static func prepareHeadAndBody(_ easy: UnsafeMutableRawPointer, for transfer: CurlTransfer) {
+        let request = transfer.request
         var hasContentType = false
         for header in request.headers {
             append(header.value.isEmpty ? header.name + ";" : header.name + ": " + header.value, to: transfer)
@@ -67,7 +82,7 @@ enum CurlHandle {
             _ = starwatch_set_long(easy, CURLOPT_HTTPGET, 1)
             _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         case .post, .put:
-            // Without these libcurl would wait for a "100 Continue" and call every body a form.
+            // Without these headers libcurl waits for a "100 Continue" and declares every body a form.
             append("Expect:", to: transfer)
             if !hasContentType { append("Content-Type:", to: transfer) }
             let body = request.body ?? []
@@ -76,7 +91,7 @@ enum CurlHandle {
             _ = starwatch_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
             body.withUnsafeBytes { bytes in
                 _ = bytes.withMemoryRebound(to: CChar.self) { text in
-                    // An empty array may have no address, and NULL would mean a read callback.
+                    // An empty array can have no address, and NULL would select a read callback.
                     text.isEmpty
                         ? starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, "")
                         : starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, text.baseAddress)
@@ -86,12 +101,12 @@ enum CurlHandle {
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.headerList)
     }
 
-    /// Takes back what ``prepare(_:for:options:timeout:)`` gave, so that an idle handle holds no token and no body.
+    /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token and no body.
     static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) {
         _ = starwatch_set_pointer(easy, CURLOPT_PRIVATE, nil)
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
         if transfer.request.method.hasBody { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
-        // The handle is used again: its next GET would be a DELETE.
+        // Otherwise the next GET on this handle would be sent as DELETE.
         _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
         curl_slist_free_all(transfer.headerList)
         transfer.headerList = nil
@@ -99,15 +114,15 @@ enum CurlHandle {
     }
 
     private static func append(_ line: String, to transfer: CurlTransfer) {
+        // NULL means out of memory: the list stays, and the server rejects the request that lacks the header.
         transfer.headerList = curl_slist_append(transfer.headerList, line) ?? transfer.headerList
     }
 }
 
 extension HTTPError {
-    /// What a code of libcurl's means. Its texts are not used: they can name hosts and paths.
+    /// Translates a libcurl code. libcurl's texts are not used, because they can name hosts and paths.
     ///
-    /// A time limit that passed before the request could be sent says that the network is down, and not that the server
-    /// is slow.
+    /// A timeout before the request was sent is a network failure, not a slow server.
     init(_ code: CURLcode, _ info: starwatch_transfer_info, of transfer: CurlTransfer) {
         switch code {
         case _ where transfer.isTooLarge, CURLE_FILESIZE_EXCEEDED: self = .tooLarge
@@ -123,8 +138,8 @@ extension HTTPError {
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_CLIENTCERT:
             self = .tls
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: self = .invalidRequest
-        // The scheme was looked at before, so an unsupported protocol is an answer without a head ("HTTP/0.9").
-        // And libcurl calls it a lack of memory when a line of a head is longer than it takes.
+        // The scheme was checked earlier, so an unsupported protocol is a response without a head ("HTTP/0.9").
+        // libcurl reports an overlong header line as CURLE_OUT_OF_MEMORY.
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR, CURLE_UNSUPPORTED_PROTOCOL,
             CURLE_OUT_OF_MEMORY:
             self = .malformed

@@ -1,6 +1,6 @@
 import CCurl
 
-/// One request on its way; belongs to the driver's thread from the moment it is taken from the queue.
+/// A request in progress. Only the driver's thread uses it once it has left the queue.
 final class CurlTransfer {
     let id: UInt64
     let request: HTTPRequest
@@ -10,9 +10,8 @@ final class CurlTransfer {
     var easy: UnsafeMutableRawPointer?
     var headerList: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
-    /// Whether its name was not looked up, for there were too many lookups under way.
+    /// Whether the name lookup was refused, because the process already has `maxLookups` in progress.
     private(set) var isLookupRefused = false
-    /// The most lookups at once.
     private let maxLookups: Int
     private var head: [UInt8] = []
     private var headBytes = 0
@@ -39,12 +38,12 @@ final class CurlTransfer {
         HTTPResponse(status: status, headers: HTTPHeaders(block: head), body: body)
     }
 
-    /// The most bytes of a head, of those before it, and of trailers. libcurl has a limit in some versions only.
+    /// The limit for all heads and trailers of a response together. Only some versions of libcurl have a limit.
     private static let headLimitBytes = 256 * 1024
 
-    /// Takes a line of the head. A status line begins a new one (after `100 Continue`); trailers are left out.
+    /// Appends a line of the head. A status line begins a new head, after `100 Continue`; trailers are ignored.
     ///
-    /// - Returns: `false` when there are too many, which ends the transfer.
+    /// - Returns: `false` beyond the size limit, which ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         headBytes += line.count
         guard headBytes <= Self.headLimitBytes else {
@@ -70,8 +69,10 @@ final class CurlTransfer {
         head.append(contentsOf: line)
     }
 
-    /// Takes a piece of the decompressed body; `false` when it is more than the request allows, which ends the
-    /// transfer. libcurl's own limit looks at `Content-Length` only, which a chunked or compressed body does not have.
+    /// Appends a piece of the decompressed body. libcurl's own limit checks only `Content-Length`, which is missing for
+    /// a chunked body and too small for a compressed one.
+    ///
+    /// - Returns: `false` beyond the request's size limit, which ends the transfer.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if isStream, let onBody = request.onBody {
             onBody(Array(bytes))
@@ -88,7 +89,7 @@ final class CurlTransfer {
 }
 
 extension CurlTransfer {
-    /// Asks to look a name up, which libcurl does on a thread of its own; `false` when there are too many already.
+    /// Permits a name lookup, which libcurl does on a thread of its own; `false` when too many are in progress.
     func beginLookup() -> Bool {
         if request.hasNumericHost { return true }
         guard LookupThreads.count < maxLookups else {
@@ -100,7 +101,7 @@ extension CurlTransfer {
     }
 }
 
-/// libcurl's callback before a name lookup, on the driver's thread; anything but 0 refuses it.
+/// libcurl's callback before a name lookup, on the driver's thread. A result other than 0 refuses the lookup.
 func starwatchBeginLookup(
     _ state: UnsafeMutableRawPointer?,
     _ reserved: UnsafeMutableRawPointer?,
@@ -110,26 +111,34 @@ func starwatchBeginLookup(
     return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().beginLookup() ? 0 : 1
 }
 
-/// libcurl's write callback.
+/// libcurl's write callback. A result other than `count` ends the transfer.
 func starwatchReceiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ size: Int,
     _ count: Int,
     _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let context, count > 0 else { return count }
-    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    receive(bytes, count, context) { $0.receiveBody($1) }
 }
 
-/// libcurl's header callback.
+/// libcurl's header callback. A result other than `count` ends the transfer.
 func starwatchReceiveHeader(
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ size: Int,
     _ count: Int,
     _ context: UnsafeMutableRawPointer?
 ) -> Int {
+    receive(bytes, count, context) { $0.receiveHeader($1) }
+}
+
+private func receive(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ count: Int,
+    _ context: UnsafeMutableRawPointer?,
+    _ accept: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
+) -> Int {
+    // The context is the transfer that ``CurlHandle/prepare(_:for:options:timeout:)`` set; it is never `nil`.
     guard let context, count > 0 else { return count }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    return accept(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
 }

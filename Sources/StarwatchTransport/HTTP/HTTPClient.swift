@@ -1,16 +1,16 @@
-/// Sends HTTP requests through libcurl: one multi handle on a thread of its own, connections kept and shared.
+/// Sends HTTP requests through libcurl: one multi handle on a thread of its own, with a shared connection pool.
 ///
-/// Redirects are not followed, proxies of the environment are not used, and nothing but HTTP is spoken. Safe to use
-/// from any number of tasks.
+/// It follows no redirects, ignores the environment's proxy settings and supports no scheme except `http` and `https`.
+/// Any number of tasks may use it concurrently.
 package final class HTTPClient: HTTPTransport {
     private let driver: CurlDriver
 
     /// Starts the client's thread.
     ///
     /// - Parameters:
-    ///   - options: Trust, pinning and the number of requests at once.
-    ///   - clock: Reads both clocks; called on the client's thread and on the caller's.
-    /// - Throws: ``HTTPError/configuration(_:)`` when a certificate file cannot be used or no thread is to be had.
+    ///   - options: Trust, pinning and concurrency limits.
+    ///   - clock: Reads both clocks. Called on the client's thread and on the caller's.
+    /// - Throws: ``HTTPError/configuration(_:)`` when a certificate file is unusable or the thread cannot be created.
     package init(
         options: HTTPClientOptions = HTTPClientOptions(),
         clock: @escaping @Sendable () -> ClockReading
@@ -20,9 +20,9 @@ package final class HTTPClient: HTTPTransport {
 
     deinit { driver.shutdown() }
 
-    /// Sends `request` and waits for the end of the answer, of whatever status.
+    /// Sends `request` and waits for the complete response, whatever its status.
     ///
-    /// Cancelling the task closes the connection at once; the result is then ``HTTPError/cancelled``.
+    /// Cancelling the task closes the connection immediately; the result is then ``HTTPError/cancelled``.
     package func exchange(_ request: HTTPRequest) async -> HTTPExchange {
         let id = driver.reserve()
         return await withTaskCancellationHandler {
@@ -32,10 +32,9 @@ package final class HTTPClient: HTTPTransport {
         }
     }
 
-    /// Ends every request under way as cancelled, closes the connections and waits for the thread to end.
+    /// Ends every request in progress as cancelled, closes the connections and waits for the thread to end.
     ///
-    /// Blocks for the time of one loop, well under a millisecond. Requests made afterwards end as cancelled. May be
-    /// called again.
+    /// Blocks the caller for well under a millisecond. Later requests end as cancelled. Further calls do nothing.
     package func shutdown() {
         driver.shutdown()
     }

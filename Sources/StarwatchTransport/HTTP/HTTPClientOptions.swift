@@ -1,19 +1,19 @@
 import Glibc
 
-/// How a client connects; the same for all of its requests.
+/// Connection settings, common to all requests of a client.
 package struct HTTPClientOptions: Sendable {
-    /// A PEM file of further trust anchors. With it libcurl parses all anchors for every new connection (about 20 ms
-    /// of CPU), because it caches only those of a file.
+    /// A PEM file of additional trust anchors; `nil` for none. With it libcurl parses all anchors for every new
+    /// connection (about 20 ms of CPU), because it only caches anchors from a single file.
     package var caFile: String?
-    /// `sha256//…`, several separated by `;`, as libcurl takes them; `nil` for no pinning.
+    /// Pinned keys in libcurl's syntax: `sha256//…`, several separated by `;`. `nil` disables pinning.
     package var pinnedPublicKey: String?
-    /// The most requests at once; others wait their turn.
+    /// Limit of concurrent requests. Further requests wait.
     package var maxInFlight = 256
-    /// The most name lookups of this process at once, those included that hang although their request has ended. One
-    /// more fails at once as ``HTTPError/dns``.
+    /// Limit of concurrent name lookups in this process, including hanging lookups whose request has ended. A request
+    /// beyond the limit fails immediately with ``HTTPError/dns``.
     package var maxLookups = 16
-    /// The longest wait for a connection, name lookup and TLS handshake included; a request's own limit may be shorter.
-    /// A connection that nobody answers is found out by this, and tried again as a failure of the network.
+    /// Limit for connecting, including name lookup and TLS handshake; a request's own timeout can be shorter. It
+    /// classifies a server that does not accept connections as a network failure.
     package var connectTimeout = Duration.seconds(10)
 
     /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
@@ -34,7 +34,7 @@ package struct HTTPClientOptions: Sendable {
         self.maxInFlight = maxInFlight
     }
 
-    /// The bundle to trust: the first there is of those that distributions are known to install.
+    /// The system's CA bundle: the first readable of the paths that distributions use; `nil` when there is none.
     var bundle: String? {
         [
             "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",

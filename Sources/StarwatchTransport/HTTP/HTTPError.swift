@@ -1,29 +1,29 @@
 package import StarwatchCore
 
-/// Why a request brought no answer.
+/// The reason for a missing response.
 package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The time limit passed before the last byte.
+    /// The timeout passed before the last byte of the response.
     case timeout
     /// The server's name did not resolve.
     case dns
-    /// No connection could be made.
+    /// The connection failed.
     case connect
-    /// The handshake failed, or the certificate or pinned key is not the right one.
+    /// The handshake failed, or the certificate or pinned key does not match.
     case tls
-    /// The connection ended before the answer did.
+    /// The connection closed before the response was complete.
     case reset
-    /// The answer's body is larger than the request allows, or its head than 256 KiB.
+    /// The response's body exceeds the request's limit, or its head exceeds 256 KiB.
     case tooLarge
-    /// The task was cancelled or the client shut down.
+    /// The task was cancelled, or the client was shut down.
     case cancelled
-    /// What came is not HTTP, or cannot be decompressed.
+    /// The response is not HTTP, or cannot be decompressed.
     case malformed
-    /// The URL or a header cannot be sent.
+    /// The URL or a header contains characters that cannot be sent.
     case invalidRequest
-    /// The client cannot be set up; the text names the setting and what to do.
+    /// The client cannot be set up. The text names the setting and the fix.
     case configuration(String)
 
-    /// How the metrics count it.
+    /// The value of the metrics' `result` label.
     package var result: RequestResult {
         switch self {
         case .timeout: .timeout
@@ -38,7 +38,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What it means for trying again.
+    /// The class that decides about retries.
     package var failureClass: FailureClass {
         switch self {
         case .timeout: .timeout
@@ -51,15 +51,15 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .timeout: "The server did not answer completely within the time limit; raise server.timeout if it is slow."
+        case .timeout: "The response was not complete within server.timeout; raise it if the server is slow."
         case .dns: "The server's name does not resolve; check server.url and the resolver."
-        case .connect: "No connection to the server; check that it runs and that the network lets us through."
+        case .connect: "The connection failed; check the server and the network."
         case .tls: "The TLS handshake failed; check the certificate, server.ca_file and server.pinned_public_key."
-        case .reset: "The connection ended before the answer did."
-        case .tooLarge: "The answer is larger than server.max_response, or its head than 256 KiB."
+        case .reset: "The connection closed before the response was complete; check the server and the network."
+        case .tooLarge: "The response exceeds server.max_response, or its headers exceed 256 KiB; check the server."
         case .cancelled: "The request was cancelled."
-        case .malformed: "The answer is not valid HTTP."
-        case .invalidRequest: "The request's URL or a header holds characters that cannot be sent."
+        case .malformed: "The response is not valid HTTP; check server.url and any proxy in between."
+        case .invalidRequest: "The request's URL or a header contains invalid characters; check server.url."
         case .configuration(let advice): advice
         }
     }

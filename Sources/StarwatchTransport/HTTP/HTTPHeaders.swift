@@ -1,18 +1,18 @@
 import Glibc
 
-/// The header fields of an answer, kept as they came and searched when asked.
+/// The header fields of a response, stored as received and searched on demand.
 ///
-/// A poll looks at a handful of fields; splitting all of them into strings would be most of the work of an answer.
+/// A poll reads a handful of fields. Splitting all fields into strings would dominate the cost of a response.
 package struct HTTPHeaders: Sendable {
-    /// The lines of the head without the status line, each ended by CR LF or LF.
+    /// The lines of the head without the status line, each terminated by CR LF or LF.
     private let block: [UInt8]
 
-    /// Takes the lines of a head. Folded lines and lines without a colon are passed over.
+    /// Creates the fields from the lines of a head. Folded lines and lines without a colon are ignored.
     package init(block: [UInt8]) {
         self.block = block
     }
 
-    /// Builds a head from fields, for tests and for callers that have no block.
+    /// Creates a head from fields, for tests and callers without a block.
     package init(_ fields: [(name: String, value: String)]) {
         var block: [UInt8] = []
         for field in fields {
@@ -24,7 +24,7 @@ package struct HTTPHeaders: Sendable {
         self.block = block
     }
 
-    /// The value of the first field called `name`, without regard to case, trimmed; `nil` when there is none.
+    /// The trimmed value of the first field named `name`, ignoring case; `nil` when there is none.
     package subscript(name: String) -> String? {
         var name = name
         return name.withUTF8 { wanted in
@@ -32,12 +32,12 @@ package struct HTTPHeaders: Sendable {
         }
     }
 
-    /// Whether there is a field called `name`, without regard to case.
+    /// Whether there is a field named `name`, ignoring case.
     package func contains(_ name: String) -> Bool {
         self[name] != nil
     }
 
-    /// A field of the server's rate limit, such as `Remaining`, under any of the names in use.
+    /// A rate limit field, such as `Remaining`, under any of the three common names; `nil` when there is none.
     package func rateLimit(_ field: String) -> String? {
         self["X-Rate-Limit-\(field)"] ?? self["X-RateLimit-\(field)"] ?? self["RateLimit-\(field)"]
     }

@@ -1,9 +1,9 @@
 package import StarwatchCore
 
-/// A moment, by both clocks.
+/// One moment on the wall clock and on the monotonic clock.
 package struct ClockReading: Sendable, Hashable {
     package var wall: Timestamp
-    /// Time since an origin that does not change while the process runs.
+    /// Time since an origin that is fixed for the life of the process.
     package var monotonic: Duration
 
     package init(wall: Timestamp, monotonic: Duration) {
@@ -16,27 +16,29 @@ package struct ClockReading: Sendable, Hashable {
     }
 }
 
-/// What one request cost.
+/// The durations, byte counts and times of one request.
 package struct HTTPMeasurements: Sendable {
-    /// Resolving the name, connecting and the TLS handshake: zero when a connection was reused.
+    /// Name lookup; zero when a connection was reused.
     package var dns: Duration = .zero
+    /// TCP connect; zero when a connection was reused.
     package var connect: Duration = .zero
+    /// TLS handshake; zero when a connection was reused.
     package var tls: Duration = .zero
-    /// From the end of the phase before to the first byte of the answer; zero when none came.
+    /// From the end of the previous phase to the first byte of the response; zero when none arrived.
     package var firstByte: Duration = .zero
-    /// From the first byte of the answer to the last.
+    /// From the first byte of the response to the last.
     package var transfer: Duration = .zero
-    /// From the start of the transfer to its end, as libcurl saw it.
+    /// From the start of the transfer to its end, measured by libcurl.
     package var total: Duration = .zero
-    /// Head and body, as sent.
+    /// Bytes of head and body, as sent.
     package var sentBytes: Int = 0
-    /// Head and body, before decompression.
+    /// Bytes of head and body, before decompression.
     package var receivedBytes: Int = 0
     /// Whether a connection was opened for this request.
     package var isNewConnection = false
-    /// When the request began to be written, or when the call was made if it never was.
+    /// Time of writing the request; the time of the call if it was never written.
     package var sentAt: ClockReading
-    /// When the last byte of the answer was there, or the request failed; taken on the thread that saw it.
+    /// Time of the response's last byte, or of the failure, read on the client's thread.
     package var receivedAt: ClockReading
 
     package init(sentAt: ClockReading, receivedAt: ClockReading) {

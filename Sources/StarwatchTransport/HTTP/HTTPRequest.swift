@@ -1,4 +1,4 @@
-/// One HTTP request, complete: nothing is added to it but what HTTP itself needs.
+/// One complete HTTP request. The client adds only the headers that HTTP itself requires.
 package struct HTTPRequest: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
@@ -11,16 +11,17 @@ package struct HTTPRequest: Sendable {
     }
 
     package var method: Method
-    /// `http:` or `https:`; every other scheme is refused.
+    /// An `http:` or `https:` URL. Any other scheme fails with ``HTTPError/invalidRequest``.
     package var url: String
-    /// In the order in which they are sent. A line break, or a character outside printable ASCII, refuses the request.
+    /// Headers in the order of sending. A line break or a character outside printable ASCII fails with
+    /// ``HTTPError/invalidRequest``.
     package var headers: [(name: String, value: String)]
-    /// Sent with POST and PUT only.
+    /// The body; sent with POST and PUT only.
     package var body: [UInt8]?
-    /// The limit from the call to the last byte of the answer, waiting for a free place included (R-EP-14: 30 s);
-    /// `nil` for no limit.
+    /// Limit from the call to the last byte of the response, including the wait for a free slot; 30 s (R-EP-14). `nil`: no
+    /// limit.
     package var timeout: Duration?
-    /// The most bytes of the answer's body, after decompression (R-EP-14: 10 MiB).
+    /// Limit of the decompressed response body; 10 MiB (R-EP-14).
     package var maxResponseBytes: Int
     /// Takes the body of a 2xx answer piece by piece, which is then left out of the response and has no size limit.
     ///
@@ -43,7 +44,7 @@ package struct HTTPRequest: Sendable {
         self.maxResponseBytes = maxResponseBytes
     }
 
-    /// Whether libcurl can be given this request without a header smuggling in another, or the URL ending early.
+    /// Whether libcurl can send this request without header injection or a truncated URL.
     var isWellFormed: Bool {
         guard Self.hasScheme("http://", url) || Self.hasScheme("https://", url),
             url.utf8.allSatisfy({ $0 > 32 && $0 != 127 })
@@ -54,7 +55,7 @@ package struct HTTPRequest: Sendable {
         }
     }
 
-    /// Whether the host is an address, which needs no lookup. `true` also for some that are no host at all.
+    /// Whether the host is an IP address, which needs no lookup. Also `true` for some invalid hosts.
     var hasNumericHost: Bool {
         let host = url.utf8.drop { $0 != UInt8(ascii: "/") }.drop { $0 == UInt8(ascii: "/") }
             .prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "?") }

@@ -1,4 +1,4 @@
-/// A complete answer, of whatever status.
+/// A complete response of any status.
 package struct HTTPResponse: Sendable {
     package let status: Int
     package let headers: HTTPHeaders
@@ -12,11 +12,11 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// A request's end and what it cost, whether it succeeded or not.
+/// The result and measurements of a request.
 package struct HTTPExchange: Sendable {
     package let result: Result<HTTPResponse, HTTPError>
     package let measurements: HTTPMeasurements
-    /// The answer's status, also where its body was too large or did not come whole; `nil` when no head came.
+    /// The response's status, even if its body was too large or incomplete; `nil` when no head arrived.
     package var status: Int?
     /// The system's error of a connection that could not be made; `nil` for any other end or if it is not known.
     package var connectErrno: Int32?

@@ -1,12 +1,12 @@
-/// The way out: what sends a request and brings its answer.
+/// Sends HTTP requests and returns their responses.
 ///
-/// ``HTTPClient`` is the one that reaches a network.
+/// ``HTTPClient`` is the implementation that uses the network.
 package protocol HTTPTransport: Sendable {
-    /// Sends `request` and waits for the end of the answer, of whatever status.
+    /// Sends `request` and waits for the complete response, whatever its status.
     ///
     /// When the task is cancelled the result is ``HTTPError/cancelled``.
     func exchange(_ request: HTTPRequest) async -> HTTPExchange
 
-    /// Ends every request under way as cancelled, and those made afterwards. May be called again.
+    /// Ends every request in progress, and every later request, as cancelled. Further calls do nothing.
     func shutdown()
 }

@@ -1,23 +1,23 @@
 import CCurl
 import Glibc
 
-/// The threads on which libcurl looks names up, found by the name they bear.
+/// The threads on which libcurl looks up names, identified by their thread name.
 ///
-/// libcurl leaves a lookup that outlives its request to itself and tells nobody when it ends. But a thread begins with
-/// the name of the one that starts it, and so the driver's bears theirs for as long as it may start one.
+/// libcurl abandons a lookup that outlives its request and does not report its end. A new thread inherits the name of
+/// the thread that starts it, so the driver's thread takes the lookup name just before libcurl starts a lookup.
 enum LookupThreads {
     private static let driverName = "starwatch-http"
     private static let lookupName = "starwatch-dns"
 
-    /// Names the calling thread as one that runs libcurl.
+    /// Gives the calling thread the driver's name.
     static func nameDriver() { starwatch_name_thread(driverName) }
 
-    /// Lets what the calling thread starts from now on be counted.
+    /// Gives the calling thread the lookup name, which the threads it starts inherit.
     static func nameNext() { starwatch_name_thread(lookupName) }
 
-    /// How many there are in this process, those included that no request waits for any more.
+    /// Number of lookup threads in this process, including abandoned ones.
     ///
-    /// Other clients' threads count as well, for the moment in which they start a lookup.
+    /// The driver thread of another client counts as well while it starts a lookup.
     static var count: Int {
         guard let folder = opendir("/proc/self/task") else { return 0 }
         defer { closedir(folder) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A mutex. `Synchronization.Mutex` makes ThreadSanitizer report races that are none.
+/// A mutex. ThreadSanitizer reports false races for `Synchronization.Mutex`.
 final class PthreadLock {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The certificates a client trusts, in the form libcurl takes them.
+/// The certificates a client trusts, in libcurl's form.
 ///
-/// libcurl has one place for them. Without further anchors it gets the name of the bundle, whose parsed form it keeps
-/// for the next connection; with them it gets the bytes of both files.
+/// libcurl accepts one source. Without additional anchors it gets the path of the system bundle, whose parsed form it
+/// caches between connections. With additional anchors it gets the bytes of both files.
 final class TrustAnchors {
-    /// The bundle's path; `nil` when `blob` holds the certificates, or libcurl's own default is to be used.
+    /// The bundle's path; `nil` when `blob` holds the certificates, or for libcurl's own default.
     let path: String?
-    /// System bundle and further anchors, one after the other. Must outlive every handle that was given it.
+    /// The system bundle followed by the additional anchors. Must outlive every handle that uses it.
     let blob: UnsafeMutableRawBufferPointer?
 
     init(_ options: HTTPClientOptions) throws(HTTPError) {
@@ -17,10 +17,10 @@ final class TrustAnchors {
             return
         }
         guard let extra = FileBytes.read(caFile, limit: 4 * 1024 * 1024) else {
-            throw .configuration("server.ca_file cannot be read; check the path and its permissions.")
+            throw .configuration("server.ca_file cannot be read; check its path and permissions.")
         }
         guard extra.containsSequence("-----BEGIN CERTIFICATE-----".utf8) else {
-            throw .configuration("server.ca_file holds no PEM certificate; give it a file with BEGIN CERTIFICATE.")
+            throw .configuration("server.ca_file contains no PEM certificate; set a file that has BEGIN CERTIFICATE.")
         }
         var bytes = options.bundle.flatMap { FileBytes.read($0, limit: 16 * 1024 * 1024) } ?? []
         bytes.append(UInt8(ascii: "\n"))
@@ -35,7 +35,7 @@ final class TrustAnchors {
 }
 
 enum FileBytes {
-    /// The bytes of a file; `nil` when it cannot be read or is longer than `limit`.
+    /// The bytes of a file; `nil` when it cannot be read or has more than `limit` bytes.
     static func read(_ path: String, limit: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -43,7 +43,7 @@ enum FileBytes {
         return read(descriptor, limit: limit)
     }
 
-    /// The bytes that are left in an open file; `nil` on an error or when there are more than `limit`.
+    /// The remaining bytes of an open file; `nil` on an error or when there are more than `limit`.
     static func read(_ descriptor: Int32, limit: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
@@ -61,7 +61,7 @@ enum FileBytes {
 }
 
 extension [UInt8] {
-    /// Whether `part` occurs somewhere in these bytes.
+    /// Whether these bytes contain `part`.
     func containsSequence(_ part: some Collection<UInt8>) -> Bool {
         guard let first = part.first else { return true }
         var at = startIndex

@@ -2,15 +2,14 @@ import Dispatch
 import Glibc
 package import StarwatchCore
 
-/// Asks an NTP server for its time: one question, one answer (RFC 4330; RFC 5905 in client mode).
+/// Queries an NTP server for its time: one request, one response (RFC 4330; RFC 5905 in client mode).
 ///
-/// Names are looked up and answers waited for on a thread of the client's own. Whoever is not on the way to the server
-/// cannot answer in its place: the socket takes datagrams of one address only, and the answer has to repeat 64 random
-/// bits.
+/// Name lookups and waits block a dispatch queue of the client's own. An attacker off the network path cannot forge a
+/// response: the socket accepts datagrams from one address only, and the response must repeat 64 random bits.
 package struct NTPClient: Sendable {
-    /// The longest wait for an answer: longer round trips are of no use.
+    /// Limit of the wait for a response. A longer round trip gives no useful sample.
     package static let timeout = Duration.seconds(2)
-    /// Datagrams that are no answer to the question, after which it is given up.
+    /// Number of unrelated datagrams after which a request fails.
     static let strayLimit = 100
 
     private let host: String
@@ -20,9 +19,9 @@ package struct NTPClient: Sendable {
     private let queue = DispatchQueue(label: "starwatch.ntp")
 
     /// - Parameters:
-    ///   - host: A name, or an address without brackets.
-    ///   - clock: Reads both clocks; called on the client's thread.
-    ///   - nonce: Random bits that nobody can guess.
+    ///   - host: A name, or an IP address without brackets.
+    ///   - clock: Reads both clocks. Called on the client's queue.
+    ///   - nonce: Returns unpredictable random bits.
     package init(
         host: String,
         port: Int,
@@ -35,33 +34,33 @@ package struct NTPClient: Sendable {
         self.nonce = nonce
     }
 
-    /// Asks once.
+    /// Sends one request and returns the server's time.
     ///
-    /// Questions wait for one another. Cancelling the task ends the wait at once; its socket is closed when the answer
-    /// has come or the time is up.
+    /// Concurrent calls run one after the other. Cancelling the task ends the wait immediately; the socket is closed
+    /// when the response arrives or the timeout passes.
     ///
     /// - Throws: ``NTPError``.
     package func sample() async throws(NTPError) -> ClockSample {
         typealias Answer = Result<ClockSample, NTPError>
         let (answers, continuation) = AsyncStream<Answer>.makeStream()
         queue.async {
-            continuation.yield(Answer { () throws(NTPError) in try ask() })
+            continuation.yield(Answer { () throws(NTPError) in try query() })
             continuation.finish()
         }
         for await answer in answers { return try answer.get() }
         throw .cancelled
     }
 
-    // MARK: - On the thread
+    // MARK: - Client's queue
 
-    private func ask() throws(NTPError) -> ClockSample {
+    private func query() throws(NTPError) -> ClockSample {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
         hints.ai_flags = AI_NUMERICSERV
         var found: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(port), &hints, &found) == 0, let first = found else { throw .dns }
         defer { freeaddrinfo(first) }
-        // The first address that there is a way to; without an answer from there, the next question asks another.
+        // The first reachable address. If it does not respond, the next request can reach another.
         for address in sequence(first: first, next: \.pointee.ai_next) {
             let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             let descriptor = socket(address.pointee.ai_family, type, 0)
@@ -91,7 +90,7 @@ package struct NTPClient: Sendable {
                 if errno == EINTR || errno == EAGAIN { continue }
                 throw .network
             }
-            // Of somebody who guesses, or late: the real answer may still come.
+            // A forged or late datagram: the real response can still arrive.
             guard let packet = NTPPacket(buffer.prefix(count)), packet.originate.bits == nonce else { continue }
             return try packet.sample(sent: sent, received: received)
         }

@@ -1,25 +1,25 @@
 package import StarwatchCore
 
-/// Why an NTP server gave no time.
+/// The reason for a failed NTP query.
 package enum NTPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server's name did not resolve.
     case dns
-    /// Nothing can be sent there, or nobody listens.
+    /// The server is unreachable, or its port is closed.
     case network
-    /// No answer to this question came in time.
+    /// No response to this request arrived in time.
     case timeout
     /// The task was cancelled.
     case cancelled
-    /// The answer is none of a server, or its times make no sense.
+    /// The response is not one of an NTP server, or its times are inconsistent.
     case malformed
-    /// The server says itself that its clock is not right, or not right enough.
+    /// The server reports that its clock is not synchronised, or not precisely enough.
     case unsynchronised
-    /// The server wants to be asked less often (a kiss-o'-death packet, `RATE`).
+    /// The server requests fewer queries (a kiss-o'-death packet, `RATE`).
     case rateLimited
-    /// The server wants not to be asked by us (a kiss-o'-death packet, `DENY` or `RSTR`).
+    /// The server denies access (a kiss-o'-death packet, `DENY` or `RSTR`).
     case refused
 
-    /// One of a fixed set of words.
+    /// One of a fixed set of words, safe as a metric label.
     package var reason: String {
         switch self {
         case .dns: "dns"
@@ -33,7 +33,7 @@ package enum NTPError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// How the metrics count it.
+    /// The value of the metrics' `result` label.
     package var sampleResult: ClockSampleResult {
         switch self {
         case .dns, .network, .timeout, .cancelled: .failed
@@ -41,17 +41,17 @@ package enum NTPError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// One sentence.
+    /// One sentence with the problem and the fix.
     package var description: String {
         switch self {
-        case .dns: "The time server's name does not resolve; look at clock.ntp_server."
-        case .network: "The time server cannot be reached."
-        case .timeout: "The time server did not answer in time."
-        case .cancelled: "The question was given up."
-        case .malformed: "The time server's answer makes no sense."
-        case .unsynchronised: "The time server says that its own clock is not right."
-        case .rateLimited: "The time server wants to be asked less often; that is done."
-        case .refused: "The time server refuses to answer, so it is not asked again; set another clock.ntp_server."
+        case .dns: "The time server's name does not resolve; check clock.ntp_server."
+        case .network: "The time server is unreachable; check clock.ntp_server and the firewall."
+        case .timeout: "The time server did not respond in time; check clock.ntp_server and the firewall."
+        case .cancelled: "The time query was cancelled."
+        case .malformed: "The time server's response is invalid; check clock.ntp_server."
+        case .unsynchronised: "The time server's own clock is not synchronised; set another clock.ntp_server."
+        case .rateLimited: "The time server asked for fewer queries; the agent now queries it less often."
+        case .refused: "The time server denied access and is not queried again; set another clock.ntp_server."
         }
     }
 }

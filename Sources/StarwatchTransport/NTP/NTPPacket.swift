@@ -1,33 +1,34 @@
 import StarwatchCore
 
-/// An NTP message, as far as a client needs it: 48 bytes, and whatever extensions follow (RFC 5905, 7.3).
+/// The fields of an NTP message that a client needs. The message has 48 bytes and optional extensions (RFC 5905, 7.3).
 struct NTPPacket: Sendable, Hashable {
     static let length = 48
-    /// A clock that may be further off is of no use (RFC 5905's MAXDIST).
+    /// Greatest accepted error of the server's clock (RFC 5905's MAXDIST).
     static let largestDistanceNanoseconds: Int64 = 1_500_000_000
 
     let leap: UInt8
     let version: UInt8
     let mode: UInt8
     let stratum: UInt8
-    /// To the reference clock and back, and how far that may be off; 16 bits of seconds and 16 of a fraction each.
+    /// Round trip from the server to its reference clock: 16 bits of seconds and 16 bits of a fraction.
     let rootDelay: UInt32
+    /// Error bound of the server's clock, in the same format.
     let rootDispersion: UInt32
-    /// In a kiss-o'-death packet, four letters.
+    /// The reference identifier; a code of four letters in a kiss-o'-death packet.
     let reference: UInt32
     let originate: NTPTimestamp
     let receive: NTPTimestamp
     let transmit: NTPTimestamp
 
-    /// A client's question.
+    /// A client's request.
     ///
-    /// - Parameter nonce: Stands in the place of our time, which is nobody's business; the answer must repeat it.
+    /// - Parameter nonce: Sent in place of the local time, to keep that private. The response must repeat it.
     static func request(nonce: UInt64) -> [UInt8] {
-        // No leap second to warn of, version 4, mode 3: client.
+        // No leap second warning, version 4, mode 3 (client).
         [0b00_100_011] + Array(repeating: 0, count: 39) + withUnsafeBytes(of: nonce.bigEndian, Array.init)
     }
 
-    /// - Returns: `nil` for what is shorter than a message.
+    /// Parses a message; `nil` when `bytes` has fewer than 48.
     init?(_ bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.length))
         guard bytes.count == Self.length else { return nil }
@@ -46,13 +47,15 @@ struct NTPPacket: Sendable, Hashable {
         transmit = NTPTimestamp(bits: number(at: 40))
     }
 
-    /// What the answer says about the server's clock.
+    /// The sample of the server's clock that this response gives.
     ///
-    /// The server's clock is read twice, so what it took to answer does not widen the bounds; what the server knows of
-    /// its own error does.
+    /// The response holds the times of receipt and of sending, so the server's processing time does not widen the
+    /// bounds. The server's own error bound does.
+    ///
+    /// - Throws: ``NTPError`` when the response is invalid, or the server refuses or is not synchronised.
     func sample(sent: ClockReading, received: ClockReading) throws(NTPError) -> ClockSample {
         guard mode == 4, (1...4).contains(version) else { throw .malformed }
-        // Kiss-o'-death; other letters than these say that the server is not ready.
+        // Kiss-o'-death. Any other code means that the server is not ready.
         if stratum == 0, reference == Self.rate { throw .rateLimited }
         if stratum == 0, Self.refusals.contains(reference) { throw .refused }
         guard stratum > 0 else { throw .unsynchronised }
@@ -62,7 +65,7 @@ struct NTPPacket: Sendable, Hashable {
         guard distance <= Self.largestDistanceNanoseconds else { throw .unsynchronised }
         let elapsed = received.monotonic - sent.monotonic
         let answering = transmit.nanoseconds - receive.nanoseconds
-        // The clocks are read to the millisecond, here and perhaps there.
+        // The local clock, and possibly the server's, has a resolution of one millisecond.
         guard answering >= 0, .nanoseconds(answering) <= elapsed + .milliseconds(1) else { throw .malformed }
         let skipped = Duration.milliseconds(answering / 1_000_000)
         let earliest = transmit.nanoseconds - distance
@@ -76,8 +79,8 @@ struct NTPPacket: Sendable, Hashable {
         )
     }
 
-    /// The letters "RATE".
+    /// The code "RATE".
     private static let rate: UInt32 = 0x5241_5445
-    /// The letters "DENY" and "RSTR".
+    /// The codes "DENY" and "RSTR".
     private static let refusals: Set<UInt32> = [0x4445_4e59, 0x5253_5452]
 }

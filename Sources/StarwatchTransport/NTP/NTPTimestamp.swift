@@ -1,11 +1,11 @@
-/// A moment as NTP writes it: seconds since 1900 and a fraction, 32 bits each (RFC 5905, 6).
+/// An NTP time: seconds since 1900 and a fraction, 32 bits each (RFC 5905, 6).
 ///
-/// The seconds start anew in February 2036. Their first bit tells the two eras apart: with it a time lies from 1968 to
-/// 2036, without it from 2036 to 2104 (RFC 4330, 3). So the local clock has no say in it.
+/// The seconds overflow in February 2036. Their highest bit distinguishes the two eras: when it is set the time is
+/// between 1968 and 2036, else between 2036 and 2104 (RFC 4330, 3). The local clock is not needed for that.
 struct NTPTimestamp: Sendable, Hashable {
     let bits: UInt64
 
-    /// Nothing was written.
+    /// Whether the field is unset.
     var isZero: Bool { bits == 0 }
 
     /// Nanoseconds since 1970, rounded down.

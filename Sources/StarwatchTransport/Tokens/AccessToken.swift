@@ -1,11 +1,11 @@
 package import StarwatchCore
 
-/// A bearer token. Prints as `<token>`; whoever needs the text asks for ``rawValue``.
+/// A bearer token. Prints as `<token>`; only ``rawValue`` holds the text.
 package struct AccessToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     package let rawValue: String
-    /// When the server stops accepting it, in server time; `nil` when the token does not say.
+    /// Expiry in server time; `nil` when the token does not state one.
     package let expiresAt: Timestamp?
 
     package init(rawValue: String, expiresAt: Timestamp?) {

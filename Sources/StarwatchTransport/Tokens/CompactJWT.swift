@@ -2,21 +2,22 @@ internal import Crypto
 internal import FoundationEssentials
 import StarwatchCore
 
-/// The compact form of a signed token: header, payload and signature in base 64, separated by dots (RFC 7515).
+/// The compact form of a signed token (RFC 7515): base 64 of header, payload and signature, separated by dots.
 enum CompactJWT {
-    /// `{"alg":"HS256","typ":"JWT"}`, signed with the shared secret.
+    /// An HS256 token, signed with the shared secret.
     static func sign(_ claims: TokenClaims, secret: SymmetricKey) -> String {
         let input = signingInput(#"{"alg":"HS256","typ":"JWT"}"#, claims)
         let code = HMAC<SHA256>.authenticationCode(for: Array(input.utf8), using: secret)
         return input + "." + Base64.encodeURL(Array(code))
     }
 
-    /// As above, with the bytes of the secret.
+    /// An HS256 token, signed with the bytes of the shared secret.
     static func sign(_ claims: TokenClaims, secret: [UInt8]) -> String {
         sign(claims, secret: SymmetricKey(data: secret))
     }
 
-    /// `{"alg":"ES256K","typ":"JWT"}`, signed with a key of secp256k1 (RFC 8812). `nil` cannot happen with a valid key.
+    /// An ES256K token, signed with a secp256k1 key (RFC 8812); `nil` when libsecp256k1 rejects the key, which no
+    /// valid key causes.
     static func sign(_ claims: TokenClaims, key: Secp256k1PrivateKey) -> String? {
         let input = signingInput(#"{"alg":"ES256K","typ":"JWT"}"#, claims)
         return key.sign(digest(of: input)).map { input + "." + Base64.encodeURL($0) }
@@ -30,7 +31,7 @@ enum CompactJWT {
         Base64.encodeURL(Array(header.utf8)) + "." + Base64.encodeURL(claims.json)
     }
 
-    /// A token taken apart; nothing in it is verified.
+    /// The parts of a token. None of them is verified.
     struct Parsed {
         var algorithm: String
         var payload: Payload
@@ -48,7 +49,7 @@ enum CompactJWT {
         var jti: String?
     }
 
-    /// `aud` is a text or a list of texts (RFC 7519, 4.1.3).
+    /// The `aud` claim: a string or a list of strings (RFC 7519, 4.1.3).
     struct Audience: Decodable {
         var values: [String]
 
@@ -66,7 +67,7 @@ enum CompactJWT {
         var alg: String
     }
 
-    /// Takes `text` apart; `nil` when it is not three parts of base 64 with JSON objects in the first two.
+    /// Parses `text`; `nil` unless it is three parts of base 64 with JSON objects in the first two.
     static func parse(_ text: String) -> Parsed? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Base64.decodeURL(parts[0]), let payload = Base64.decodeURL(parts[1]),
@@ -82,8 +83,8 @@ enum CompactJWT {
         )
     }
 
-    /// The expiry and issuer a token claims, for choosing among tokens others minted. The header is not looked at,
-    /// because passkey tokens have one of their own.
+    /// The claims of a token minted elsewhere, unverified. The header is ignored, because passkey tokens have a header
+    /// of their own; `nil` when the token is not a JWT.
     static func peek(_ text: String) -> Payload? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64.decodeURL(parts[1]) else { return nil }
@@ -92,7 +93,7 @@ enum CompactJWT {
 }
 
 extension Timestamp {
-    /// A time of a claim (`NumericDate`: seconds, possibly with a fraction); `nil` for what no clock shows.
+    /// The time of a claim (`NumericDate`: seconds, possibly with a fraction); `nil` when out of range.
     init?(numericDate seconds: Double?) {
         guard let seconds, seconds.magnitude < 1e14 else { return nil }
         self.init(milliseconds: Int64(seconds * 1000))

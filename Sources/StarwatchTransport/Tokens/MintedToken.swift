@@ -1,26 +1,43 @@
 import StarwatchCore
 
-/// The one token a minting provider keeps for polls.
+/// The token that a minting provider keeps for polls, with the settings for its replacement.
 struct MintedToken {
+    /// Lifetime of a new token; for a command, of a token that states no expiry.
+    let lifetime: Duration
+    /// Time before its expiry at which a token is replaced.
+    let refreshBefore: Duration
+    /// Returns a new `jti` on each call. Only canonical tokens carry it.
+    private let makeID: @Sendable () -> String
+
     private struct Entry {
         var token: AccessToken
         var account: DID
         var dialect: Dialect
-        /// How long it lasts from when it was had.
+        /// Time from minting to expiry.
         var lifetime: Duration
     }
 
     private var entry: Entry?
 
+    init(
+        lifetime: Duration,
+        refreshBefore: Duration,
+        makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
+    ) {
+        self.lifetime = lifetime
+        self.refreshBefore = refreshBefore
+        self.makeID = makeID
+    }
+
+    /// The claims of a new token.
+    func claims(for account: DID, dialect: Dialect, now: Timestamp) -> TokenClaims {
+        TokenClaims(account: account, dialect: dialect, issuedAt: now, lifetime: lifetime, tokenID: makeID())
+    }
+
     var expiry: Timestamp? { entry?.token.expiresAt }
 
-    /// The kept token, unless it is another account's, of another dialect, or due to be replaced.
-    func usable(
-        for account: DID,
-        dialect: Dialect,
-        now: Timestamp,
-        refreshBefore: Duration
-    ) -> AccessToken? {
+    /// The kept token; `nil` when it is due for replacement, or belongs to another account or dialect.
+    func usable(for account: DID, dialect: Dialect, now: Timestamp) -> AccessToken? {
         guard let entry, entry.account == account, entry.dialect == dialect, let expiry = entry.token.expiresAt,
             !TokenRefresh.isDue(
                 expiresAt: expiry,
@@ -32,7 +49,7 @@ struct MintedToken {
         return entry.token
     }
 
-    /// Keeps `token`, which was had at `now`; one that says no expiry is not kept.
+    /// Keeps `token`, minted at `now`. A token without an expiry is not kept, because its replacement has no due time.
     mutating func keep(_ token: AccessToken, for account: DID, dialect: Dialect, now: Timestamp) {
         guard let expiry = token.expiresAt else { return }
         entry = Entry(token: token, account: account, dialect: dialect, lifetime: expiry - now)

@@ -1,18 +1,19 @@
 import Glibc
 
-/// A file that holds a secret: refused when others may read it, read again when it changes.
+/// A file that holds a secret. Rejected when other users can read it; reread when it changes.
 ///
-/// Prints nothing of its content.
+/// Its description never shows the content.
 package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The configuration key that names the file, for errors.
+    /// The configuration key of the path, for errors.
     private let setting: String
     private let path: String
-    /// systemd opens credentials to the unit's user by an ACL, whose mask shows up as the group's permission.
+    /// Whether group permissions are accepted: systemd grants the unit's user access to a credential by an ACL, whose
+    /// mask shows up as the group's permission.
     private let isCredential: Bool
     private let limitBytes: Int
     private var stamp: Stamp?
 
-    /// What tells one version of a file from the next.
+    /// The attributes that change with the file's content.
     private struct Stamp: Sendable, Equatable {
         var device: UInt64
         var inode: UInt64
@@ -32,11 +33,11 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     }
 
     /// - Parameters:
-    ///   - path: As configured. A relative one is looked for in `credentialsDirectory` first, then below `directory`.
+    ///   - path: The configured path. A relative path is searched in `credentialsDirectory` first, then in `directory`.
     ///   - setting: The configuration key, such as `auth.secret_file`.
-    ///   - directory: Where the configuration file is; `nil` for the working directory.
-    ///   - credentialsDirectory: `$CREDENTIALS_DIRECTORY`, when systemd set it.
-    ///   - limitBytes: The largest file that is read.
+    ///   - directory: The configuration file's folder; `nil` for the working directory.
+    ///   - credentialsDirectory: `$CREDENTIALS_DIRECTORY`; `nil` when systemd did not set it.
+    ///   - limitBytes: Upper bound of the file's size; 1 MiB.
     package init(
         path: String,
         setting: String,
@@ -57,13 +58,13 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    /// The file's bytes without one trailing newline; `nil` when it has not changed since the last call.
+    /// The file's bytes without one trailing newline; `nil` when the file has not changed since the last call.
     ///
     /// - Throws: ``TokenError/fileUnreadable(setting:)``, ``TokenError/filePermissions(setting:)``, or
-    ///   ``TokenError/fileInvalid(setting:advice:)`` when it is empty or too large.
+    ///   ``TokenError/fileInvalid(setting:advice:)`` when the file is empty or too large.
     package mutating func readIfChanged() throws(TokenError) -> [UInt8]? {
         if let stamp, stamp == Self.stamp(of: path) { return nil }
-        // A pipe would block the caller.
+        // O_NONBLOCK: opening a pipe would block the caller.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .fileUnreadable(setting: setting) }
         defer { close(descriptor) }
@@ -73,18 +74,19 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
         }
         guard status.st_mode & (isCredential ? 0o007 : 0o077) == 0 else { throw .filePermissions(setting: setting) }
         guard var bytes = FileBytes.read(descriptor, limit: limitBytes) else {
-            throw .fileInvalid(setting: setting, advice: "it is larger than \(limitBytes) bytes")
+            throw .fileInvalid(setting: setting, advice: "it is larger than \(limitBytes) bytes; check the path")
         }
         if bytes.last == UInt8(ascii: "\n") {
             bytes.removeLast()
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         }
-        guard !bytes.isEmpty else { throw .fileInvalid(setting: setting, advice: "it is empty") }
+        guard !bytes.isEmpty else { throw .fileInvalid(setting: setting, advice: "it is empty; check the path") }
         stamp = Stamp(status)
         return bytes
     }
 
-    /// The file's bytes without one trailing newline, whether it changed or not. Errors as ``readIfChanged()``.
+    /// The file's bytes without one trailing newline, even if the file has not changed. Throws like
+    /// ``readIfChanged()``.
     package mutating func read() throws(TokenError) -> [UInt8] {
         stamp = nil
         return try readIfChanged() ?? []

@@ -1,21 +1,19 @@
 internal import Crypto
 package import StarwatchCore
 
-/// `auth.kind: shared_secret`: mints HS256 tokens with the secret the server has too (R-REQ-05).
+/// `auth.kind: shared_secret`: mints HS256 tokens with a secret shared with the server (R-REQ-05).
 ///
-/// Whoever holds the secret can mint a token of anybody (C-122): a DID key is better where the server takes it.
-package actor SharedSecretTokenProvider: TokenProvider {
+/// The secret can mint a token for any account: prefer a DID key where the server accepts one.
+package actor SharedSecretTokenProvider: MintingTokenProvider {
     private var file: SecretFile
-    private let lifetime: Duration
-    private let refreshBefore: Duration
-    private let makeID: @Sendable () -> String
     private var secret: SymmetricKey?
-    private var kept = MintedToken()
+    var minted: MintedToken
 
     /// - Parameters:
-    ///   - lifetime: From `iat` to `exp`.
-    ///   - refreshBefore: How long before its expiry a token is replaced, at most half of `lifetime` (C-117).
-    ///   - makeID: A new `jti` each time it is called.
+    ///   - file: The bytes of the secret.
+    ///   - lifetime: Time from `iat` to `exp`.
+    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
+    ///   - makeID: Returns a new `jti` on each call.
     package init(
         file: SecretFile,
         lifetime: Duration = .seconds(3600),
@@ -23,56 +21,27 @@ package actor SharedSecretTokenProvider: TokenProvider {
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.file = file
-        self.lifetime = lifetime
-        self.refreshBefore = refreshBefore
-        self.makeID = makeID
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
     }
-
-    package func token(
-        for account: DID,
-        dialect: Dialect,
-        purpose: TokenPurpose,
-        serverTime: Timestamp
-    ) async throws(TokenError) -> AccessToken? {
-        let secret = try currentSecret()
-        if purpose == .poll,
-            let token = kept.usable(
-                for: account,
-                dialect: dialect,
-                now: serverTime,
-                refreshBefore: refreshBefore
-            )
-        {
-            return token
-        }
-        let claims = TokenClaims(
-            account: account,
-            dialect: dialect,
-            issuedAt: serverTime,
-            lifetime: lifetime,
-            tokenID: makeID()
-        )
-        let token = AccessToken(rawValue: CompactJWT.sign(claims, secret: secret), expiresAt: claims.expiresAt)
-        if purpose == .poll { kept.keep(token, for: account, dialect: dialect, now: serverTime) }
-        return token
-    }
-
-    package func refuse(_ token: AccessToken) async {
-        kept.drop(token)
-    }
-
-    package func forget() async { kept.drop() }
 
     package func validate(account: DID) async throws(TokenError) {
         _ = try currentSecret()
     }
 
-    package var expiry: Timestamp? { get async { kept.expiry } }
+    func mint(
+        for account: DID,
+        dialect: Dialect,
+        serverTime: Timestamp
+    ) async throws(TokenError) -> AccessToken {
+        let secret = try currentSecret()
+        let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
+        return AccessToken(rawValue: CompactJWT.sign(claims, secret: secret), expiresAt: claims.expiresAt)
+    }
 
     private func currentSecret() throws(TokenError) -> SymmetricKey {
         if let bytes = try file.readIfChanged() {
             secret = SymmetricKey(data: bytes)
-            kept.drop()
+            minted.drop()
         }
         guard let secret else { throw .fileUnreadable(setting: "auth.secret_file") }
         return secret

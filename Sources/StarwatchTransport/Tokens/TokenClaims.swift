@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// The claims of a token, as a server of each dialect wants them.
+/// The claims of a token, in the form that each dialect's server requires.
 package struct TokenClaims: Sendable, Hashable {
     /// The audience of canonical tokens (R-REQ-05).
     package static let audience = "endorser-api"
@@ -15,7 +15,9 @@ package struct TokenClaims: Sendable, Hashable {
     package var issuedAt: Timestamp
     package var expiresAt: Timestamp
 
-    /// The claims for `account` in `dialect`. The endorser server refuses every token that has an `aud`.
+    /// Creates the claims for `account` in `dialect`. Times are cut to whole seconds.
+    ///
+    /// The endorser server rejects every token that has an `aud`, so only canonical tokens have one.
     package init(account: DID, dialect: Dialect, issuedAt: Timestamp, lifetime: Duration, tokenID: String) {
         issuer = account
         self.issuedAt = Timestamp(seconds: issuedAt.wholeSeconds)
@@ -30,7 +32,7 @@ package struct TokenClaims: Sendable, Hashable {
 
     /// The claims as JSON, always in the same order.
     ///
-    /// The three of the endorser dialect have the order of did-jwt, so that its published vectors can be compared.
+    /// The endorser dialect's three claims have did-jwt's order, so that tests can compare its published vectors.
     var json: [UInt8] {
         let issuer = Self.quote(self.issuer.rawValue)
         guard let subject, let audience, let scope, let tokenID else {

@@ -1,40 +1,40 @@
-/// Why there is no token.
+/// The reason for a missing token.
 package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The file is not there, or cannot be read.
+    /// The file is missing or cannot be read.
     case fileUnreadable(setting: String)
-    /// Others than its owner may read the file.
+    /// Users other than the owner can read the file.
     case filePermissions(setting: String)
-    /// The file's content is not what its setting is for.
+    /// The file's content does not fit its setting. `advice` says what is wrong and what to do.
     case fileInvalid(setting: String, advice: String)
-    /// The private key is not the one of the account's DID.
+    /// The private key does not match the account's DID.
     case keyMismatch
-    /// The account's DID is of a method that the provider cannot sign for.
+    /// The provider cannot sign for the method of the account's DID.
     case unsupportedDID
     /// No token of the pool is valid for this account and purpose.
     case poolEmpty
-    /// The command could not be run or failed.
+    /// The command failed or could not be started.
     case commandFailed
-    /// The command printed something else than one token.
+    /// The command's output is not one token of the active identity.
     case commandOutput
 
     package var description: String {
         switch self {
         case .fileUnreadable(let setting):
-            "The file of \(setting) cannot be read; check that it exists and belongs to the agent's user."
+            "The file of \(setting) cannot be read; check that it exists and that the agent's user owns it."
         case .filePermissions(let setting):
-            "The file of \(setting) can be read by others; run chmod 600 on it."
+            "Other users can read the file of \(setting); run chmod 600 on it."
         case .fileInvalid(let setting, let advice):
             "The file of \(setting) cannot be used; \(advice)."
         case .keyMismatch:
-            "The key of auth.key_file does not belong to the configured DID; set the key of that DID, or its DID."
+            "The key in auth.key_file does not match identity.did; change one of the two."
         case .unsupportedDID:
-            "auth.kind did_key signs for did:ethr:0x… only; use token_pool or command for other DIDs."
+            "auth.kind did_key supports only did:ethr:0x…; use token_pool or command for other DIDs."
         case .poolEmpty:
-            "No token of auth.tokens_file is valid for this account; mint new ones into the file."
+            "No token in auth.tokens_file is valid for this account; add new tokens to the file."
         case .commandFailed:
-            "The command of auth.argv failed; run it by hand to see why."
+            "The command in auth.argv failed; run it by hand to see the error."
         case .commandOutput:
-            "The command of auth.argv must print one token, of the active identity, and nothing else."
+            "The command in auth.argv must print exactly one token of the active identity; run it by hand to check."
         }
     }
 }

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 package import StarwatchCore
 
-/// `auth.kind: token_pool`: hands out tokens that somebody else minted (R-REQ-17).
+/// `auth.kind: token_pool`: hands out tokens that were minted elsewhere (R-REQ-17).
 ///
-/// The file has one token a line, or is a JSON array of texts. The soonest to expire that is still valid is used until
-/// it expires or is refused, so that none lapses unused. For acknowledgements each token is used once.
+/// The file has one token per line, or is a JSON array of strings. Polls use the valid token that expires first until
+/// it expires or the server rejects it, so that few tokens expire unused. An acknowledgement uses each token once.
 package actor TokenPoolProvider: TokenProvider {
     private static let setting = "auth.tokens_file"
 
@@ -53,7 +53,7 @@ package actor TokenPoolProvider: TokenProvider {
         try reload()
     }
 
-    /// The expiry of the token that polls use now.
+    /// Expiry of the token that polls use now; `nil` before the first request, and when no token is valid.
     package var expiry: Timestamp? {
         get async {
             guard let lastAccount, let lastTime else { return nil }
@@ -62,7 +62,8 @@ package actor TokenPoolProvider: TokenProvider {
         }
     }
 
-    /// The tokens that polls of the last account could still use at the time it last asked.
+    /// Number of tokens that polls could use, for the account and at the time of the last request. Before the first
+    /// request it is the number of tokens read so far.
     package var poolRemaining: Int? {
         get async {
             guard let lastAccount, let lastTime else { return entries.count }
@@ -75,7 +76,7 @@ package actor TokenPoolProvider: TokenProvider {
         return entry.issuer.map(account.isIssuer) ?? true
     }
 
-    /// Reads the file when it changed; what is known of tokens that are still in it stays known.
+    /// Rereads the file when it has changed. Tokens that are still in it keep their state.
     private func reload() throws(TokenError) {
         guard let bytes = try file.readIfChanged() else { return }
         let known = Dictionary(entries.map { ($0.token.rawValue, $0) }) { first, _ in first }
@@ -93,31 +94,32 @@ package actor TokenPoolProvider: TokenProvider {
     private static func texts(in bytes: [UInt8]) throws(TokenError) -> [String] {
         let texts: [String]
         if bytes.first(where: { $0 > 32 }) == UInt8(ascii: "[") {
-            guard let list = try? JSONDecoder().decode([String].self, from: Data(bytes)) else {
-                throw .fileInvalid(setting: setting, advice: "it must be a JSON array of tokens, or one token a line")
-            }
+            guard let list = try? JSONDecoder().decode([String].self, from: Data(bytes)) else { throw wrongForm }
             texts = list
         } else {
             texts = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map {
                 String($0).trimmedOfBlanks
             }.filter { !$0.isEmpty }
         }
-        guard !texts.isEmpty, texts.allSatisfy(\.isTokenText) else {
-            throw .fileInvalid(setting: setting, advice: "it must be a JSON array of tokens, or one token a line")
-        }
+        guard !texts.isEmpty, texts.allSatisfy(\.isTokenText) else { throw wrongForm }
         return texts
     }
+
+    private static let wrongForm = TokenError.fileInvalid(
+        setting: setting,
+        advice: "it must be a JSON array of tokens, or one token per line"
+    )
 }
 
 extension DID {
-    /// Whether a token's `iss` names this account. Ethereum addresses are the same in any case.
+    /// Whether a token's `iss` names this account. Ethereum addresses are case-insensitive.
     func isIssuer(_ issuer: String) -> Bool {
         issuer == rawValue || (issuer.hasPrefix("did:ethr:") && issuer.lowercased() == rawValue.lowercased())
     }
 }
 
 extension String {
-    /// Without spaces and line ends at either end.
+    /// The text without leading and trailing whitespace.
     var trimmedOfBlanks: String {
         var text = self[...]
         while text.first?.isWhitespace == true { text.removeFirst() }
@@ -125,7 +127,7 @@ extension String {
         return String(text)
     }
 
-    /// Whether this may follow `Bearer ` in a header (RFC 6750, 2.1).
+    /// Whether this is valid after `Bearer ` in a header (RFC 6750, 2.1).
     var isTokenText: Bool {
         !isEmpty
             && utf8.allSatisfy { byte in

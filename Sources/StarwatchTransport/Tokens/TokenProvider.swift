@@ -1,20 +1,21 @@
 package import StarwatchCore
 
-/// What a token is wanted for.
+/// The use of a token.
 package enum TokenPurpose: String, Sendable, CaseIterable {
-    /// Reading; a token may serve many polls (C-120).
+    /// A poll; one token can serve many polls.
     case poll
-    /// Acknowledging; each try gets a token that served no other (R-REQ-08).
+    /// An acknowledgement; each attempt uses a token of its own (R-REQ-08).
     case acknowledge
 }
 
-/// Where bearer tokens come from.
+/// A source of bearer tokens.
 ///
-/// A token belongs to one account: none is ever handed out for another (R-REQ-18).
+/// A token belongs to one account and is never handed out for another (R-REQ-18).
 package protocol TokenProvider: Sendable {
-    /// A token that `account` may show now; `nil` means to ask without one.
+    /// Returns a token for `account`; `nil` when requests need no token.
     ///
-    /// - Parameter serverTime: Now by the server's clock, which decides over `iat` and `exp` (C-138).
+    /// - Parameter serverTime: The current time by the server's clock, which the server compares with `iat` and `exp`.
+    /// - Throws: ``TokenError`` when no valid token is available.
     func token(
         for account: DID,
         dialect: Dialect,
@@ -22,19 +23,21 @@ package protocol TokenProvider: Sendable {
         serverTime: Timestamp
     ) async throws(TokenError) -> AccessToken?
 
-    /// Says that the server refused `token`: it is not handed out again, and the next call brings a new one.
+    /// Reports that the server rejected `token`. It is not handed out again; the next call returns another token.
     func refuse(_ token: AccessToken) async
 
-    /// Drops the tokens that were minted or fetched: another identity is active (R-IDN-01).
+    /// Drops all minted and fetched tokens, after a change of identity (R-IDN-01).
     func forget() async
 
-    /// Whether this provider can serve `account`, without asking for a token: the check at the start.
+    /// Checks, without obtaining a token, that this provider can serve `account`. Called at start.
+    ///
+    /// - Throws: ``TokenError`` when it cannot.
     func validate(account: DID) async throws(TokenError)
 
-    /// When the token in use expires; `nil` when there is none, or none that says.
+    /// Expiry of the token in use; `nil` when there is no token, or it states no expiry.
     var expiry: Timestamp? { get async }
 
-    /// How many tokens of a pool could still be used when it was last asked; `nil` where there is no pool.
+    /// Number of usable tokens in a pool at the last request; `nil` when the provider has no pool.
     var poolRemaining: Int? { get async }
 }
 
@@ -44,7 +47,7 @@ extension TokenProvider {
     package var poolRemaining: Int? { get async { nil } }
 }
 
-/// `auth.kind: none`: every request goes without a token.
+/// `auth.kind: none`: requests carry no token.
 package struct AnonymousTokenProvider: TokenProvider {
     package init() {}
 

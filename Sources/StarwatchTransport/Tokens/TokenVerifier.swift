@@ -1,29 +1,30 @@
 internal import Crypto
 package import StarwatchCore
 
-/// Checks a token as a server does (R-REQ-09): signature, `iss`, `aud`, `exp`, `iat`, `scope` and `jti`.
+/// Checks a token like a server (R-REQ-09): signature, `iss`, `aud`, `exp`, `iat`, `scope` and `jti`.
 ///
-/// A value: it holds the identifiers it has seen, and the time is an argument.
+/// A value that remembers the `jti` identifiers it has seen. The time is an argument.
 package struct TokenVerifier: Sendable {
-    /// Who may have signed.
+    /// The accepted signers.
     package enum Key: Sendable {
-        /// HS256 with any of these secrets: old and new, while one replaces the other.
+        /// HS256 with any of these secrets: old and new during a rotation.
         case sharedSecrets([[UInt8]])
-        /// ES256K by the key of the issuer's own `did:ethr`.
+        /// ES256K with the key of the issuer's own `did:ethr`.
         case issuer
     }
 
-    /// What a token must say.
+    /// The required claims of a token.
     package struct Policy: Sendable {
         package var issuer: DID
-        /// `nil`: there must be no `aud` at all, as the endorser server has it.
+        /// The required `aud`; `nil` rejects every token with an `aud`, like the endorser server.
         package var audience: String?
-        /// One word that must be among those of `scope`; `nil`: not looked at.
+        /// A word that `scope` must contain; `nil` accepts any scope.
         package var scope: String?
-        /// How far two clocks may be apart; applies to all three times (C-118, C-119).
+        /// Tolerated clock difference, for expiry, issue time and age.
         package var tolerance: Duration = .seconds(30)
+        /// Greatest time since `iat`.
         package var maxAge: Duration = .seconds(3600)
-        /// How long a `jti` is remembered.
+        /// Period in which a `jti` is remembered.
         package var replayWindow: Duration = .seconds(300)
 
         package init(
@@ -37,7 +38,7 @@ package struct TokenVerifier: Sendable {
         }
     }
 
-    /// The first thing that is wrong with a token.
+    /// The first defect found in a token.
     package enum Failure: String, Error, Sendable, CaseIterable {
         case malformed, algorithm, signature, issuer, audience, expired, future, age, scope, replay
     }
@@ -53,8 +54,9 @@ package struct TokenVerifier: Sendable {
 
     /// Checks `token` at `now`.
     ///
-    /// - Parameter isSingleUse: Whether the operation takes a token once only: then it needs a `jti` that was not
-    ///   shown within the replay window. Polls may show theirs again (C-120).
+    /// - Parameter isSingleUse: Whether the operation accepts a token only once. The token then needs a `jti` that was
+    ///   not seen within the replay window. Polls reuse their token.
+    /// - Throws: ``Failure`` with the first defect.
     package mutating func verify(_ token: String, now: Timestamp, isSingleUse: Bool) throws(Failure) {
         guard let parsed = CompactJWT.parse(token) else { throw .malformed }
         let claims = parsed.payload

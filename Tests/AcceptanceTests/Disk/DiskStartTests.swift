@@ -29,7 +29,7 @@ import Testing
             try file.truncate(atOffset: file.seekToEnd() / 2)
             try file.close()
         },
-        Case(name: "no database at all", says: "no database") { path in
+        Case(name: "no database at all", says: "not a database") { path in
             try put(Data("This is a letter to somebody, and a long one.\n".utf8) + Data(count: 8192), at: path)
         },
         Case(name: "a database of another program", says: "another program") { path in

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "schema prints"), ("PRAGMA user_version = 1", "schema --from 1"), ("PRAGMA user_version = 99", "newer"),
+        ("", "starwatch schema"), ("PRAGMA user_version = 1", "schema --from 1"), ("PRAGMA user_version = 99", "newer"),
     ])
     func oneThatItCannotUseIsLeftAsItIsAndTheErrorSaysWhatToDo(sql: String, advice: String) async throws {
         let workspace = try Workspace()

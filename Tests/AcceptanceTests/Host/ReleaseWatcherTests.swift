@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The example of a host application, as it was built.
+/// The built example of a host application, a package of its own.
 @Suite(.serialized) struct ReleaseWatcherTests {
     @Test func everyReleaseAppearsOnceAndARestartGoesOnWhereItWas() async throws {
         let (server, workspace) = (try FeedServer(), try Workspace())
@@ -46,7 +46,7 @@ import Testing
     /// Code in the article is the example's or a test's, line by line; only how far it is indented differs.
     @Test func theArticlesCodeIsTheExamples() throws {
         let root = Repository.root
-        let folder = root.appending(path: "Examples/ReleaseWatcher")
+        let folder = root.appending(path: "Examples/ReleaseWatcher/Sources/ReleaseWatcher")
         let test = root.appending(path: "Tests/StarwatchTests/Host/ContentFetcherTests.swift")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) + [test]
         let sources = try files.filter { $0.pathExtension == "swift" }
@@ -85,7 +85,12 @@ private final class Watcher: Sendable {
         }
         let handle = try FileHandle(forWritingTo: output)
         try handle.seekToEnd()
-        process.executableURL = Binary.starwatch.deletingLastPathComponent().appending(path: "ReleaseWatcher")
+        let program = Binary.starwatch.deletingLastPathComponent().appending(path: "ReleaseWatcher")
+        try #require(
+            FileManager.default.isExecutableFile(atPath: program.path),
+            "The example is not built. Run: scripts/beside Examples/ReleaseWatcher build"
+        )
+        process.executableURL = program
         process.arguments = [server.url, workspace.url.path]
         process.standardOutput = handle
         process.standardError = try FileHandle(forWritingTo: errors)

@@ -18,7 +18,7 @@ actor FaultyWorld {
 
     init() async throws {
         var options = MockServerOptions()
-        options.ownerDID = Self.did
+        options.generator.ownerDID = Self.did
         options.planCount = 60
         options.requestsPerMinute = nil
         mock = MockServer(options: options)

@@ -3,19 +3,19 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// An answer, or as much of it as came.
+/// A response, possibly incomplete.
 struct Answer: Sendable {
-    /// 0 if no head came.
+    /// The status; 0 if no head arrived.
     var status = 0
     var headers = HTTPHeaders()
     var body = Data()
-    /// Whether the answer came to its end.
+    /// Whether the response is complete.
     var isComplete = false
 
     /// A header's first value.
     func header(_ name: String) -> String? { headers.first(name: name) }
 
-    /// The body as a JSON object; empty if it is none.
+    /// The body as a JSON object; empty if it is not an object.
     var object: [String: Any] {
         (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:]
     }
@@ -23,7 +23,7 @@ struct Answer: Sendable {
     /// The items of a page.
     var items: [[String: Any]] { object["data"] as? [[String: Any]] ?? [] }
 
-    /// The change ids of a page of plans.
+    /// The change identifiers of a page of plans.
     var planIDs: [String] {
         items.compactMap { (($0["planSummary"] ?? $0["plan"]) as? [String: Any])?["jwtId"] as? String }
     }
@@ -31,7 +31,7 @@ struct Answer: Sendable {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// A client without any cleverness: a connection for each request, and whatever comes back.
+/// A minimal client: it opens a connection per request and returns the raw response.
 struct Probe: Sendable {
     let port: Int
     var token: String?
@@ -89,7 +89,7 @@ struct Probe: Sendable {
     }
 }
 
-/// Collects one answer; a connection that ends early gives what there was.
+/// Collects one response. A connection that closes early gives an incomplete response.
 private final class AnswerCollector: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

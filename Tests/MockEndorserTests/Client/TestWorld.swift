@@ -2,7 +2,7 @@ import Foundation
 import MockEndorser
 import NIOConcurrencyHelpers
 
-/// A clock that stands until a test sets it.
+/// A clock that only a test advances.
 final class HandClock: Sendable {
     private let value: NIOLockedValueBox<Date>
 
@@ -26,7 +26,7 @@ struct TestWorld: Sendable {
     let clock: HandClock
     var probe: Probe
 
-    /// Runs `body` with a mock that is stopped afterwards.
+    /// Runs `body` with a mock, then stops the mock.
     static func run(
         _ dialect: MockDialect,
         _ configure: (inout MockServerOptions) -> Void = { _ in },
@@ -48,7 +48,7 @@ struct TestWorld: Sendable {
         try await server.stop()
     }
 
-    /// Asks for the changes of all plans.
+    /// Requests the changes of all plans.
     func poll(after: String? = nil, before: String? = nil, limit: Int? = nil) async throws -> Answer {
         var body: [String: Any] = ["planIds": server.planIDs]
         body["afterId"] = after
@@ -57,7 +57,7 @@ struct TestWorld: Sendable {
         return try await probe.post(Self.changes, body)
     }
 
-    /// Acknowledges ids under a key.
+    /// Acknowledges identifiers with an idempotency key.
     func acknowledge(_ ids: [String], key: String) async throws -> Answer {
         try await probe.post(
             Self.acknowledge,

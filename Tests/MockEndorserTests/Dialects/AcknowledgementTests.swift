@@ -7,7 +7,7 @@ import Testing
         ["acknowledged", "failed", "alreadyAcknowledged"].map { answer.object[$0] as? Int }
     }
 
-    @Test func acknowledgesAllIDsAndCountsThoseItKnew() async throws {
+    @Test func acknowledgesAllIDsAndCountsKnownOnes() async throws {
         try await TestWorld.run(.canonical) { world in
             let ids = world.server.publish(count: 3)
             let first = try await world.acknowledge(Array(ids[0...1]), key: "a")
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func sameKeyAndBodyGetTheSameAnswerAgain() async throws {
+    @Test func sameKeyAndBodyRepeatTheResponse() async throws {
         try await TestWorld.run(.canonical) { world in
             let ids = world.server.publish(count: 2)
             let first = try await world.acknowledge(ids, key: "a")
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func idsAMinuteAreLimited() async throws {
+    @Test func idsPerMinuteAreLimited() async throws {
         try await TestWorld.run(.canonical, { $0.acknowledgementsPerMinute = 3 }) { world in
             let ids = world.server.publish(count: 4)
             #expect(try await world.acknowledge(Array(ids[0...1]), key: "a").status == 200)

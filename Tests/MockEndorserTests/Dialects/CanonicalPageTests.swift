@@ -3,7 +3,7 @@ import MockEndorser
 import Testing
 
 @Suite struct CanonicalPageTests {
-    @Test(arguments: [false, true]) func pagesAscendUntilAllIsRead(inclusive: Bool) async throws {
+    @Test(arguments: [false, true]) func pagesAscendToTheEnd(inclusive: Bool) async throws {
         try await TestWorld.run(.canonical, { $0.isAfterIDInclusive = inclusive }) { world in
             let ids = world.server.publish(count: 250)
             var seen: [String] = []
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func idsAscendAndHaveTheForm() async throws {
+    @Test func idsAscendInTheirFormat() async throws {
         try await TestWorld.run(.canonical) { world async throws in
             let ids = world.server.publish(count: 300)
             #expect(ids == ids.sorted() && Set(ids).count == 300)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func secondVersionOfAPlanBringsTheFirstAsPreviousClaim() async throws {
+    @Test func secondVersionHasTheFirstAsPreviousClaim() async throws {
         try await TestWorld.run(.canonical, { $0.planCount = 1 }) { world in
             let ids = world.server.publish(count: 2)
             let page = try await world.poll()
@@ -64,7 +64,7 @@ import Testing
         (#"{"planIds":[],"limit":101}"#, "limit", "101"),
         (#"{"planIds":[],"afterId":"01JZZZZZZZZZZZZZZZZZZZZZZZ"}"#, "afterId", "string"),
     ])
-    func badParametersAreNamed(body: String, field: String, received: String) async throws {
+    func invalidParametersAreNamed(body: String, field: String, received: String) async throws {
         try await TestWorld.run(.canonical) { world in
             let answer = try await world.probe.post(TestWorld.changes, data: Data(body.utf8))
             let details = answer.object["details"] as? [String: Any]
@@ -75,14 +75,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [(1000, 200), (1001, 400)]) func thousandPlanIDsAreTheMost(count: Int, status: Int) async throws {
+    @Test(arguments: [(1000, 200), (1001, 400)]) func planIDsAreLimitedToThousand(count: Int, status: Int) async throws
+    {
         try await TestWorld.run(.canonical) { world async throws in
             let ids = (0..<count).map { "plan_\($0)" }
             #expect(try await world.probe.post(TestWorld.changes, ["planIds": ids]).status == status)
         }
     }
 
-    @Test func bodyOverOneMebibyteIsRefused() async throws {
+    @Test func bodyOverOneMebibyteIsRejected() async throws {
         try await TestWorld.run(.canonical) { world in
             let ids = [String(repeating: "x", count: 1_048_576)]
             let answer = try await world.probe.post(TestWorld.changes, ["planIds": ids])
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func lateChangeShowsLaterBelowWhatWasSeen() async throws {
+    @Test func lateChangeAppearsBelowSeenIDs() async throws {
         try await TestWorld.run(.canonical) { world async throws in
             let late = world.server.publish(count: 1, age: .seconds(4), visibleAfter: .seconds(3))[0]
             let seen = world.server.publish(count: 1)[0]
@@ -114,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func hundredRequestsAMinuteAreTheMost() async throws {
+    @Test func requestsAreLimitedToHundredPerMinute() async throws {
         try await TestWorld.run(.canonical, { $0.requestsPerMinute = 3 }) { world in
             #expect(try await world.poll().header("X-Rate-Limit-Remaining") == "2")
             world.clock.advance(by: 20)
@@ -133,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func offersAscendAndAnswerIfNoneMatch() async throws {
+    @Test func offersAscendAndSupportIfNoneMatch() async throws {
         try await TestWorld.run(.canonical) { world in
             let ids = world.server.publishOffers(count: 3, to: "did:key:me")
             let path = "/api/v2/report/offers?recipientDid=did%3Akey%3Ame&afterId=\(ids[0])"

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func planHasOneRowAndTheFormerIDIsGone() async throws {
+    @Test func planHasOneRowWithTheLatestID() async throws {
         try await TestWorld.run(.endorser, { $0.planCount = 1 }) { world async throws in
             let ids = world.server.publish(count: 3)
             #expect(try await world.poll(after: "0").planIDs == [ids[2]])
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func bodyWithoutItsContentTypeIsNoBody() async throws {
+    @Test func bodyWithoutContentTypeIsIgnored() async throws {
         try await TestWorld.run(.endorser) { world in
             let answer = try await world.probe.post(
                 TestWorld.changes,
@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [(730, 200), (740, 413)]) func fortyKilobytesAreTheMost(count: Int, status: Int) async throws {
+    @Test(arguments: [(730, 200), (740, 413)]) func bodyIsLimitedToFortyKilobytes(count: Int, status: Int) async throws
+    {
         try await TestWorld.run(.endorser) { world in
             let id = "https://endorser.ch/entity/01GQBE7Q0RQQAGJMEEW6RSGKTF"
             let ids = Array(repeating: "\"\(id)\"", count: count).joined(separator: ",")
@@ -95,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [("POST", TestWorld.acknowledge), ("GET", "/api/v2/time"), ("GET", "/api/v2/plans/batch")])
-    func whatTheRealServerLacksIsNotFound(method: String, path: String) async throws {
+    func missingEndpointsOfTheRealServerAreNotFound(method: String, path: String) async throws {
         try await TestWorld.run(.endorser) { world in
             let answer = method == "GET" ? try await world.probe.get(path) : try await world.probe.post(path, [:])
             #expect(answer.status == 404)
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func offersNameTheLimitOnlyWhereItIsHit() async throws {
+    @Test func offersHaveHitLimitOnlyWhenTrue() async throws {
         try await TestWorld.run(.endorser) { world in
             let ids = world.server.publishOffers(count: 49)
             let short = try await world.probe.get("/api/v2/report/offers")

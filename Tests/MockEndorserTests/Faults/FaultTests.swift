@@ -3,7 +3,7 @@ import MockEndorser
 import Testing
 
 @Suite struct FaultTests {
-    @Test func scriptedFaultsComeInOrderAndThenTheStickyOne() async throws {
+    @Test func scriptedFaultsPrecedeTheStickyOne() async throws {
         try await TestWorld.run(.canonical) { world in
             world.server.script(.status(500, headers: ["X-A": "b"], body: "{}"), .status(502), at: .plansChanged)
             world.server.setStickyFault(.status(503), at: .plansChanged)
@@ -23,7 +23,7 @@ import Testing
         (.endorser, 418, #"{"error":"Scripted answer"}"#), (.canonical, 500, #"{"error":"internal_server_error""#),
         (.canonical, 503, #"{"error":"service_unavailable""#),
     ])
-    func statusWithoutABodyHasTheDialectsOwn(dialect: MockDialect, status: Int, start: String) async throws {
+    func statusWithoutABodyUsesTheDialectsBody(dialect: MockDialect, status: Int, start: String) async throws {
         try await TestWorld.run(dialect) { world in
             world.server.script(.status(status), at: .plansChanged)
             let answer = try await world.poll()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func delayAndLatencyHoldAnswersBack() async throws {
+    @Test func delayAndLatencyPostponeResponses() async throws {
         try await TestWorld.run(.canonical, { $0.latency = .milliseconds(20) }) { world in
             world.server.script(.delay(.milliseconds(40)), at: .time)
             let clock = ContinuousClock()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func resetsCutTheAnswer() async throws {
+    @Test func resetsTruncateTheResponse() async throws {
         try await TestWorld.run(.canonical) { world in
             world.server.publish(count: 10)
             world.server.script(.resetBeforeHead, .resetMidBody(afterBytes: 100), at: .plansChanged)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func rawBytesComeAsTheyAreAndEndAsTold() async throws {
+    @Test func rawBytesAreSentUnchanged() async throws {
         try await TestWorld.run(.canonical) { world in
             let text = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"
             let bytes = Array(text.utf8)
@@ -88,6 +88,7 @@ import Testing
         try await TestWorld.run(.canonical) { world in
             world.server.script(.neverAnswer, at: .time)
             let probe = world.probe
+            // Unstructured, because the test cancels it.
             let asking = Task { try await probe.get("/api/v2/time") }
             try await world.server.waitForRequests(1, to: .time)
             #expect(try await world.probe.get("/api/v2/time").status == 200)
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func malformedAnswerIsNoJSON() async throws {
+    @Test func malformedResponseIsNotJSON() async throws {
         try await TestWorld.run(.canonical) { world in
             world.server.script(.malformedJSON, at: .plansChanged)
             let answer = try await world.poll()
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func oversizedBodyIsAsLongAsSaid(declaresLength: Bool) async throws {
+    @Test(arguments: [true, false]) func oversizedBodyHasTheRequestedLength(declaresLength: Bool) async throws {
         try await TestWorld.run(.canonical) { world in
             let fault = MockFault.oversizedBody(bytes: 1_000_000, gzip: false, declaresLength: declaresLength)
             world.server.script(fault, at: .plansChanged)
@@ -139,7 +140,7 @@ import Testing
         (.date(in: .seconds(90), form: .rfc850), "Thursday, 01-Jan-26 00:03:00 GMT"),
         (.date(in: .seconds(90), form: .asctime), "Thu Jan  1 00:03:00 2026"),
     ])
-    func rateLimitSaysWhenToComeBack(retryAfter: MockRetryAfter?, text: String?) async throws {
+    func rateLimitHasRetryAfter(retryAfter: MockRetryAfter?, text: String?) async throws {
         try await TestWorld.run(.endorser, { $0.clockSkew = .seconds(60) }) { world in
             world.server.script(.rateLimited(retryAfter: retryAfter), at: .plansChanged)
             let answer = try await world.poll(after: "0")
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func authenticationFailureIsTheDialectsOwn() async throws {
+    @Test func authenticationFailureFollowsTheDialect() async throws {
         for (dialect, status) in [(MockDialect.canonical, 401), (.endorser, 400)] {
             try await TestWorld.run(dialect) { world async throws in
                 world.server.script(.authenticationFailure, at: .plansChanged)
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func violationsBreakWhatTheirNamesSay() async throws {
+    @Test func violationsMatchTheirNames() async throws {
         try await TestWorld.run(.canonical) { world async throws in
             let ids = world.server.publish(count: 3)
             func broken(_ violation: MockSchemaViolation) async throws -> Answer {

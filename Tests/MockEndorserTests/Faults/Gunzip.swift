@@ -1,11 +1,11 @@
 import CZlib
 import Foundation
 
-/// Unpacks gzip, counting.
+/// Measures gzip streams.
 enum Gunzip {
     struct Damaged: Error {}
 
-    /// The number of bytes a stream unpacks to.
+    /// The unpacked size of a stream, in bytes.
     static func length(of data: Data) throws -> Int {
         var stream = z_stream()
         guard starwatch_inflate_init_gzip(&stream) == Z_OK else { throw Damaged() }

@@ -3,7 +3,7 @@ import Testing
 @testable import MockEndorser
 
 @Suite struct RandomFaultTests {
-    @Test func everyKindComesOnceBeforeAnyComesAgain() {
+    @Test func everyKindOccursOnceBeforeAnyRepeats() {
         var faults = RandomFaults(rate: 1, seed: 7)
         let kinds = RandomFaults.kinds.count
         for round in 1...3 {
@@ -12,22 +12,23 @@ import Testing
         }
     }
 
-    @Test func faultsComeAtTheirRateAndTheSameSeedGivesTheSame() {
+    @Test func faultsFollowRateAndSeed() {
         func drawn(seed: UInt64) -> [Bool] {
             var faults = RandomFaults(rate: 0.01, seed: seed)
             return (0..<100_000).map { _ in faults.draw(for: .hook) != nil }
         }
         let first = drawn(seed: 1)
-        // 1,000 are expected; 150 are nearly five standard deviations.
+        // The expected number is 1,000; 150 is nearly five standard deviations.
         #expect((850...1150).contains(first.count { $0 }))
         #expect(drawn(seed: 1) == first && drawn(seed: 2) != first)
         var none = RandomFaults(rate: 0, seed: 1)
         #expect((0..<1000).allSatisfy { _ in none.draw(for: .time) == nil })
     }
 
-    @Test func aServerWithARateOfOneFailsWhatIsNotScripted() async throws {
-        // The first kind of this seed is one that can be waited for.
-        try await TestWorld.run(.canonical, { ($0.faultRate, $0.faultSeed) = (1, Self.seedOfAStatus) }) { world in
+    @Test func rateOfOneFailsEveryUnscriptedRequest() async throws {
+        // The first fault of this seed ends the request, so the test can await it.
+        try await TestWorld.run(.canonical, { ($0.randomFaults.rate, $0.randomFaults.seed) = (1, Self.seedOfAStatus) })
+        { world in
             world.server.script(.status(418), at: .plansChanged)
             #expect(try await world.poll().status == 418)
             #expect(try await counts(world).isEmpty)

@@ -3,7 +3,7 @@ import MockEndorser
 import Testing
 
 @Suite struct ControlTests {
-    @Test func publishedChangesShowInStateAndPages() async throws {
+    @Test func publishedChangesAppearInStateAndPages() async throws {
         try await TestWorld.run(.canonical) { world in
             let answer = try await world.probe.post("/mock/publish", ["count": 2, "offers": 1])
             let ids = try #require(answer.object["ids"] as? [String])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"endpoint":"nowhere","fault":"status","status":1}"#, #"{"endpoint":"time","fault":"odd"}"#])
-    func unknownFaultsAreRefused(body: String) async throws {
+    func unknownFaultsAreRejected(body: String) async throws {
         try await TestWorld.run(.canonical) { world async throws in
             #expect(try await world.probe.post("/mock/fault", data: Data(body.utf8)).status == 400)
         }

@@ -3,7 +3,7 @@ import MockEndorser
 import Testing
 
 @Suite struct PortTests {
-    /// What keeps somebody else from binding the port; 0 when nothing does.
+    /// The `errno` of binding the port; 0 when it succeeds.
     private func refusal(ofPort port: Int) -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -19,7 +19,7 @@ import Testing
         return result == 0 ? 0 : errno
     }
 
-    @Test func aStoppedServerKeepsItsPortAndTakesItAgain() async throws {
+    @Test func stoppedServerKeepsItsPort() async throws {
         let server = MockServer()
         try await server.start()
         let port = server.port

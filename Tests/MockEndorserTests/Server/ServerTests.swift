@@ -3,7 +3,7 @@ import MockEndorser
 import Testing
 
 @Suite struct ServerTests {
-    @Test func recordsWhatWasSent() async throws {
+    @Test func recordsRequests() async throws {
         try await TestWorld.run(.canonical) { world in
             _ = try await world.probe.post(
                 "\(TestWorld.changes)?a=1",
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func oldestRecordsGoFirst() async throws {
+    @Test func oldestRecordsAreRemovedFirst() async throws {
         try await TestWorld.run(.canonical, { $0.recordedRequests = 2 }) { world in
             for number in 1...3 { _ = try await world.probe.get("/api/v2/time?n=\(number)") }
             #expect(world.server.requests().map(\.query) == ["n=2", "n=3"])
@@ -35,13 +35,14 @@ import Testing
             _ = try await world.probe.get("/api/v2/time")
             _ = try await world.probe.get("/api/v2/time")
             try await arrived
+            // Unstructured, because the test cancels it.
             let waiting = Task { try await server.waitForRequests(3, to: .time) }
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
         }
     }
 
-    @Test func restartTakesTheSamePortAndKeepsItsState() async throws {
+    @Test func restartKeepsPortAndState() async throws {
         try await TestWorld.run(.canonical) { world in
             let ids = world.server.publish(count: 1)
             let port = world.server.port
@@ -53,12 +54,12 @@ import Testing
         }
     }
 
-    @Test(arguments: MockDialect.allCases) func sameSeedMakesTheSameServer(dialect: MockDialect) {
+    @Test(arguments: MockDialect.allCases) func sameSeedGivesTheSameContent(dialect: MockDialect) {
         func make(seed: UInt64) -> (plans: [MockPlan], ids: [String]) {
             let clock = HandClock()
             var options = MockServerOptions()
             options.dialect = dialect
-            options.seed = seed
+            options.generator.seed = seed
             options.planCount = 1200
             options.now = { clock.now }
             let server = MockServer(options: options)
@@ -72,7 +73,7 @@ import Testing
         for plan in plans { #expect(plan.id.wholeMatch(of: form) != nil) }
     }
 
-    @Test func specificChangesAndCataloguesAreTaken() async throws {
+    @Test func specificChangesAndCataloguesAreAccepted() async throws {
         try await TestWorld.run(.canonical) { world in
             world.server.setPlanCatalogue([MockPlan(id: "fence", name: "Fence", issuerDID: "did:key:a")])
             let id = "1704067200_abc123_def45678"

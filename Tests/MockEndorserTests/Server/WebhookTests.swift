@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    @Test func deliveriesAreKeptByTheirID() async throws {
+    @Test func deliveriesAreGroupedByID() async throws {
         try await TestWorld.run(.endorser, { $0.hookSecret = Self.secret }) { world in
             let body = #"{"id":"ntf_1","changes":[{"jwt_id":"a","plan":"p"},{"jwt_id":"b"}]}"#
             #expect(try await deliver(world, id: "ntf_1", body: body).status == 204)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func wrongSignaturesAndOldTimesAreRefused() async throws {
+    @Test func wrongSignaturesAndOldTimesAreRejected() async throws {
         try await TestWorld.run(.endorser, { $0.hookSecret = Self.secret }) { world async throws in
             #expect(try await deliver(world, id: "a", body: "{}", secret: Array("x".utf8)).status == 401)
             #expect(try await deliver(world, id: "a", body: "{}", timestamp: 1_767_225_329).status == 401)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func anotherBodyUnderTheSameIDIsNoticed() async throws {
+    @Test func differentBodiesUnderOneIDAreDetected() async throws {
         try await TestWorld.run(.endorser) { world in
             for body in ["{}", "[]"] { _ = try await deliver(world, id: "a", body: body) }
             #expect(world.server.receivedNotifications.first?.bodiesAgree == false)

@@ -60,7 +60,7 @@ import Testing
         #expect(try await poll(token, auth: .sharedSecret(TokenMaker.secret)).status == change.status)
     }
 
-    @Test func expiredTokenAnswersWithBothTimes() async throws {
+    @Test func expiredTokenResponseHasBothTimes() async throws {
         let token = try TokenMaker.hs256(TokenMaker.canonicalClaims(["exp": 1_767_225_540]))
         let answer = try await poll(token, auth: .sharedSecret(TokenMaker.secret))
         let details = answer.object["details"] as? [String: Any]

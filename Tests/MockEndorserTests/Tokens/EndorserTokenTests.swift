@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test(arguments: [(329.0, 200), (330.0, 400), (-330.0, 200), (-331.0, 400)])
-    func timesMayBeFiveMinutesOff(advance: Double, status: Int) async throws {
+    func timesHaveAToleranceOfFiveMinutes(advance: Double, status: Int) async throws {
         // The vector was issued 30 s before the test's clock and expires 30 s after it.
         let answer = try await poll(TokenMaker.fixture, advance: advance)
         #expect(answer.status == status)
         if status == 400 { #expect(code(answer) == "JWT_VERIFY_FAILED") }
     }
 
-    @Test func audienceIsRefused() async throws {
+    @Test func audienceIsRejected() async throws {
         let claims: [String: Any] = ["iss": TokenMaker.did, "exp": 1_767_225_660, "iat": 1_767_225_600]
         #expect(try await poll(TokenMaker.es256k(claims)).status == 200)
         let token = try TokenMaker.es256k(claims.merging(["aud": "endorser-api"]) { $1 })
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [MockAuth.didKey, .sharedSecret(TokenMaker.secret)])
-    func sharedSecretTokensAreRefused(auth: MockAuth) async throws {
+    func sharedSecretTokensAreRejected(auth: MockAuth) async throws {
         let token = try TokenMaker.hs256(TokenMaker.canonicalClaims(["aud": nil]))
         let answer = try await poll(token, auth: auth)
         #expect(answer.status == 400)
@@ -62,7 +62,7 @@ import Testing
         #expect(try await poll(token, auth: .none).status == 200)
     }
 
-    @Test func signatureOfAnotherKeyIsRefused() async throws {
+    @Test func signatureOfAnotherKeyIsRejected() async throws {
         let other = "did:ethr:0x0000000000000000000000000000000000000001"
         let answer = try await poll(TokenMaker.es256k(["iss": other, "exp": 1_767_225_660]))
         #expect(answer.status == 400)
@@ -85,7 +85,7 @@ import Testing
         #expect(!answer.text.contains("did:ethr"))
     }
 
-    @Test func deprecatedHeaderIsATokenToo() async throws {
+    @Test func deprecatedHeaderCarriesAToken() async throws {
         #expect(issuer(try await poll(nil, headers: ["Uport-Push-Token": TokenMaker.fixture])) == TokenMaker.did)
     }
 
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func badTokenComesBeforeTheMissingRoute() async throws {
+    @Test func invalidTokenIsReportedBeforeMissingRoute() async throws {
         try await TestWorld.run(.endorser, { $0.auth = .didKey }) { world async throws in
             var world = world
             world.probe.token = "a.b.c"

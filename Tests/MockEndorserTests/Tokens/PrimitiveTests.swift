@@ -22,11 +22,11 @@ import Testing
         (HTTPDateForm.imfFixdate, "Sun, 06 Nov 1994 08:49:37 GMT"),
         (.rfc850, "Sunday, 06-Nov-94 08:49:37 GMT"), (.asctime, "Sun Nov  6 08:49:37 1994"),
     ])
-    func datesHaveTheirForms(form: HTTPDateForm, text: String) {
+    func datesHaveTheirFormats(form: HTTPDateForm, text: String) {
         #expect(ClockText.http(784_111_777, form) == text)
     }
 
-    @Test func isoTimesKnowLeapDays() {
+    @Test func isoTimesSupportLeapDays() {
         #expect(ClockText.iso(1_709_164_799) == "2024-02-28T23:59:59Z")
         #expect(ClockText.iso(1_709_164_800) == "2024-02-29T00:00:00Z")
         #expect(ClockText.iso(0) == "1970-01-01T00:00:00Z")

@@ -2,11 +2,11 @@ import CSecp256k1
 import Crypto
 import Foundation
 
-/// Makes the tokens that clients make, with keys of its own.
+/// Creates clients' tokens with test keys.
 enum TokenMaker {
     /// The DID of did-jwt's fixture key.
     static let did = "did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74"
-    /// A token of that key: issued at 1767225600, expires at 1767225660.
+    /// A token signed with that key, issued at 1767225600 and valid until 1767225660.
     static let fixture = """
         eyJhbGciOiJFUzI1NksiLCJ0eXAiOiJKV1QifQ.\
         eyJleHAiOjE3NjcyMjU2NjAsImlhdCI6MTc2NzIyNTYwMCwiaXNzIjoiZGlkOmV0aHI6MHhGM2JlQUMz\
@@ -20,7 +20,7 @@ enum TokenMaker {
         return UInt8(String(hex[index...(index + 1)]), radix: 16)!
     }
 
-    /// The claims of the canonical dialect, good at 1767225630.
+    /// The claims of the canonical dialect, valid at 1767225630.
     static func canonicalClaims(_ changes: [String: Any?] = [:]) -> [String: Any] {
         var claims: [String: Any] = [
             "iss": did, "sub": did, "aud": "endorser-api", "iat": 1_767_225_600, "exp": 1_767_229_200,

@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    /// Whatever the skew and however lopsided the delays, the truth is within the bounds.
+    /// For any skew and any asymmetric delays, the true offset lies within the bounds.
     @Test(arguments: 1...20)
     func theTrueSkewIsAlwaysWithinTheBounds(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -44,7 +44,7 @@ import Testing
         #expect(estimator.restarts == 0)
     }
 
-    @Test func theSecondsOfDateNarrowDown() throws {
+    @Test func secondBoundariesInDateNarrowTheBounds() throws {
         var random = SplitMix64(seed: 8)
         var estimator = ClockEstimator()
         for index in 0..<16 as Range<Int64> {
@@ -56,11 +56,11 @@ import Testing
         #expect(estimate.serverTime(at: start) > start)
     }
 
-    @Test func theFastestOfMoreReadingsThanAreKeptStaysAndDecides() throws {
+    @Test func theFastestReadingIsKeptBeyondTheCapacity() throws {
         var estimator = ClockEstimator()
         let later = Int64(estimator.capacity) * 3
         estimator.add(sample(skew: 1234, at: start.milliseconds, out: 1, back: 1))
-        // Within a minute, in which drift is small. Each is slower than all before it.
+        // Within a minute drift is small. Each reading is slower than all before it.
         for index in 1...later {
             let delay = 300 + index
             estimator.add(sample(skew: 1234, at: start.milliseconds + index * 1000, out: delay, back: delay))
@@ -68,15 +68,15 @@ import Testing
         let estimate = try #require(estimator.estimate)
         #expect(estimate.uncertainty <= .milliseconds(10))
         #expect(abs(estimate.offset.wholeMilliseconds - 1234) <= estimate.uncertainty.wholeMilliseconds)
-        // The newest stays too, though it is the widest.
+        // The newest reading stays too, although its bounds are the widest.
         #expect(estimate.sampledAt == start + .milliseconds(later * 1000 + 2 * (300 + later)))
         #expect(estimator.restarts == 0)
     }
 
-    @Test func driftIsFollowedWithinTheBounds() throws {
+    @Test func driftStaysWithinTheBounds() throws {
         var estimator = ClockEstimator()
         for index in 0..<200 as Range<Int64> {
-            // 50 ms in 1,000 s: half of what is allowed for.
+            // 50 ms in 1,000 s: half of the assumed drift.
             let skew = index * 300 / 20
             estimator.add(sample(skew: skew, at: start.milliseconds + index * 300_000, out: 2, back: 2))
             let estimate = try #require(estimator.estimate)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: 1...10)
-    func aLocalClockThatIsSetMovesTheOffsetTheOtherWay(seed: UInt64) throws {
+    func settingTheLocalClockMovesTheOffsetTheOtherWay(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var estimator = ClockEstimator()
         var skew: Int64 = 1234
@@ -125,8 +125,8 @@ import Testing
         #expect(estimator.restarts == 0)
     }
 
-    /// What a hostile or broken server may say: nothing traps, and the next sane reading is believed.
-    @Test func absurdTimesAreSurvived() throws {
+    /// Times of a hostile or broken server never trap, and the next valid reading is used.
+    @Test func absurdTimesAreIgnored() throws {
         var estimator = ClockEstimator()
         for milliseconds in [0, -1, 253_402_300_799_999, -62_135_596_800_000, 99_999_999_999_999] as [Int64] {
             estimator.add(
@@ -175,7 +175,7 @@ import Testing
         #expect(sample.receivedAt == start + .milliseconds(10))
     }
 
-    @Test func dateIsTheSecondChoice() {
+    @Test func dateIsUsedWithoutAServerTime() {
         guard case .sample(let sample) = read(serverTime: "soon", date: "Sun, 06 Nov 1994 08:49:37 GMT") else {
             Issue.record("not read")
             return
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func partsOfAMillisecondAreRoundedUp() {
+    @Test func fractionsOfAMillisecondAreRoundedUp() {
         let sample = ClockSample(
             source: .ntp,
             serverTime: start,

@@ -20,13 +20,13 @@ import Testing
         )
     }
 
-    @Test func clocksThatAgreeAreNoEvent() {
+    @Test func agreeingClocksYieldNoEvent() {
         #expect(events(wall: 30_000, monotonic: 30_000, boottime: 30_000).isEmpty)
         #expect(events(wall: 30_900, monotonic: 30_000, boottime: 30_000).isEmpty)
         #expect(events(wall: 29_000, monotonic: 30_000, boottime: nil).isEmpty)
     }
 
-    @Test func stepsAreToldByTheirDirection() {
+    @Test func stepsHaveADirection() {
         #expect(
             events(wall: 3_630_000, monotonic: 30_000, boottime: 30_000) == [
                 .init(jump: .forward, size: .seconds(3600))
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    @Test func aSuspendIsNoStep() {
+    @Test func aSuspendIsNotAStep() {
         #expect(
             events(wall: 630_000, monotonic: 30_000, boottime: 630_000) == [.init(jump: .suspend, size: .seconds(600))]
         )

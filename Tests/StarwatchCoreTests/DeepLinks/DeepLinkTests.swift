@@ -2,17 +2,17 @@ import StarwatchCore
 import Testing
 
 @Suite struct DeepLinkTests {
-    private static let claim = "1767225600_Ab3xYz_0123abcd"
+    private static let jwt = "1767225600_Ab3xYz_0123abcd"
     private static let ulid = "01KDV8Y8000000000000000000"
 
     @Test(arguments: [
         "timesafari://notifications/starred-projects", "timesafari://features/starred-projects",
-        "timesafari://projects/updates?shortlink=abc123def456789", "timesafari://projects/updates?jwtIds=\(claim)",
-        "timesafari://projects/updates?jwtIds=\(claim),\(ulid)", "timesafari://projects/garden_1/details",
-        "timesafari://projects/garden-1/details?jwtId=\(claim)",
+        "timesafari://projects/updates?shortlink=abc123def456789", "timesafari://projects/updates?jwtIds=\(jwt)",
+        "timesafari://projects/updates?jwtIds=\(jwt),\(ulid)", "timesafari://projects/garden_1/details",
+        "timesafari://projects/garden-1/details?jwtId=\(jwt)",
         "timesafari://projects/https%3A%2F%2Fendorser.ch%2Fentity%2F01ABC/details?jwtId=\(ulid)",
     ])
-    func everyRouteIsReadAndWritten(_ url: String) throws {
+    func everyRouteParsesAndRenders(_ url: String) throws {
         #expect(try DeepLink(parsing: url).url == url)
     }
 
@@ -22,11 +22,11 @@ import Testing
         ("timesafari://projects/updates/", .unknownRoute), ("timesafari://projects/a/b/details", .unknownRoute),
         ("timesafari://notifications/other", .unknownRoute), ("timesafari://projects/updates#x", .unknownRoute),
         ("timesafari://projects/updates", .missingParameter), ("timesafari://projects/updates?", .missingParameter),
-        ("timesafari://projects/updates?jwtIds=", .invalidClaim),
-        ("timesafari://projects/updates?jwtIds=\(claim),", .invalidClaim),
-        ("timesafari://projects/updates?jwtIds=secret", .invalidClaim),
-        ("timesafari://projects/updates?jwtId=\(claim)", .unknownParameter),
-        ("timesafari://projects/updates?jwtIds=\(claim)&shortlink=x", .conflictingParameters),
+        ("timesafari://projects/updates?jwtIds=", .invalidJWT),
+        ("timesafari://projects/updates?jwtIds=\(jwt),", .invalidJWT),
+        ("timesafari://projects/updates?jwtIds=secret", .invalidJWT),
+        ("timesafari://projects/updates?jwtId=\(jwt)", .unknownParameter),
+        ("timesafari://projects/updates?jwtIds=\(jwt)&shortlink=x", .conflictingParameters),
         ("timesafari://projects/updates?shortlink=x&shortlink=y", .repeatedParameter),
         ("timesafari://projects/updates?shortlink=", .invalidShortlink),
         ("timesafari://projects/updates?shortlink=a%20b", .invalidShortlink),
@@ -35,43 +35,43 @@ import Testing
         ("timesafari://projects//details", .invalidProject), ("timesafari://projects/%/details", .invalidProject),
         ("timesafari://projects/%FF/details", .invalidProject), ("timesafari://projects/%0A/details", .invalidProject),
         ("timesafari://projects/../details", .invalidProject),
-        ("timesafari://projects/a/details?jwtIds=\(claim)", .unknownParameter),
-        ("timesafari://projects/a/details?jwtId=secret", .invalidClaim),
+        ("timesafari://projects/a/details?jwtIds=\(jwt)", .unknownParameter),
+        ("timesafari://projects/a/details?jwtId=secret", .invalidJWT),
     ])
-    func whatIsWrongIsRefusedByTheRulesOfItsRoute(_ url: String, _ expected: DeepLinkError) {
+    func invalidLinksAreRejectedByTheRulesOfTheirRoute(_ url: String, _ expected: DeepLinkError) {
         #expect(throws: expected) { try DeepLink(parsing: url) }
     }
 
-    @Test func elevenClaimsNeedAShortlink() throws {
-        let ids = Array(repeating: Self.claim, count: 11).joined(separator: ",")
-        #expect(throws: DeepLinkError.tooManyClaims) {
+    @Test func elevenJWTsNeedAShortlink() throws {
+        let ids = Array(repeating: Self.jwt, count: 11).joined(separator: ",")
+        #expect(throws: DeepLinkError.tooManyJWTs) {
             try DeepLink(parsing: "timesafari://projects/updates?jwtIds=\(ids)")
         }
-        let claim = try #require(JWTID(Self.claim))
-        #expect(LinkedClaims(Array(repeating: claim, count: 11)) == nil)
-        #expect(LinkedClaims([]) == nil)
+        let jwt = try #require(JWTID(Self.jwt))
+        #expect(LinkedJWTs(Array(repeating: jwt, count: 11)) == nil)
+        #expect(LinkedJWTs([]) == nil)
     }
 
-    @Test func anErrorIsOneSentenceThatRepeatsNothing() {
+    @Test func errorsAreOneSentenceWithoutLinkContent() {
         for error in DeepLinkError.allCases {
             #expect(error.description.hasSuffix(".") && !error.description.contains("\n"))
-            #expect(!error.description.contains("secret") && !error.description.contains(Self.claim))
+            #expect(!error.description.contains("secret") && !error.description.contains(Self.jwt))
         }
     }
 
-    @Test func aHandleThatCannotStandInALinkLeadsToItsUpdates() throws {
-        let claim = try #require(JWTID(Self.claim))
-        #expect(DeepLink(plan: "a\nb", claim: claim) == .updates(LinkedClaims(claim)))
-        #expect(DeepLink(plan: "..", claim: claim) == .updates(LinkedClaims(claim)))
+    @Test func anInvalidHandleFallsBackToTheUpdates() throws {
+        let jwt = try #require(JWTID(Self.jwt))
+        #expect(DeepLink(plan: "a\nb", jwt: jwt) == .updates(LinkedJWTs(jwt)))
+        #expect(DeepLink(plan: "..", jwt: jwt) == .updates(LinkedJWTs(jwt)))
     }
 
-    /// Whatever can be said can be said as a link and read again, and no link of updates has more than ten.
-    @Test func linksSurviveBeingWrittenAndRead() throws {
+    /// Every link parses back to itself, and no link of updates has more than ten JWT IDs.
+    @Test func linksRoundTrip() throws {
         var random = SplitMix64(seed: 11)
         let pieces = [
             "https://endorser.ch/entity/", "did:ethr:0xAB", "é", "🌻", " ", "/", "%", "?", "#", "&", "=", "a1",
         ]
-        func claim() -> JWTID {
+        func jwt() -> JWTID {
             let kind: IDKind = Bool.random(using: &random) ? .ulid : .timestamped
             let seconds = Int64.random(in: 0...4_000_000_000, using: &random)
             return .floor(kind, at: Timestamp(seconds: seconds))
@@ -80,15 +80,15 @@ import Testing
             let handle = (0..<Int.random(in: 1...6, using: &random)).map { _ in
                 pieces.randomElement(using: &random)!
             }.joined()
-            let claims = (0..<Int.random(in: 1...14, using: &random)).map { _ in claim() }
+            let jwts = (0..<Int.random(in: 1...14, using: &random)).map { _ in jwt() }
             let token = String(UInt64.random(in: 0...UInt64.max, using: &random), radix: 36)
             var links: [DeepLink] = [
-                DeepLink(plan: handle, claim: claim()), .notifications, .feature,
-                .project(try #require(ProjectHandle(handle)), claim: nil),
+                DeepLink(plan: handle, jwt: jwt()), .notifications, .feature,
+                .project(try #require(ProjectHandle(handle)), jwt: nil),
                 .shortlink(try #require(Shortlink(token))),
             ]
-            links += LinkedClaims(claims).map { [.updates($0)] } ?? []
-            #expect((LinkedClaims(claims) == nil) == (claims.count > 10))
+            links += LinkedJWTs(jwts).map { [.updates($0)] } ?? []
+            #expect((LinkedJWTs(jwts) == nil) == (jwts.count > 10))
             for link in links {
                 let url = link.url
                 #expect(url.utf8.allSatisfy { (33...126).contains($0) })
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: 1...40, [1, 5, 20, 100])
-    func aNotificationsLinkNeverHoldsMoreThanTenClaims(_ count: Int, _ largest: Int) throws {
+    func notificationLinksContainAtMostTenJWTs(_ count: Int, _ largest: Int) throws {
         let changes = (0..<count).map {
             Change(
                 id: .floor(.ulid, at: Timestamp(seconds: 1_767_225_600 + Int64($0))),
@@ -113,13 +113,12 @@ import Testing
             poll: try #require(PollName("poll")),
             kind: .starredProjects,
             changes: changes,
-            largestGroup: largest,
-            shortlink: needs ? Shortlink("abc") : nil,
+            context: NotificationContext(largestGroup: largest, shortlink: needs ? Shortlink("abc") : nil),
             createdAt: Timestamp(seconds: 1_767_225_600)
         )
         switch try DeepLink(parsing: message.deepLink) {
-        case .updates(let claims): #expect(claims.ids == changes.map(\.id) && !needs)
-        case .project(_, let claim): #expect(claim == changes[0].id && count == 1)
+        case .updates(let jwts): #expect(jwts.ids == changes.map(\.id) && !needs)
+        case .project(_, let jwt): #expect(jwt == changes[0].id && count == 1)
         case .shortlink: #expect(needs && count > 1)
         case .notifications, .feature: Issue.record("the link says nothing of the changes")
         }

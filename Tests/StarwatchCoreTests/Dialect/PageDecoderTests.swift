@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func anIdentifierAfterTheLatestTimeIsRefused() throws {
+    @Test func identifiersAfterTheLatestTimeAreRejected() throws {
         let latest = Timestamp(seconds: 1_704_067_200)
         func decode(_ text: String, quarantine: Bool = false) throws(PageRejection) -> Page {
             try PageDecoder.decode(
@@ -60,19 +60,19 @@ import Testing
         #expect(cursor?.violation == .cursor)
     }
 
-    @Test func theDialectIsToldByItsPagination() {
+    @Test func paginationRevealsTheDialect() {
         #expect(PageDecoder.detect(Array(canonical([one]).utf8), of: .starredProjects) == .dialect(.canonical))
         let page = Array(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"]).utf8)
         #expect(PageDecoder.detect(page, of: .starredProjects) == .dialect(.endorser))
         #expect(PageDecoder.detect(Array(endorser([]).utf8), of: .starredProjects) == .dialect(.endorser))
-        // What stands before a server may answer so while it is away.
+        // A gateway can send this while the server is down.
         #expect(PageDecoder.detect(Array(#"{"data":[]}"#.utf8), of: .starredProjects) == .undecided)
         for text in ["", "null", "[]", "{}", "<html>", #"{"data":5}"#] {
             #expect(PageDecoder.detect(Array(text.utf8), of: .starredProjects) == .noPage, "\(text)")
         }
     }
 
-    @Test func theDialectOfOffersIsToldByTheirIdentifiers() {
+    @Test func identifiersOfOffersRevealTheDialect() {
         func offers(_ ids: String...) -> [UInt8] {
             Array(#"{"data":[\#(ids.map { #"{"jwtId":\#($0)}"# }.joined(separator: ","))],"hitLimit":false}"#.utf8)
         }
@@ -82,7 +82,7 @@ import Testing
         #expect(PageDecoder.detect(offers(), of: .offersToMe) == .undecided)
     }
 
-    @Test func aCanonicalPageIsRead() throws {
+    @Test func canonicalPagesAreDecoded() throws {
         let page = try decode(canonical([one, two], more: two))
         #expect(page.changes.map(\.id.rawValue) == [one, two])
         #expect(page.hasMore && page.nextAfter?.rawValue == two)
@@ -90,13 +90,13 @@ import Testing
         #expect(page.changes.first?.name == "n")
     }
 
-    @Test func anEndorserPageIsRead() throws {
+    @Test func endorserPagesAreDecoded() throws {
         let page = try decode(endorser(["01ARZ3NDEKTSV4RRFFQ69G5FAV"], hitLimit: true), .endorser)
         #expect(page.hasMore && page.nextAfter == nil)
         #expect(page.changes.first?.name == nil)
     }
 
-    @Test func aPageOfMoreItemsThanAnyServerSendsIsRefusedUnread() throws {
+    @Test func pagesWithTooManyItemsAreRejected() throws {
         func page(_ count: Int) -> String {
             #"{"data":["# + Array(repeating: "{}", count: count).joined(separator: ",") + #"],"hitLimit":false}"#
         }
@@ -105,19 +105,19 @@ import Testing
         #expect(rejection(page(limit + 1), .endorser)?.issues == [ValidationIssue(path: "$.data", problem: .invalid)])
     }
 
-    @Test func aTextThatNobodyAsksForMustBeUTF8Too() {
+    @Test func unusedTextsMustBeUTF8Too() {
         let page = Array(#"{"data":[],"hitLimit":false,"x":""#.utf8) + [0xff] + Array("\"}".utf8)
         #expect(throws: PageRejection.self) {
             try PageDecoder.decode(page, dialect: .endorser, validation: .lenient, quarantine: true)
         }
     }
 
-    @Test func anEmptyPageIsAPage() throws {
+    @Test func emptyPagesAreValid() throws {
         #expect(try decode(canonical([])).changes.isEmpty)
         #expect(try decode(#"{"data":[]}"#, .endorser).hasMore == false)
     }
 
-    @Test func aPageOutOfOrderIsSorted() throws {
+    @Test func unsortedPagesAreSorted() throws {
         let page = try decode(canonical([two, one]))
         #expect(page.reordered)
         #expect(page.changes.map(\.id.rawValue) == [one, two])
@@ -139,13 +139,13 @@ import Testing
         (#"{"data":[{"planSummary":{"jwtId":5,"handleId":"h"}}]}"#, "$.data[0].planSummary.jwtId"),
         (#"{"data":[],"pagination":{"hasMore":"yes"}}"#, "$.pagination.hasMore"),
     ])
-    func whatIsWrongIsListedWithItsPath(text: String, path: String) throws {
+    func issuesHaveTheirPath(text: String, path: String) throws {
         let rejection = try #require(self.rejection(text))
         #expect(rejection.violation == .schema)
         #expect(rejection.issues.contains { $0.path == path }, "\(rejection.issues)")
     }
 
-    @Test func invalidItemsAreRefusedOneByOneOnlyWhenAsked() throws {
+    @Test func onlyQuarantineRejectsItemsOneByOne() throws {
         let text = canonical([one, "bad", two])
         #expect(rejection(text)?.violation == .schema)
         let page = try decode(text, quarantine: true)
@@ -153,17 +153,17 @@ import Testing
         #expect(page.issues.count == 1)
     }
 
-    @Test func issuesNameNoValues() {
+    @Test func issuesContainNoValues() {
         #expect(rejection(canonical(["did:ethr:secret"]))?.issues.allSatisfy { !"\($0)".contains("secret") } == true)
     }
 
-    @Test func strictChecksWhatLenientDoesNotNeed() {
+    @Test func strictValidationChecksOptionalFields() {
         #expect(rejection(canonical([one]), .canonical, .strict)?.violation == .schema)
         #expect(rejection(#"{"data":[]}"#, .canonical, .strict)?.issues.count == 2)
     }
 
-    /// Cut or changed bytes give a page or a refusal, never a trap.
-    @Test func noBytesTrap() {
+    /// Truncated or mutated bytes give a page or a rejection, never a trap.
+    @Test func arbitraryBytesNeverTrap() {
         var random = SplitMix64(seed: 13)
         let good = Array(canonical([one, two], more: two).utf8)
         for _ in 0..<2000 {
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test(arguments: Dialect.allCases)
-    func requestsRespectTheBoundsOfTheDialect(dialect: Dialect) {
+    func requestsRespectTheLimitsOfTheDialect(dialect: Dialect) {
         var random = SplitMix64(seed: 14)
         let plans = (0..<3000).map { index in
             "https://endorser.ch/entity/\(index)-\"\\"
@@ -186,7 +186,7 @@ import Testing
         let chunks = PlanChunk.split(plans, dialect: dialect)
         #expect(chunks.reduce(0) { $0 + $1.count } == plans.count)
         #expect(PlanChunk.split([], dialect: dialect).isEmpty)
-        // Longer ids fill the body before the count.
+        // Longer ids reach the body limit before the count.
         let long = (0..<1000).map { "\($0)" + String(repeating: "x", count: 2000) }
         let split = PlanChunk.split(long, dialect: dialect)
         #expect(split.map(\.count).reduce(0, +) == 1000)
@@ -201,7 +201,7 @@ import Testing
             #expect(body.count <= dialect.maxBodyBytes)
             #expect(chunk.count <= dialect.maxPlanIDs)
         }
-        // No more requests than it takes.
+        // No more requests than necessary.
         #expect(chunks.count <= (dialect == .canonical ? 3 : 8))
     }
 }

@@ -2,7 +2,7 @@ import StarwatchCore
 import Testing
 
 @Suite struct DigestDecisionTests {
-    private static let daily = PollName("daily")!
+    private static let daily = DigestName("daily")!
 
     private func plan(
         _ times: [String] = ["08:00"],
@@ -11,16 +11,17 @@ import Testing
         ttl: Duration = .seconds(86_400),
         fingerprint: Int64 = 1
     ) -> DigestPlan {
-        DigestPlan(
+        var plan = DigestPlan(
             name: Self.daily,
             times: times.compactMap { DayTime($0) },
             zone: FixedZone.utc,
             lead: .seconds(300),
             ttl: ttl,
             mode: mode,
-            onMissing: onMissing,
-            fingerprint: fingerprint
+            onMissing: onMissing
         )
+        plan.fingerprint = fingerprint
+        return plan
     }
 
     private func decide(
@@ -47,7 +48,7 @@ import Testing
         DigestRow.Arming(text: text, fingerprint: fingerprint)
     }
 
-    @Test func aDelayMovesEveryOccurrenceAndKeepsItsSlot() throws {
+    @Test func aDelayMovesOccurrencesAndKeepsTheirSlots() throws {
         var plan = plan(["08:00", "23:59"])
         plan.delay = .seconds(90)
         let found = plan.occurrences(after: try at("2026-05-01T08:01:29Z"), through: try at("2026-05-02T08:01:30Z"))
@@ -62,7 +63,7 @@ import Testing
 
     // MARK: - What is armed
 
-    @Test func eachSlotIsPlannedForADayAhead() throws {
+    @Test func eachSlotIsPlannedADayAhead() throws {
         let decision = try decide(plan(["08:00", "17:30"]), now: "2026-05-01T12:00:00Z")
         #expect(
             decision.scheduled.map(\.occurrence.fireAt.iso8601) == [
@@ -78,11 +79,11 @@ import Testing
             (DigestFallback.cached, "2026-05-01T09:00:00Z", "cached"), (.fallback, "2026-05-01T09:00:00Z", "cached"),
             (.skip, "2026-05-01T09:00:00Z", "none"), (.cached, "2026-05-01T07:00:00Z", "none"),
             (.fallback, "2026-05-01T07:00:00Z", "fallback"), (.cached, nil, "none"), (.fallback, nil, "fallback"),
-            // Exactly as old as it may be at the time it is shown.
+            // Exactly as old as allowed at the time it is shown.
             (.cached, "2026-05-01T08:00:00Z", "cached"), (.cached, "2026-05-01T07:59:59Z", "none"),
         ] as [(DigestFallback, String?, String)]
     )
-    func whatIsArmedAheadFollowsFromWhatThereIs(onMissing: DigestFallback, content: String?, kind: String) throws {
+    func armedTextsDependOnTheStoredContent(onMissing: DigestFallback, content: String?, kind: String) throws {
         let decision = try decide(plan(onMissing: onMissing), content: content, now: "2026-05-01T12:00:00Z")
         let text = try #require(decision.scheduled.first).text
         let found =
@@ -95,7 +96,7 @@ import Testing
         #expect(found == kind)
     }
 
-    @Test func aTextIsReplacedWhenTheFetchBroughtContentOrTheWordingChanged() throws {
+    @Test func newContentAndNewWordingReplaceTheText() throws {
         let content = "2026-05-02T07:55:01Z"
         let old = armed(.cached(try at("2026-05-01T09:00:00Z")))
         let row = DigestRow(try occurrence(), arming: old, prefetch: .succeeded)
@@ -107,7 +108,7 @@ import Testing
         #expect(reworded.armed.count == 1)
     }
 
-    @Test func aChainedDigestIsArmedOnlyWhenItsFetchHasEnded() throws {
+    @Test func chainedDigestsAreArmedAfterTheirFetch() throws {
         let (content, now) = ("2026-05-01T09:00:00Z", "2026-05-02T07:56:00Z")
         let chained = plan(mode: .chained)
         #expect(try decide(chained, content: content, now: now).scheduled.map(\.text) == [nil])
@@ -119,7 +120,7 @@ import Testing
             let decision = try decide(chained, [row], content: content, now: now)
             #expect(decision.armed.map(\.text) == (text.map { [$0] } ?? []), "\(prefetch)")
         }
-        // A fetch that never ended must not keep it for ever.
+        // A fetch that never ends must not block the occurrence for ever.
         let row = DigestRow(try occurrence(), prefetch: .started)
         let due = try decide(chained, [row], content: content, now: "2026-05-02T08:00:00Z")
         #expect(due.fired.map(\.text) == [.cached(try at(content))])
@@ -148,7 +149,7 @@ import Testing
         ("2026-05-02T07:59:59.999Z", 0, 0), ("2026-05-02T08:00:00Z", 1, 0), ("2026-05-02T08:10:00Z", 1, 0),
         ("2026-05-02T08:10:00.001Z", 0, 1), ("2026-05-04T07:00:00Z", 0, 2),
     ])
-    func whatIsArmedIsFiredAtItsTimeAndWithinTheGrace(now: String, fired: Int, missed: Int) throws {
+    func armedOccurrencesFireAtTheirTimeAndWithinTheGrace(now: String, fired: Int, missed: Int) throws {
         let row = DigestRow(try occurrence(), arming: armed(.fallback))
         let decision = try decide(plan(onMissing: .fallback), [row], now: now)
         #expect(decision.fired.count == fired)
@@ -156,7 +157,7 @@ import Testing
         #expect(decision.skipped.allSatisfy { $0.code == .missed })
     }
 
-    @Test func whatIsTooOldAtItsTimeIsSkippedAndSaysSo() throws {
+    @Test func staleContentIsSkippedAsStale() throws {
         let now = "2026-05-02T08:00:00Z"
         let row = DigestRow(try occurrence(), prefetch: .failed)
         let stale = try decide(plan(ttl: .seconds(3600)), [row], content: "2026-05-02T06:59:59Z", now: now)
@@ -168,7 +169,7 @@ import Testing
         #expect(strict.skipped.map(\.code) == [.noContent])
     }
 
-    @Test func whatIsFiredOrEndedIsLeftAlone() throws {
+    @Test func firedAndEndedOccurrencesStayUnchanged() throws {
         for row in [
             DigestRow(try occurrence(), arming: armed(.fallback), isFired: true),
             DigestRow(try occurrence(), status: .shown, isFired: true), DigestRow(try occurrence(), status: .error),
@@ -181,7 +182,7 @@ import Testing
 
     // MARK: - Restarts, clocks, zones
 
-    @Test func whatCameWhileTheAgentWasDownIsFiredWithinTheGraceAndElseRecorded() throws {
+    @Test func occurrencesDuringDowntimeFireWithinTheGraceOrAreRecorded() throws {
         let decision = try decide(
             plan(onMissing: .fallback),
             armedThrough: "2026-04-29T12:00:00Z",
@@ -192,13 +193,13 @@ import Testing
         #expect(decision.scheduled.map(\.occurrence.fireAt.iso8601) == ["2026-05-03T08:00:00.000Z"])
     }
 
-    @Test func aDigestThatIsNewDoesNotComeLate() throws {
+    @Test func newDigestsHaveNoMissedOccurrences() throws {
         let decision = try decide(plan(onMissing: .fallback), now: "2026-05-02T08:01:00Z")
         #expect(decision.fired.isEmpty && decision.skipped.isEmpty)
         #expect(decision.scheduled.map(\.occurrence.fireAt.iso8601) == ["2026-05-03T08:00:00.000Z"])
     }
 
-    @Test func anotherZoneReplacesWhatIsArmed() throws {
+    @Test func anotherZoneReplacesArmedOccurrences() throws {
         let row = DigestRow(try occurrence(), arming: armed(.fallback))
         var moved = plan(onMissing: .fallback)
         moved.zone = FixedZone(identifier: "East", offsetSeconds: 3600)
@@ -207,11 +208,11 @@ import Testing
         #expect(decision.scheduled.map(\.occurrence.fireAt.iso8601) == ["2026-05-02T07:00:00.000Z"])
     }
 
-    @Test func aClockThatWasAheadAndIsSetBackDoesNotCostTheNextDays() throws {
+    @Test func settingBackAClockThatWasAheadCostsNoDays() throws {
         let row = DigestRow(try occurrence(), status: .skippedStale)
         let decision = try decide(plan(onMissing: .fallback), [row], now: "2026-05-01T12:00:00Z")
         #expect(decision.dropped == [try occurrence()])
-        // Not one that was shown: that would come twice.
+        // A shown occurrence must not come twice.
         let shown = DigestRow(try occurrence(), status: .shown, isFired: true)
         let again = try decide(plan(onMissing: .fallback), [shown], now: "2026-05-01T12:00:00Z")
         #expect(again.dropped.isEmpty && again.scheduled.isEmpty)

@@ -1,11 +1,11 @@
 import StarwatchCore
 import Testing
 
-/// A digest over the two days that daylight saving time bends, in simulated time. The run is printed.
+/// A digest across both changes of daylight saving time, in simulated time. The test prints the run.
 @Suite struct DigestYearTests {
-    private static let name = PollName("daily")!
+    private static let name = DigestName("daily")!
 
-    /// What a service would store, without a store.
+    /// The stored state, without a store.
     private struct Ledger {
         var rows: [DigestOccurrence: DigestRow] = [:]
         var content: Timestamp?
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func bothChangesOfDaylightSavingTimeKeepEverySlotOnceADay() throws {
+    @Test func everySlotFiresOnceADayAcrossDaylightSavingChanges() throws {
         let zone = try TableZone.foundation("Europe/Zurich", years: 2026...2026)
         let plan = DigestPlan(
             name: Self.name,
@@ -69,7 +69,7 @@ import Testing
             (
                 "2026-03-28T12:00:00Z",
                 [
-                    // 02:30 does not exist and comes at the end of the gap; the lead of 03:15 stays five minutes.
+                    // 02:30 does not exist and fires at the end of the gap. The lead of 03:15 stays five minutes.
                     "2026-03-29T01:00:00.000Z", "2026-03-29T01:15:00.000Z", "2026-03-29T06:00:00.000Z",
                     "2026-03-30T00:30:00.000Z", "2026-03-30T01:15:00.000Z", "2026-03-30T06:00:00.000Z",
                 ]
@@ -77,7 +77,7 @@ import Testing
             (
                 "2026-10-24T12:00:00Z",
                 [
-                    // 02:30 comes twice and is shown the first time only.
+                    // 02:30 occurs twice and is shown the first time only.
                     "2026-10-25T00:30:00.000Z", "2026-10-25T02:15:00.000Z", "2026-10-25T07:00:00.000Z",
                     "2026-10-26T01:30:00.000Z", "2026-10-26T02:15:00.000Z", "2026-10-26T07:00:00.000Z",
                 ]
@@ -88,7 +88,7 @@ import Testing
             let end = now + .seconds(2 * 86_400)
             while now <= end {
                 let next = ledger.step(plan, now: now, local)
-                // As the service: it looks again after 30 s at the latest.
+                // Like the service, which sleeps at most 30 s.
                 now = max(min(next ?? end, now + .seconds(30)), now + .milliseconds(1))
             }
             print("Europe/Zurich from \(start)\n" + ledger.lines.joined(separator: "\n"))

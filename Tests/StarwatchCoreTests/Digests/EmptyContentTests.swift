@@ -1,9 +1,9 @@
 import StarwatchCore
 import Testing
 
-/// What is nothing, and what becomes of it.
+/// Empty content and its treatment.
 @Suite struct EmptyContentTests {
-    private static let daily = PollName("daily")!
+    private static let daily = DigestName("daily")!
     private static let fireAt = Timestamp(seconds: 1_777_622_400)
 
     @Test(arguments: [
@@ -11,7 +11,7 @@ import Testing
         (#"{"a": 0}"#, false), (#"{"a": false}"#, false), (#"{"a": "x"}"#, false), (#"{"a": [[], [0]]}"#, false),
         (#"{"a": "", "b": 1.5}"#, false),
     ])
-    func contentIsEmptyWhenAllThatIsInItIs(json: String, isEmpty: Bool) {
+    func contentWithOnlyEmptyFieldsIsEmpty(json: String, isEmpty: Bool) {
         #expect(DigestContent(json: Array(json.utf8))?.isEmpty == isEmpty)
     }
 
@@ -19,7 +19,7 @@ import Testing
         ("", true), (" \r\n", true), ("[]", true), ("null", true), (#"" ""#, true), ("[[], null]", true),
         ("0", false), ("[1]", false), ("nothing", false), ("{", false), ("false", false),
     ])
-    func whatIsNoContentMayStillSayThatThereIsNone(text: String, isNothing: Bool) {
+    func blankAnswersMeanNoContent(text: String, isNothing: Bool) {
         #expect(DigestContent.isNothing(Array(text.utf8)) == isNothing)
     }
 
@@ -31,16 +31,16 @@ import Testing
         ttl: Duration = .seconds(3600),
         now: Timestamp = fireAt
     ) -> DigestDecision {
-        let plan = DigestPlan(
+        var plan = DigestPlan(
             name: Self.daily,
             times: [DayTime("08:00")!],
             zone: FixedZone.utc,
             lead: .seconds(300),
             ttl: ttl,
             mode: .prearmed,
-            onMissing: onMissing,
-            onEmpty: onEmpty
+            onMissing: onMissing
         )
+        plan.onEmpty = onEmpty
         let row = DigestRow(
             DigestOccurrence(digest: Self.daily, slot: "daily/slot-08-00", fireAt: Self.fireAt),
             arming: armed.map { .init(text: $0, fingerprint: 0) },
@@ -56,16 +56,16 @@ import Testing
         )
     }
 
-    @Test func emptyContentOfTheTimeIsSkippedAndIsNoFailure() {
+    @Test func emptyContentIsSkippedAndIsNotAFailure() {
         let decision = decide(.skip, .succeeded)
         #expect(decision.fired.isEmpty)
         #expect(decision.skipped.map(\.code) == [.empty] && decision.skipped.map(\.status) == [.skipped])
-        // The fixed text is for content that is missing, not for what is empty.
+        // The fixed text replaces missing content, not empty content.
         #expect(decide(.skip, .succeeded, onMissing: .fallback).skipped.map(\.code) == [.empty])
         #expect(decide(.show, .succeeded).fired.map(\.text) == [.fresh(Self.fireAt - .seconds(300))])
     }
 
-    @Test func emptyContentOfAnotherTimeIsAsIfThereWereNone() {
+    @Test func emptyContentOfAnotherOccurrenceCountsAsMissing() {
         let cached = decide(.skip, .failed)
         #expect(cached.skipped.map(\.code) == [.noContent] && cached.skipped.map(\.status) == [.skippedStale])
         #expect(decide(.skip, .failed, onMissing: .fallback).fired.map(\.text) == [.fallback])
@@ -73,7 +73,7 @@ import Testing
         #expect(decide(.show, .failed).fired.map(\.text) == [.cached(Self.fireAt - .seconds(300))])
     }
 
-    @Test func whatWasArmedOfItIsDisarmed() {
+    @Test func emptyContentDisarmsAnArmedText() {
         let early = Self.fireAt - .seconds(200)
         let armed = DigestText.fresh(Self.fireAt - .seconds(300))
         #expect(decide(.skip, .succeeded, armed: armed, now: early).armed.map(\.text) == [nil])
@@ -83,20 +83,20 @@ import Testing
     // MARK: - Asked for
 
     private func show(contentAt: Timestamp?, isEmpty: Bool = false, onEmpty: EmptyContent = .show) -> DigestDecision {
-        let plan = DigestPlan(
+        var plan = DigestPlan(
             name: Self.daily,
             times: [],
             zone: FixedZone.utc,
             lead: .seconds(300),
             ttl: .seconds(3600),
             mode: .chained,
-            onMissing: .skip,
-            onEmpty: onEmpty
+            onMissing: .skip
         )
+        plan.onEmpty = onEmpty
         return DigestDecision.show(plan, contentAt: contentAt, isEmpty: isEmpty, at: Self.fireAt)
     }
 
-    @Test func whoAsksGetsWhatThereIsAndElseTheFixedText() {
+    @Test func requestsShowTheContentOrTheFixedText() {
         let (young, old) = (Self.fireAt - .seconds(3600), Self.fireAt - .seconds(3601))
         #expect(show(contentAt: young).fired.map(\.text) == [.cached(young)])
         #expect(show(contentAt: old).fired.map(\.text) == [.fallback])

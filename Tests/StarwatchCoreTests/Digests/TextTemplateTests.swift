@@ -27,17 +27,17 @@ import Testing
         #expect(TextTemplate("{{name}}").render(nil).text == "{{name}}")
     }
 
-    @Test func whatAValueHoldsIsNotATemplate() {
+    @Test func valuesAreNotTemplates() {
         let content = DigestContent(json: Array(#"{"a":"{{b}}","b":"secret"}"#.utf8))
         #expect(TextTemplate("{{a}}").render(content).text == "{{b}}")
     }
 
     @Test(arguments: ["", "[]", "3", "{", "null", #"{"a":1}x"#])
-    func contentIsAnObjectAndNothingElse(json: String) {
+    func contentMustBeAnObject(json: String) {
         #expect(DigestContent(json: Array(json.utf8)) == nil)
     }
 
-    @Test func contentThatIsNestedWithoutEndIsRefusedAndDoesNotCrash() {
+    @Test func deeplyNestedContentIsRejected() {
         let allowed = String(repeating: #"{"a":"#, count: 400) + "1" + String(repeating: "}", count: 400)
         #expect(DigestContent(json: Array(allowed.utf8)) != nil)
         let deep = String(repeating: #"{"a":"#, count: 20_000)
@@ -46,7 +46,7 @@ import Testing
         #expect(DigestContent(json: Array(whole.utf8)) == nil)
     }
 
-    @Test func contentThatChanceChangesNeverCrashes() {
+    @Test func mutatedContentNeverTraps() {
         let seed = Array(#"{"a":[1,2.5,{"b":"\u00e9\ud83d"}],"c":null,"d":true,"e":-1e400}"#.utf8)
         var random = SplitMix64(seed: 7)
         for _ in 0..<3000 {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func onlyContentOfAnotherTimeSaysOfWhenItIs() throws {
+    @Test func onlyCachedContentMentionsItsTime() throws {
         let wording = DigestWording(title: "T", body: "{{count}} new", fallbackTitle: "F", fallbackBody: "Open it")
         let time = try at("2026-03-29T05:55:00Z")
         let zone = FixedZone(identifier: "X", offsetSeconds: 7200)
@@ -72,9 +72,9 @@ import Testing
         #expect(other.fingerprint != wording.fingerprint)
     }
 
-    @Test func aMessageIsBoundedAndHoldsNoControlCharacters() throws {
+    @Test func messagesAreBoundedWithoutControlCharacters() throws {
         let time = try at("2026-01-01T08:00:00Z")
-        let occurrence = DigestOccurrence(digest: PollName("daily_news")!, slot: "s", fireAt: time)
+        let occurrence = DigestOccurrence(digest: DigestName("daily_news")!, slot: "s", fireAt: time)
         let message = DigestMessage(
             id: "ntf_1",
             runID: "run_1",
@@ -88,18 +88,18 @@ import Testing
         #expect(message.title.hasPrefix("a b [31m"))
         #expect(message.body == "a\nb ")
         #expect(message.collapseKey == "daily-news")
-        // Where the app knows to go, and what can be done.
+        // The app knows the route, and the notification offers an action.
         #expect(try DeepLink(parsing: message.deepLink) == .notifications)
         #expect(message.actions.map { NotificationAction(rawValue: $0) } == [.dismiss])
         let json = String(decoding: message.json(), as: UTF8.self)
         #expect(json.contains(#""kind":"digest""#) && !json.contains("content_at"))
-        // Whoever reads the notifications of polls, the feed among them, reads it too.
+        // Receivers of poll notifications, such as the feed, can decode it too.
         let read = try JSONDecoder().decode(NotificationMessage.self, from: Data(message.json()))
         #expect(read.id == "ntf_1" && read.poll == "daily_news" && read.changes.isEmpty && read.count == 1)
     }
 
     @Test(arguments: ["8:00", "24:00", "08:60", "0800", "08:0", "", "aa:bb", "08:00 "])
-    func whatIsNoTimeOfTheDayIsRefused(text: String) {
+    func invalidTimesOfDayAreRejected(text: String) {
         #expect(DayTime(text) == nil)
         #expect(DayTime("08:05")?.slot == "slot-08-05")
     }

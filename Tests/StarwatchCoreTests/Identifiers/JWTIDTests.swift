@@ -22,11 +22,11 @@ import Testing
         " 01ARZ3NDEKTSV4RRFFQ69G5FA",
         "1704067200_abc123_def4567\u{e9}",
     ])
-    func anythingElseIsRefused(text: String) {
+    func otherTextsAreRejected(text: String) {
         #expect(JWTID(text) == nil)
     }
 
-    @Test func kindsHaveNoOrderBetweenThem() throws {
+    @Test func differentKindsHaveNoOrder() throws {
         let stamped = try #require(JWTID("1704067200_abc123_def45678"))
         let ulid = try #require(JWTID("01ARZ3NDEKTSV4RRFFQ69G5FAV"))
         #expect(stamped.precedes(ulid) == nil)
@@ -34,8 +34,8 @@ import Testing
         #expect(stamped.precedes(stamped) == false)
     }
 
-    /// Bytes, not letters: capital letters come before small ones in every locale.
-    @Test func theOrderIsThatOfBytes() throws {
+    /// Byte order: in every locale upper-case letters sort before lower-case ones.
+    @Test func identifiersAreOrderedByBytes() throws {
         var random = SplitMix64(seed: 10)
         let letters = Array("0123456789ABCXYZabcxyz")
         func id() throws -> JWTID {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: IDKind.allCases)
-    func theFloorIsTheLeastIdentifierOfItsTime(kind: IDKind) throws {
+    func theFloorIsTheSmallestIdentifierOfItsTime(kind: IDKind) throws {
         var random = SplitMix64(seed: 12)
         for _ in 0..<500 {
             let seconds = Int64.random(in: 0...9_999_999_998, using: &random)
@@ -79,7 +79,7 @@ import Testing
         #expect(try #require(JWTID("01ARZ3NDEKTSV4RRFFQ69G5FAV")).timestamp.milliseconds == 1_469_922_850_259)
     }
 
-    @Test func codingIsThatOfTheText() throws {
+    @Test func identifiersAreCodedAsText() throws {
         let id = try #require(JWTID("1704067200_abc123_def45678"))
         let data = try JSONEncoder().encode([id])
         #expect(String(decoding: data, as: UTF8.self) == #"["1704067200_abc123_def45678"]"#)

@@ -11,7 +11,7 @@ import Testing
         "", "did", "did:", "did:ethr", "did:ethr:", "did::x", "DID:ethr:x", "did:Ethr:x", "did:ethr:a b",
         "did:ethr:\u{e9}", "x:ethr:y", "did:ethr:a\n",
     ])
-    func anythingElseIsRefused(text: String) {
+    func otherTextsAreRejected(text: String) {
         #expect(DID(text) == nil)
     }
 
@@ -20,7 +20,7 @@ import Testing
         #expect(DID("did:x:" + String(repeating: "a", count: 2043)) == nil)
     }
 
-    @Test func nothingPrintsThem() throws {
+    @Test func identifiersAreNeverPrinted() throws {
         let did = try #require(DID("did:ethr:0xsecret"))
         let key = StreamKey(account: did, server: "https://example.com", poll: try #require(PollName("p")))
         for text in ["\(did)", String(reflecting: did), "\(key)", "\(Optional(did) as Any)"] {

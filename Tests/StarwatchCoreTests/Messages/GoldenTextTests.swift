@@ -1,7 +1,7 @@
 import StarwatchCore
 import Testing
 
-/// What a person reads, word for word, at the numbers where languages differ.
+/// The exact texts of notifications, for the numbers at which languages differ.
 @Suite struct GoldenTextTests {
     private static let counts = [0, 1, 2, 5, 6, 21, 22, 25]
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["en", "ja", "pl"], PollKind.allCases)
-    func noNotificationHoldsAPlaceholder(_ locale: String, _ kind: PollKind) throws {
+    func notificationsContainNoPlaceholder(_ locale: String, _ kind: PollKind) throws {
         let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
         for count in Self.counts.dropFirst() {
             let changes = (0..<count).map {
@@ -80,8 +80,7 @@ import Testing
                 poll: try #require(PollName("poll")),
                 kind: kind,
                 changes: changes,
-                largestGroup: 5,
-                messages: messages,
+                context: NotificationContext(largestGroup: 5, messages: messages),
                 createdAt: Timestamp(seconds: 1_767_225_600)
             )
             #expect(message.locale == locale)

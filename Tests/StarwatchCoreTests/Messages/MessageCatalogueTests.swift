@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: locales)
-    func everyLocaleHasEveryMessageAndEveryPluralThatItsLanguageNeeds(_ locale: String) throws {
+    func everyLocaleHasAllMessagesAndPlurals(_ locale: String) throws {
         let tag = try #require(LocaleTag(locale))
         let catalogue = try #require(MessageCatalogues.builtIn[tag])
         let rules = try #require(PluralRules(tag))
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// What the requirements say, the English catalogue says, in the form for many.
+    /// The English catalogue has the texts of the requirements as the form `other`.
     @Test(arguments: [
         (MessageKey.starredSingleTitle, "Project Update"), (.starredMultipleTitle, "Project Updates"),
         (.starredSingle, "{projectName} has been updated"),
@@ -40,23 +40,23 @@ import Testing
         (.staleSettings, "Settings"), (.staleDismiss, "Dismiss"), (.featureTitle, "New Feature: Starred Projects"),
         (.featureBody, "You can now get notifications for projects you star. Tap to learn more."),
     ])
-    func englishIsWordForWordTheSeeds(_ key: MessageKey, _ text: String) throws {
+    func englishMatchesTheRequirementsWordForWord(_ key: MessageKey, _ text: String) throws {
         #expect(try messages("en").text(key, [.count: .number(7), .hours: .number(7)]) == text)
     }
 
     @Test(arguments: [
         ("en", ["en"]), ("pl-PL", ["pl-PL"]), ("pl_PL", ["pl_PL"]), ("PL", ["PL"]), ("xx", ["en"]), ("zh-Hant", ["en"]),
     ])
-    func aLocaleWithoutWordsOfItsOwnSpeaksEnglish(_ asked: String, _ said: [String]) throws {
+    func unknownLocalesFallBackToEnglish(_ asked: String, _ said: [String]) throws {
         #expect(try messages(asked).locale.description == said[0])
     }
 
-    @Test func aLongerTagTakesTheLanguagesWords() throws {
+    @Test func longTagsFallBackToTheirLanguage() throws {
         #expect(try messages("pl-PL").text(.actionDismiss) == "Odrzuć")
         #expect(try messages("xx").text(.actionDismiss) == "Dismiss")
     }
 
-    @Test func aFileComesFirstAndLeavesTheRestAsItIs() throws {
+    @Test func aFileOverridesOnlyItsMessages() throws {
         let polish = try MessageCatalogue(
             #require(LocaleTag("pl")),
             json: #"{"notifications.starred_projects.action_dismiss": "Precz"}"#.utf8
@@ -75,13 +75,13 @@ import Testing
         let germanMessages = all.messages(for: try #require(LocaleTag("de-CH")))
         #expect(germanMessages.text(.starredMultiple, [.count: .number(1)]) == "1 Neuigkeit")
         #expect(germanMessages.text(.actionDismiss) == "Dismiss")
-        // The rules are those of the words, not of the locale that was asked for.
+        // The plural rules belong to the messages' language, not to the requested locale.
         #expect(germanMessages.text(.offerMultiple, [.count: .number(1)]) == "You have 1 new offer")
     }
 
     @Test(arguments: [
         (#"{"x": "y"}"#, "there is no message x"),
-        (#"{"staleness.banner.title": "{"}"#, "staleness.banner.title: here must be a variable (character 2)"),
+        (#"{"staleness.banner.title": "{"}"#, "staleness.banner.title: expected a variable (character 2)"),
         (
             #"{"notifications.starred_projects.single_update": "{name}"}"#,
             "notifications.starred_projects.single_update: there is no variable name; use projectName"
@@ -93,23 +93,23 @@ import Testing
         ),
         ("[]", "must be a JSON object of texts"), (#"{"staleness.banner.title": 1}"#, "must be a JSON object of texts"),
     ])
-    func aCatalogueWithAMistakeSaysWhichAndWhere(_ json: String, _ problem: String) throws {
+    func catalogueErrorsHaveAReasonAndAPosition(_ json: String, _ problem: String) throws {
         let tag = try #require(LocaleTag("en"))
         let error = #expect(throws: MessageCatalogue.Failure.self) { try MessageCatalogue(tag, json: json.utf8) }
         #expect(error?.description == problem)
     }
 
-    @Test func aLanguageWithoutPluralRulesIsRefused() throws {
+    @Test func languagesWithoutPluralRulesAreRejected() throws {
         let tag = try #require(LocaleTag("tlh"))
         #expect(throws: MessageCatalogue.Failure.unknownLanguage) { try MessageCatalogue(tag, json: "{}".utf8) }
     }
 
     @Test(arguments: ["", "e", "en-", "-en", "1n", "en GB", "abcdefghi", "en-abcdefghi", "é"])
-    func whatIsNoLanguageTagIsRefused(_ text: String) {
+    func invalidLanguageTagsAreRejected(_ text: String) {
         #expect(LocaleTag(text) == nil)
     }
 
-    @Test func tagsCompareWithoutCaseAndStandInForOneAnother() throws {
+    @Test func tagsIgnoreCaseAndHaveFallbacks() throws {
         let tag = try #require(LocaleTag("zh-Hant_TW"))
         #expect(tag == LocaleTag("ZH_HANT-tw"))
         #expect(tag.chain.map(\.description) == ["zh-hant-tw", "zh-hant", "zh"])

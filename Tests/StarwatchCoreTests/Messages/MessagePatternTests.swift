@@ -21,18 +21,18 @@ import Testing
     }
 
     @Test(arguments: [(0, "none"), (1, "just one"), (2, "2 of them"), (12, "12 of them")])
-    func aPluralTakesTheExactNumberFirst(_ count: Int, _ text: String) throws {
+    func exactNumbersPrecedePluralCategories(_ count: Int, _ text: String) throws {
         let pattern = "{n, plural, =0 {none} =1{just one} one {# thing} other {# of them}}"
         #expect(try format(pattern, ["n": .number(count)]) == text)
     }
 
     @Test(arguments: [(1, "1 plik"), (3, "3 pliki"), (5, "5 plików"), (22, "22 pliki")])
-    func aPluralAsksTheLanguage(_ count: Int, _ text: String) throws {
+    func pluralsFollowTheLanguage(_ count: Int, _ text: String) throws {
         let pattern = "{n, plural, one {# plik} few {# pliki} many {# plików} other {# pliku}}"
         #expect(try format(pattern, ["n": .number(count)], .polish) == text)
     }
 
-    @Test func aSelectTakesTheWordOrOther() throws {
+    @Test func selectUsesTheMatchingBranchOrOther() throws {
         let pattern = "{who, select, her {she} him {he} other {they}} came"
         #expect(try format(pattern, ["who": .text("him")]) == "he came")
         #expect(try format(pattern, ["who": .text("nobody")]) == "they came")
@@ -45,8 +45,8 @@ import Testing
         #expect(try format(pattern, ["who": .text("Ann"), "n": .number(2)]) == "Ann: 2")
     }
 
-    /// As in ICU: the number belongs to the plural directly around it.
-    @Test func theNumberSignIsOneOnlyInAPlural() throws {
+    /// As in ICU, the number belongs to the directly enclosing plural.
+    @Test func numberSignsAreSpecialOnlyInPlurals() throws {
         #expect(try format("# {n}", ["n": .number(2)]) == "# 2")
         let pattern = "{n, plural, other {{w, select, other {# in a select}}, # outside}}"
         #expect(try format(pattern, ["n": .number(2)]) == "# in a select, 2 outside")
@@ -69,26 +69,26 @@ import Testing
         ("{a, plural, offset:1 other {x}}", 13), ("{a, select, b {x}}", 19), ("{a, plural, other {x}", 22),
         ("{a, plural, other x}", 19), ("{é}", 2),
     ])
-    func aMistakeIsFoundWhereItIs(_ pattern: String, _ position: Int) {
+    func errorsHaveTheirPosition(_ pattern: String, _ position: Int) {
         let error = #expect(throws: MessageError.self) { try MessagePattern(pattern) }
         #expect(error?.position == position, "\(error.debugDescription)")
     }
 
-    @Test func depthHasALimit() {
+    @Test func nestingIsLimited() {
         let deep = String(repeating: "{a, select, other {", count: 9) + String(repeating: "}}", count: 9)
         #expect(throws: MessageError.self) { try MessagePattern(deep) }
         let endless = String(repeating: "{a, select, other {", count: 100_000)
         #expect(throws: MessageError.self) { try MessagePattern(endless) }
     }
 
-    @Test func whatItUsesIsKnown() throws {
+    @Test func usesOfVariablesAreListed() throws {
         let pattern = try MessagePattern("{a} {b, plural, one {{c}} other {#}} {d, select, other {}}")
         #expect(pattern.uses == ["a": [.value], "b": [.plural], "c": [.value], "d": [.select]])
         #expect(pattern.pluralCategories == [[.one, .other]])
     }
 
-    /// Whatever stands in a file, reading it ends with a message or an error, and a message with a text.
-    @Test func anythingIsReadOrRefused() throws {
+    /// Any text gives a message or an error, and any message gives a text.
+    @Test func arbitraryTextNeverTraps() throws {
         var random = SplitMix64(seed: 7)
         let pieces = ["{", "}", "'", "#", ",", "plural", "select", "other", "one", "=1", " ", "n", "x", "é", "🌻"]
         for _ in 0..<20_000 {

@@ -1,7 +1,7 @@
 import StarwatchCore
 import Testing
 
-/// The numbers that CLDR publishes with its rules, in its own notation.
+/// CLDR's sample numbers for its rules, in CLDR's notation.
 @Suite struct PluralRulesTests {
     struct Samples: Sendable, CustomTestStringConvertible {
         let language: String
@@ -14,7 +14,7 @@ import Testing
 
         var testDescription: String { "\(language) \(category)" }
 
-        /// `2~4` is 2, 3, 4; `0.0~0.3` goes by tenths.
+        /// `2~4` is 2, 3, 4; `0.0~0.3` has steps of 0.1.
         var texts: [String] {
             numbers.split(separator: ", ").flatMap { part -> [String] in
                 let ends = part.split(separator: "~").map(String.init)
@@ -113,17 +113,17 @@ import Testing
         }
     }
 
-    @Test func everySetOfRulesHasSamples() {
+    @Test func everyRuleSetHasSamples() {
         let tested = Set(Self.samples.compactMap { LocaleTag($0.language).flatMap { PluralRules($0) } })
         #expect(tested == Set(PluralRules.allCases))
     }
 
     @Test(arguments: ["", ".", "1.", ".5", "-1", "1c", "1c99", "x", "1.2.3", "1234567890123456789"])
-    func whatIsNoNumberHasNoOperands(_ text: String) {
+    func invalidNumbersHaveNoOperands(_ text: String) {
         #expect(PluralOperands(text) == nil)
     }
 
-    @Test func aLanguageWithoutRulesHasNone() throws {
+    @Test func unknownLanguagesHaveNoRules() throws {
         #expect(LocaleTag("tlh").flatMap { PluralRules($0) } == nil)
         #expect(LocaleTag("PL_pl").flatMap { PluralRules($0) } == .polish)
     }

@@ -14,7 +14,7 @@ import Testing
         )
     }
 
-    @Test func theFirstGroupWaitsForOthersAndTheNextForTheInterval() {
+    @Test func theFirstGroupWaitsAndTheNextKeepsTheInterval() {
         #expect(decide(oldest: nil, notified: nil) == .idle)
         #expect(decide(oldest: 0, notified: nil) == .notify)
         #expect(decide(oldest: -9, notified: nil, wait: 10) == .wait(until: now + .seconds(1)))
@@ -23,7 +23,7 @@ import Testing
         #expect(decide(oldest: -10, notified: -300) == .notify)
     }
 
-    /// Counted as now, they would put the announcement off again at every look, until the clock has caught up.
+    /// Counting them as now would postpone the announcement at every look, until the clock has caught up.
     @Test func timesFromTheFutureDoNotWait() {
         #expect(decide(oldest: 99_999, notified: nil, wait: 10) == .notify)
         #expect(decide(oldest: 0, notified: 99_999) == .notify)
@@ -35,7 +35,7 @@ import Testing
         #expect(NotificationGroup(count: count) == group)
     }
 
-    @Test func aLargestGroupOfOneKnowsNoSeveral() {
+    @Test func aLimitOfOneHasNoSeveral() {
         #expect(NotificationGroup(count: 2, largest: 1) == .many)
     }
 }

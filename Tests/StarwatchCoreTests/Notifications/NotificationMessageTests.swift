@@ -21,8 +21,7 @@ import Testing
             poll: try #require(PollName("starred_projects")),
             kind: kind,
             changes: changes,
-            largestGroup: 5,
-            shortlink: Shortlink("abc123def456789"),
+            context: NotificationContext(largestGroup: 5, shortlink: Shortlink("abc123def456789")),
             createdAt: Timestamp(seconds: 1_767_225_600)
         )
     }
@@ -46,7 +45,7 @@ import Testing
         #expect(message.actions.contains("view_updates"))
     }
 
-    @Test func manyHaveAShortlinkAndAListWithALimit() throws {
+    @Test func manyHaveAShortlinkAndALimitedList() throws {
         let message = try message(250)
         #expect(message.group == .many)
         #expect(message.count == 250)
@@ -55,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: PollKind.allCases, [1, 2])
-    func everyKindHasItsWords(kind: PollKind, count: Int) throws {
+    func everyKindHasItsTexts(kind: PollKind, count: Int) throws {
         let message = try message(count, kind: kind)
         #expect(!message.title.isEmpty)
         #expect(message.body.contains(count == 1 ? "Garden" : "2"))

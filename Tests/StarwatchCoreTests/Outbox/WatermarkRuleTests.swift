@@ -18,7 +18,7 @@ import Testing
         #expect(advance(nil, firstOpen: 6, last: 5, cursor: 9) == id(5))
     }
 
-    @Test func itStaysWhereItMust() {
+    @Test func itStaysBelowOpenRowsAndTheCursor() {
         #expect(advance(5, firstOpen: nil, last: 5, cursor: 9) == nil)
         #expect(advance(6, firstOpen: nil, last: 5, cursor: 9) == nil)
         #expect(advance(1, firstOpen: nil, last: nil, cursor: 9) == nil)
@@ -39,9 +39,9 @@ import Testing
         )
     }
 
-    /// Rows that end in random order: the watermark only rises, over a finished prefix, up to the cursor.
+    /// Rows end in random order. The watermark only rises, over a finished prefix, up to the cursor.
     @Test(arguments: 1...10)
-    func itIsTheGreatestFinishedPrefix(seed: UInt64) {
+    func itIsTheEndOfTheFinishedPrefix(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var open = Set(1...40)
         var watermark: JWTID?
@@ -68,7 +68,7 @@ import Testing
         #expect(Set(OutboxState.allCases.filter(\.isTerminal)) == [.acknowledged, .dead, .cancelled, .suppressed])
     }
 
-    @Test func theBooksBalanceOrSayByHowMuch() {
+    @Test func ledgerImbalancesAreReported() {
         var ledger = Ledger()
         ledger.fetched = 10
         ledger.new = 7

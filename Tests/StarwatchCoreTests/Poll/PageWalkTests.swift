@@ -2,13 +2,13 @@ import Testing
 
 @testable import StarwatchCore
 
-/// A server in miniature, and walks over it.
+/// A small simulated server, and walks over its pages.
 @Suite struct PageWalkTests {
     private func id(_ number: Int, _ dialect: Dialect) -> JWTID {
         JWTID.floor(dialect.idKind, at: Timestamp(seconds: 1_767_225_600 + Int64(number) * 60))
     }
 
-    /// What the server answers: ascending with a cursor, or descending with a limit of `size`.
+    /// The server's answer: ascending from a cursor, or descending with at most `size` items.
     private func answer(_ query: PageQuery, items: [JWTID], dialect: Dialect, size: Int) -> Page {
         var found = items.filter { item in
             (query.after.map { $0.precedes(item) == true } ?? true)
@@ -53,7 +53,7 @@ import Testing
             moves.append(plan.cursor)
         }
         #expect(walk.isComplete)
-        // The overlap gives the cursor's own item again.
+        // The overlap returns the cursor's own item again.
         #expect(seen.sorted { $0.rawValue < $1.rawValue } == Array(items.dropFirst(cursor.map { $0 - 1 } ?? 0)))
         if dialect.isDescending {
             #expect(moves.dropLast().allSatisfy { $0 == .unchanged })
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func anInterruptedDescendingWalkGoesOnWhereItStopped() throws {
+    @Test func anInterruptedDescendingWalkContinues() throws {
         let items = (1...100).map { id($0, .endorser) }
         var first = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1, pageCap: 3)
         var seen: [JWTID] = []
@@ -80,7 +80,7 @@ import Testing
         #expect(!first.isComplete && seen.count == 30)
         let resume = try #require(stored)
         var second = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: resume, chunks: 1)
-        // In between, something new came.
+        // A new item appeared in between.
         let more = items + [id(101, .endorser)]
         var last: CursorMove?
         while let step = second.next(limit: nil) {
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: Dialect.allCases)
-    func aWalkThatIsOutOfTimeEndsWhereTheNextCycleGoesOn(dialect: Dialect) throws {
+    func aWalkOutOfTimeEndsWhereTheNextCycleContinues(dialect: Dialect) throws {
         let items = (1...100).map { id($0, dialect) }
         var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         var pages = 0
@@ -109,7 +109,7 @@ import Testing
             #expect((plan.walk != nil) == dialect.isDescending)
         }
         #expect(pages == 3 && !walk.isComplete)
-        // Split plans begin again with every cycle, and one that ended early would never come to the last of them.
+        // A walk over split plans starts again in every cycle, so stopping early would never reach the last chunk.
         var split = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 2)
         while let step = split.next(limit: nil) {
             _ = try split.receive(
@@ -121,10 +121,10 @@ import Testing
         #expect(split.isComplete)
     }
 
-    /// Its cursor stays below what was dropped, so a walk that ended early would be repeated for ever.
-    /// A server, or what stands before it, that says of every page that it is the last.
+    /// The server, or a gateway, declares every page the last one. The cursor stays below the evicted rows, so a walk
+    /// that stops early would repeat for ever.
     @Test(arguments: Dialect.allCases, [1, 3])
-    func aFullPageIsNotTheLastWhateverItsServerSays(dialect: Dialect, chunks: Int) throws {
+    func aFullPageIsNeverTheLastWithoutPagination(dialect: Dialect, chunks: Int) throws {
         let items = (1...250).map { id($0, dialect) }
         var walk = PageWalk(dialect: dialect, mode: .poll, cursor: id(1, dialect), resume: nil, chunks: chunks)
         var seen: Set<JWTID> = []
@@ -137,7 +137,7 @@ import Testing
         #expect(walk.isComplete && seen == Set(items))
     }
 
-    @Test func aFullPageWhosePaginationSaysSoIsTheLast() throws {
+    @Test func paginationCanDeclareAFullPageTheLast() throws {
         var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         _ = walk.next(limit: 2)
         let changes = (1...2).map { Change(id: id($0, .canonical), plan: "p", name: nil) }
@@ -147,7 +147,7 @@ import Testing
         #expect(walk.isComplete)
     }
 
-    @Test func anAscendingPageThatLeadsNowhereIsRefused() throws {
+    @Test func anAscendingPageWithoutProgressIsRejected() throws {
         var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         for isAgain in [false, true] {
             _ = walk.next(limit: 2)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: Dialect.allCases)
-    func aWalkThatFetchesAgainWhatWasDroppedComesToItsEnd(dialect: Dialect) throws {
+    func aWalkOverTombstonesReachesItsEnd(dialect: Dialect) throws {
         let items = (1...100).map { id($0, dialect) }
         var walk = PageWalk(
             dialect: dialect,
@@ -180,10 +180,10 @@ import Testing
         #expect(walk.isComplete && walk.pages == 10)
     }
 
-    /// Every cycle begins with the overlap: one that ended within it would be repeated for ever. Some servers point
-    /// behind the page's last item, and so behind a cursor that stands there.
+    /// Every cycle begins with the overlap, so one that ends within it would repeat for ever. Some servers point behind
+    /// the page's last item, and so behind a cursor at that item.
     @Test(arguments: [false, true])
-    func aCycleDoesNotEndBeforeItHasPassedItsCursor(serverPointsBehindTheLast: Bool) throws {
+    func aCyclePassesItsCursorBeforeItEnds(serverPointsBehindTheLast: Bool) throws {
         func second(_ number: Int, suffix: String = "00000000") -> JWTID {
             JWTID("176722560\(number / 10)_\(String(repeating: "\(number % 10)", count: 6))_\(suffix)")!
         }
@@ -207,9 +207,9 @@ import Testing
         #expect(cursor == items.last)
     }
 
-    /// It cannot be taken up again: the plans of the last request would never be asked about.
+    /// The walk cannot be resumed, so the plans of the last chunk would never be fetched.
     @Test(arguments: Dialect.allCases)
-    func aWalkOverSplitPlansComesToTheLastOfThem(dialect: Dialect) throws {
+    func aWalkOverSplitPlansReachesTheLastChunk(dialect: Dialect) throws {
         let items = (1...60).map { id($0, dialect) }
         var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 2, pageCap: 5)
         var asked: Set<Int> = []
@@ -221,14 +221,14 @@ import Testing
         #expect(walk.isComplete)
     }
 
-    @Test func aWalkWithoutRoomEndsAndIsNotComplete() throws {
+    @Test func aWalkWithoutRoomIsIncomplete() throws {
         let items = (1...20).map { id($0, .endorser) }
         var walk = PageWalk(dialect: .endorser, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         let asked = walk.next(limit: nil)
         let step = try #require(asked)
         let plan = try walk.receive(answer(step.query, items: items, dialect: .endorser, size: 10), askedAt: nil)
         #expect(plan.walk == OpenWalk(top: id(20, .endorser), before: id(11, .endorser), after: nil))
-        // The store puts the last item that found room in place of `before`.
+        // The store replaces `before` with the last item that found room.
         #expect(plan.interrupted == OpenWalk(top: id(20, .endorser), before: id(20, .endorser), after: nil))
         walk.stop()
         let further = walk.next(limit: nil)
@@ -265,7 +265,7 @@ import Testing
         )
     }
 
-    /// While a later page is read, an item may show below an earlier one's last.
+    /// While a later page is read, an item can appear below the last item of an earlier page.
     @Test func overSeveralAscendingPagesTheCursorStopsAtTheFirstAnswerToo() throws {
         let items = (1...30).map { id($0, .canonical) }
         let firstAnswer = id(20, .canonical).timestamp + .seconds(30)
@@ -283,8 +283,8 @@ import Testing
         #expect(moves[2].target(last: id(30, .canonical)) == end)
     }
 
-    /// It was seen at one moment, whenever a clock or a cache says that was.
-    @Test func theCursorFollowsTheFirstAscendingPageWhateverTheClocksSay() throws {
+    /// The first page is a consistent view, whatever the time of a clock or a cache.
+    @Test func theCursorFollowsTheFirstAscendingPageRegardlessOfClocks() throws {
         let items = (1...30).map { id($0, .canonical) }
         var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         var moves: [CursorMove] = []
@@ -297,8 +297,8 @@ import Testing
         #expect(moves == [.followItems(upTo: nil), first, first])
     }
 
-    /// Or the next cycle would end there too.
-    @Test func aWalkThatIsOutOfTimeGoesOnUntilItsCursorHasMoved() throws {
+    /// Otherwise the next cycle would end there too.
+    @Test func aWalkOutOfTimeContinuesUntilItsCursorMoves() throws {
         let items = (1...30).map { id($0, .canonical) }
         let cursor = id(5, .canonical)
         var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: cursor, resume: nil, chunks: 1)
@@ -320,8 +320,8 @@ import Testing
         #expect(walk.pages == (dialect.isDescending ? 1 : 15))
     }
 
-    /// A second more than a poll looks back, for an eviction takes its cursor to before the newest.
-    @Test func bootstrappingReadsOnToWhereAPollMayFindThingsAgain() throws {
+    /// One second more than the overlap of a poll, because an eviction moves the cursor below the newest change.
+    @Test func bootstrappingReadsTheOverlapOfALaterPoll() throws {
         let newest = id(1, .endorser)
         let items = [0, 10_000, 30_500, 31_500, 50_000].map {
             JWTID.floor(.ulid, at: newest.timestamp - .milliseconds($0))

@@ -11,25 +11,28 @@ import Testing
             optedOut: false,
             notBefore: nil,
             circuitIsOpen: false,
-            openRows: 0,
-            maxUndelivered: 1000,
-            backpressureThreshold: 0.8
+            isUnderPressure: false
         )
         change(&gate)
         return gate
     }
 
+    private func pressure(_ openRows: Int) -> Bool {
+        PollGate.isUnderPressure(openRows: openRows, maxUndelivered: 1000, threshold: 0.8)
+    }
+
     @Test func anOpenGateSkipsNothing() {
         #expect(gate().skip(at: now) == nil)
         #expect(gate { $0.notBefore = now }.skip(at: now) == nil)
-        #expect(gate { $0.openRows = 799 }.skip(at: now) == nil)
+        #expect(gate { $0.isUnderPressure = pressure(799) }.skip(at: now) == nil)
     }
 
-    @Test func everyReasonIsGiven() {
+    @Test func everyReasonIsReported() {
         let gates: [(SkipReason, PollGate)] = [
             (.noIdentity, gate { $0.hasIdentity = false }),
             (.optedOut, gate { $0.optedOut = true }), (.noStars, gate { $0.hasStars = false }),
-            (.backpressure, gate { $0.openRows = 800 }), (.throttled, gate { $0.notBefore = now + .milliseconds(1) }),
+            (.backpressure, gate { $0.isUnderPressure = pressure(800) }),
+            (.throttled, gate { $0.notBefore = now + .milliseconds(1) }),
             (.circuitOpen, gate { $0.circuitIsOpen = true }),
         ]
         for (reason, gate) in gates { #expect(gate.skip(at: now) == reason) }
@@ -44,7 +47,7 @@ import Testing
         )
         #expect(
             gate {
-                $0.openRows = 1000; $0.notBefore = now + .seconds(1)
+                $0.isUnderPressure = pressure(1000); $0.notBefore = now + .seconds(1)
             }.skip(at: now) == .backpressure
         )
     }

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(arguments: ["", "A", "1a", "_a", "a-b", "a b", "é", "aé", "a" + String(repeating: "_", count: 63), "a\"}"])
-    func anythingElseIsRefused(text: String) {
+    func otherTextsAreRejected(text: String) {
         #expect(PollName(text) == nil)
     }
 }

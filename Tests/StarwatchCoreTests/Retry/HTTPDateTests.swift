@@ -5,7 +5,7 @@ import Testing
     private let now = Timestamp(seconds: 1_767_225_600)  // 2026-01-01
 
     @Test(arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])
-    func allThreeFormsAreRead(text: String) throws {
+    func allThreeFormsParse(text: String) throws {
         #expect(HTTPDate.parse(text, now: now) == (try at("1994-11-06T08:49:37Z")))
     }
 
@@ -22,11 +22,11 @@ import Testing
         "Xxx, 06 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT",
         "1994-11-06T08:49:37Z", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT",
     ])
-    func anythingElseIsRefused(text: String) {
+    func otherTextsAreRejected(text: String) {
         #expect(HTTPDate.parse(text, now: now) == nil)
     }
 
-    @Test func everyDateSurvivesFormatting() {
+    @Test func datesRoundTrip() {
         var random = SplitMix64(seed: 4)
         for _ in 0..<1000 {
             let time = Timestamp(seconds: Int64.random(in: 0...100_000_000_000, using: &random))
@@ -42,13 +42,13 @@ import Testing
             ("Thu, 01 Jan 2026 00:01:00 GMT", 90), ("Wed, 31 Dec 2025 00:00:00 GMT", 0),
         ] as [(String, Int64)]
     )
-    func retryAfterIsSecondsOrADateAgainstTheSameAnswer(value: String, seconds: Int64) {
-        // The server's clock is 30 s behind: its own Date is the measure.
+    func retryAfterDatesAreRelativeToTheirAnswer(value: String, seconds: Int64) {
+        // The server's clock is 30 s behind, and the date is relative to it.
         let wait = RetryAfter.parse(value, answerDate: now - .seconds(30), now: now)
         #expect(wait == .seconds(seconds))
     }
 
-    @Test func withoutADateOfTheAnswerOurOwnClockIsTheMeasure() {
+    @Test func retryAfterDatesFallBackToTheLocalClock() {
         #expect(RetryAfter.parse("Thu, 01 Jan 2026 00:01:00 GMT", answerDate: nil, now: now) == .seconds(60))
     }
 

@@ -16,7 +16,7 @@ import Testing
         )
     }
 
-    @Test func linearDelaysGrowByTheirBaseAndNeverComeBeforeTheServerWants() {
+    @Test func linearDelaysGrowByTheirBaseAndRespectTheServer() {
         let policy = RetryPolicy(attempts: 9, delay: .linear(.seconds(2)), jitter: -0.5...0.5)
         let failure = APIFailure(result: .serverError, failureClass: .serverError, reason: "It failed.")
         for (attempt, wait) in [(0, 2), (1, 2), (2, 4), (5, 10)] {
@@ -49,27 +49,27 @@ import Testing
             (.unauthenticated, 2),
         ] as [(FailureClass, Int)]
     )
-    func triesAreLimited(failureClass: FailureClass, attempts: Int) {
+    func attemptsAreLimited(failureClass: FailureClass, attempts: Int) {
         #expect(RetryPolicy.standard(for: failureClass).attempts == attempts)
         #expect(decide(failureClass, attempt: attempts, retryAfter: .seconds(1)) == .giveUp(exhausted: true))
         #expect(decide(failureClass, attempt: attempts - 1, retryAfter: .seconds(1)) != .giveUp(exhausted: true))
     }
 
     @Test(arguments: [FailureClass.malformed, .refused, .cancelled])
-    func someFailuresAreTriedOnce(failureClass: FailureClass) {
+    func someFailuresAreNotRetried(failureClass: FailureClass) {
         #expect(decide(failureClass, attempt: 1) == .giveUp(exhausted: false))
         #expect(RetryReason(failureClass) == nil)
     }
 
-    @Test func anAnswerThatIsTooLargeIsTriedOnceWhateverItsClass() {
+    @Test func tooLargeAnswersAreNotRetried() {
         #expect(decide(.network, attempt: 1, result: .tooLarge) == .giveUp(exhausted: false))
     }
 
-    @Test func aRefusedTokenIsRenewedOnce() {
+    @Test func aRejectedTokenIsRenewedOnce() {
         #expect(decide(.unauthenticated, attempt: 1) == .renewTokenAndRetry)
         #expect(decide(.unauthenticated, attempt: 2) == .giveUp(exhausted: true))
         let refused = failure(.unauthenticated)
-        // The try before was another failure: the token has not been renewed yet.
+        // The attempt before failed for another reason, so the token has not been renewed.
         #expect(
             RetryDecision.decide(failure: refused, attempt: 2, random: 0, tokenRenewed: false) == .renewTokenAndRetry
         )
@@ -94,14 +94,14 @@ import Testing
         #expect(
             decide(.unavailable, attempt: 5, random: 0, retryAfter: .seconds(3600)) == .deferUntil(wait: .seconds(3600))
         )
-        // 120 s and its jitter is still a wait of 120 s.
+        // 120 s with jitter still counts as a wait of 120 s.
         #expect(
             decide(.unavailable, attempt: 1, random: 0.99, retryAfter: .seconds(120))
                 != .deferUntil(wait: .seconds(120))
         )
     }
 
-    @Test func noWaitIsEverEarlierThanTheServerAsked() {
+    @Test func retriesAreNeverEarlierThanTheServerAllows() {
         var random = SplitMix64(seed: 2)
         for _ in 0..<2000 {
             let asked = Duration.milliseconds(Int64.random(in: -1000...120_000, using: &random))
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func aPolicyOfOnesOwnReplacesTheStandard() {
+    @Test func aCustomPolicyReplacesTheStandard() {
         let policy = RetryPolicy(attempts: 2, delay: .exponential(.seconds(10)))
         let failed = failure(.network)
         #expect(

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite struct CronEffortTests {
-    /// Counts how often it is asked.
+    /// Counts the lookups.
     private struct CountingZone: TimeZoneRules {
         final class Count: Sendable {
             let value = Atomic(0)
@@ -18,9 +18,9 @@ import Testing
         }
     }
 
-    /// A search minute by minute would ask thousands of times.
+    /// A search by minutes would need thousands of lookups.
     @Test(arguments: [("*/15 * * * *", 3), ("0 9 * * *", 4), ("0 0 1 * *", 40), ("0 0 29 2 *", 40)])
-    func findingTheNextRunAsksTheZoneSeldom(text: String, limit: Int) throws {
+    func findingTheNextRunNeedsFewZoneLookups(text: String, limit: Int) throws {
         let zone = CountingZone()
         let cron = try CronExpression(text)
         _ = cron.next(after: try at("2026-01-01T09:30:00Z"), in: zone)

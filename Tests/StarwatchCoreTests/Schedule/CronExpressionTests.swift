@@ -18,10 +18,10 @@ import Testing
         ("0 0 * * fri-sun", "2026-01-03T00:00:00Z", "2026-01-04T00:00:00.000Z"),
         ("0 0 * * 5-7", "2026-01-03T00:00:00Z", "2026-01-04T00:00:00.000Z"),
         ("0 0 * * sun-tue", "2026-01-03T00:00:00Z", "2026-01-04T00:00:00.000Z"),
-        // Both days are given: either will do.
+        // Both day fields are restricted: either can match.
         ("0 0 13 * fri", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00.000Z"),
         ("0 0 13 * fri", "2026-01-10T00:00:00Z", "2026-01-13T00:00:00.000Z"),
-        // One starts with a star: both must.
+        // One day field starts with a star: both must match.
         ("0 0 */2 * mon", "2026-01-06T00:00:00Z", "2026-01-19T00:00:00.000Z"),
         ("  1-5/2   0 1 1 * ", "2026-01-01T00:01:00Z", "2026-01-01T00:03:00.000Z"),
         ("59 23 31 12 *", "1969-12-30T00:00:00Z", "1969-12-31T23:59:00.000Z"),
@@ -47,18 +47,18 @@ import Testing
         ("0 0 31 2 *", "never_fires", "never"), ("0 0 31 4,6,9,11 *", "never_fires", "never"),
         ("0 0 30-31 feb */2", "never_fires", "never"),
     ])
-    func refusesWhatIsNotACronExpression(text: String, reason: String, mention: String) {
+    func rejectsOtherTexts(text: String, reason: String, mention: String) {
         let error = #expect(throws: CronError.self) { try CronExpression(text) }
         #expect(error?.reason == reason)
         #expect(error?.description.contains(mention) == true, "\(error?.description ?? "")")
     }
 
-    @Test func aDayThatDoesNotExistIsNoErrorWhenAWeekdayWillDo() throws {
+    @Test func aMissingDayIsValidTogetherWithAWeekday() throws {
         #expect(try next("0 0 31 2 1", after: "2026-01-01T00:00:00Z") == "2026-02-02T00:00:00.000Z")
     }
 
-    @Test func starsWithAWeekdayOfLeapDaysAreFoundDecadesAhead() throws {
-        // 29 February on an even day of the week, as the star demands both.
+    @Test func leapDaysOnAWeekdayAreFoundDecadesAhead() throws {
+        // 29 February on an even day of the week: the star requires both.
         #expect(try next("0 0 29 2 */6", after: "2032-03-01T00:00:00Z") == "2048-02-29T00:00:00.000Z")
     }
 
@@ -69,7 +69,7 @@ import Testing
         #expect(try !CronExpression("*/5 0-23 * * *").isPeriodic)
     }
 
-    /// Several thousand random expressions against the minutes of a month that has no change of offset.
+    /// Several thousand random expressions, compared with the oracle in a month without a change of offset.
     @Test func agreesWithTheOracleInUTC() throws {
         var random = SplitMix64(seed: 1)
         let zone = TableZone(identifier: "UTC", first: 0, changes: [])
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// Around every change of these zones, also where it is half an hour, a whole day, or at midnight.
+    /// Around every change of these zones, including changes by half an hour, by a whole day, and at midnight.
     @Test(arguments: [
         ("Europe/Zurich", 2025...2026), ("America/New_York", 2025...2026), ("Australia/Lord_Howe", 2025...2026),
         ("Pacific/Apia", 2011...2012), ("America/St_Johns", 2010...2010), ("America/Havana", 2026...2026),
@@ -103,7 +103,7 @@ import Testing
                 let to = Timestamp(milliseconds: change.at + 86_400_000)
                 let expected = oracle.runs(from: from, to: to, zone: zone)
                 #expect(collect(cron, from: from, to: to, zone: zone) == expected, "\(oracle.text) in \(identifier)")
-                // From any instant, whole minute or not.
+                // From any instant, on a whole minute or not.
                 let after = from + .milliseconds(Int64.random(in: 0..<172_000_000, using: &random))
                 if let wanted = expected.first(where: { $0 > after }) {
                     #expect(cron.next(after: after, in: zone) == wanted, "\(oracle.text) in \(identifier)")
@@ -125,7 +125,7 @@ import Testing
 }
 
 extension CronError {
-    /// The case, without what it holds.
+    /// The case without its values.
     fileprivate var reason: String {
         switch self {
         case .fieldCount: "field_count"

@@ -1,6 +1,6 @@
 import StarwatchCore
 
-/// A cron expression as sets, and the slow way to find out when it fires: minute by minute.
+/// A slow reference implementation: a cron expression as sets, checked minute by minute.
 struct CronOracle {
     struct Field {
         let text: String
@@ -56,10 +56,10 @@ struct CronOracle {
             && (day.isStar || weekday.isStar ? dayMatches && weekdayMatches : dayMatches || weekdayMatches)
     }
 
-    /// All runs in `from < run <= to`, both whole minutes.
+    /// All runs in `from < run <= to`; both ends are whole minutes.
     func runs(from: Timestamp, to: Timestamp, zone: TableZone) -> [Timestamp] {
         var runs: [Timestamp] = []
-        // Two days before, to know which local times have been seen.
+        // Starts two days before, to know the local times that have already occurred.
         var time = from.milliseconds - 2 * 86_400_000
         var reached = Int64.min
         while time <= to.milliseconds {

@@ -20,7 +20,7 @@ import Testing
         #expect(runs.map(\.offsetSeconds) == [7200, 7200])
     }
 
-    @Test func aSkippedTimeThatMeetsARegularOneRunsOnce() throws {
+    @Test func aSkippedTimeAtARegularOneRunsOnce() throws {
         let runs = try runs("0 2,3 * * *", after: "2026-03-28T12:00:00Z", count: 2)
         #expect(runs.map(\.time) == [try at("2026-03-29T01:00:00Z"), try at("2026-03-30T00:00:00Z")])
         #expect(runs.map(\.dst) == [.none, .none])
@@ -50,7 +50,7 @@ import Testing
         #expect(gap.map(\.dst) == [.none, .none])
     }
 
-    @Test func aDayThatIsSkippedRunsWhenTheNextBegins() throws {
+    @Test func aSkippedDayRunsAtTheStartOfTheNext() throws {
         let runs = try runs("0 12 30 12 *", after: "2011-12-01T00:00:00Z", count: 1, zone: "Pacific/Apia")
         #expect(runs.map(\.time) == [try at("2011-12-30T10:00:00Z")])
         #expect(runs.map(\.dst) == [.gap])
@@ -67,7 +67,7 @@ import Testing
         #expect(try gap("0 9,17 * * *", FixedZone.utc) == .seconds(16 * 3600))
         #expect(try gap("0 9 * * *", zurich) == .seconds(25 * 3600))
         #expect(try gap("*/10 9-17 * * mon-fri", FixedZone.utc) == .seconds(63 * 3600 + 600))
-        // From 2028 to 2029, a leap year.
+        // From 2028 to 2029, across a leap day.
         #expect(try gap("0 0 1 1 *", FixedZone.utc) == .seconds(366 * 86_400))
         #expect(try gap("0 0 29 2 *", FixedZone.utc) == .seconds(1461 * 86_400))
         #expect(Schedule.every(.seconds(5)).longestGap(from: start) == .seconds(5))

@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    @Test func sleepsToTheRunOrThirtySecondsWhicheverIsLess() {
+    @Test func sleepsAtMostThirtySecondsUntilTheRun() {
         let run = noon + .seconds(900)
         #expect(decide(nextRun: nil, now: noon) == .sleep(until: noon + .seconds(30), nextRun: run))
         #expect(decide(nextRun: run, now: run - .seconds(4)) == .sleep(until: run, nextRun: run))
@@ -101,7 +101,7 @@ import Testing
         )
     }
 
-    @Test func aPlanFromTheFutureIsRepaired() throws {
+    @Test func aPlanInTheFutureIsRepaired() throws {
         #expect(
             decide(nextRun: noon + .seconds(7200), lastRun: noon + .seconds(6300), now: noon)
                 == .sleep(until: noon + .seconds(30), nextRun: noon + .seconds(900))
@@ -146,8 +146,8 @@ import Testing
         )
     }
 
-    /// Whatever happens to the clock, the next look is within 30 s and the next plan within one interval.
-    @Test func noStoredStateLeadsFarAway() {
+    /// For any change of the clock, the next look is within 30 s and the next run within one interval.
+    @Test func noStoredStateDelaysTheNextRun() {
         var random = SplitMix64(seed: 3)
         for _ in 0..<2000 {
             func any() -> Timestamp? {
@@ -183,6 +183,6 @@ import Testing
         #expect(quarters.allSatisfy { (200...300).contains($0) }, "\(quarters)")
     }
 
-    /// Pinned: an agent keeps its delay over upgrades.
+    /// Pinned, because an agent must keep its delay across upgrades.
     private static let knownDelay: Int64 = 820_694
 }

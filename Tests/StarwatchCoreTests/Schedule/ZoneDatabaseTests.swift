@@ -2,16 +2,16 @@ import Foundation
 import StarwatchCore
 import Testing
 
-/// Cron around the changes of offset of every zone of the system's database, against ``MinuteWalker``.
+/// Compares cron with ``MinuteWalker`` around the changes of offset of every zone of the system's database.
 ///
-/// A sample of the changes by default; `STARWATCH_ZONE_CHANGES=all` takes every one from 1970 to 2037.
+/// By default it tests a sample of the changes; `STARWATCH_ZONE_CHANGES=all` tests every one from 1970 to 2037.
 @Suite struct ZoneDatabaseTests {
     private static let years: Range<Int64> = 0..<2_145_916_800
     private static let takesAll = ProcessInfo.processInfo.environment["STARWATCH_ZONE_CHANGES"] == "all"
-    /// How many changes of all zones one test looks at; chosen anew with the seed, but always the same.
+    /// The number of changes in the sample of one test. The seed determines the sample.
     private static let sampleSize = 300
-    /// Zones whose history the toolchain's data tells otherwise than the system's: both were made links in 2024, and
-    /// Debian keeps what they were before.
+    /// Zones that differ between the toolchain's data and the system's. Both became links in 2024, and Debian keeps
+    /// their own history.
     private static let differing: Set<String> = ["EET", "WET"]
 
     private struct Place: Sendable {
@@ -30,7 +30,7 @@ import Testing
         return places.shuffled(using: &random).prefix(Self.sampleSize).map { $0 }
     }
 
-    /// Fields that look closely at the hours in which clocks change, and one expression that is anything.
+    /// Fields for the hours of clock changes, and one arbitrary expression.
     private func oracle(_ index: Int, _ random: inout SplitMix64) -> CronOracle {
         func all(_ range: ClosedRange<Int>) -> CronOracle.Field { .init(text: "*", values: Set(range)) }
         func daily(_ minute: CronOracle.Field, _ hour: CronOracle.Field) -> CronOracle {
@@ -71,7 +71,7 @@ import Testing
         print("zones: \(ZoneFile.names.count) zones, \(compared) offsets compared")
     }
 
-    @Test func cronFiresAroundEveryChangeAsAWalkOverTheMinutesSays() async throws {
+    @Test func cronMatchesAMinuteWalkAroundEveryChange() async throws {
         let places = try places()
         let workers = 2
         let counts = try await withThrowingTaskGroup(of: (places: Int, runs: Int).self) { group in
@@ -94,12 +94,14 @@ import Testing
         print("zones: \(counts.0) changes of offset, \(counts.1) runs compared")
     }
 
-    /// The runs of four expressions around a change, one after the other; how many there are.
+    /// Compares the runs of four expressions around a change.
+    ///
+    /// - Returns: The number of runs.
     private func compare(_ place: Place, _ index: Int, _ random: inout SplitMix64) throws -> Int {
         var count = 0
         let from = place.change - 90_000
         let to = place.change + 90_000
-        // The whole minute before, as the scheduler's clock is any second.
+        // Every second of the minute before, because the scheduler can wake at any of them.
         for kind in 0..<4 {
             let oracle = oracle(kind, &random)
             guard let cron = try? CronExpression(oracle.text) else { continue }

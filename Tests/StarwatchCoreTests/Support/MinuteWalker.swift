@@ -1,10 +1,10 @@
 import StarwatchCore
 
-/// Finds out when an expression fires by walking over every minute of the wall clock, as a person would with the rules
-/// of cron in hand. It shares nothing with the product but the calendar.
+/// Finds the runs of an expression by walking over every minute of the wall clock, as a person would do. It shares only
+/// the calendar with the product.
 struct MinuteWalker {
     private let oracle: CronOracle
-    /// Which minutes of a day match.
+    /// The matching minutes of a day.
     private let minutes: [Bool]
 
     init(_ oracle: CronOracle) {
@@ -16,9 +16,9 @@ struct MinuteWalker {
         self.minutes = minutes
     }
 
-    /// All runs in `from < run <= to`, all in seconds; also where an offset is no whole number of minutes.
+    /// All runs in `from < run <= to`, in seconds, also for offsets that are not whole minutes.
     func runs(from: Int64, to: Int64, zone: ZoneFile) -> [Int64] {
-        // Two days before, to know which times of the wall clock have been.
+        // Starts two days before, to know the wall-clock times that have already occurred.
         let begin = from - 172_800
         let borders = [begin] + zone.changes.map(\.at).filter { $0 > begin && $0 <= to } + [to + 1]
         var runs: [Int64] = []
@@ -41,7 +41,7 @@ struct MinuteWalker {
             // The first whole minute of the wall clock.
             var local = first + ((60 - first % 60) % 60 + 60) % 60
             if !oracle.hour.isStar, let reached, first > reached {
-                // Skipped: all of it runs at once, now.
+                // Skipped minutes all run at once, now.
                 var skipped = reached + ((60 - reached % 60) % 60 + 60) % 60
                 while skipped < first, !matches(skipped) { skipped += 60 }
                 if skipped < first, start > from, runs.last != start { runs.append(start) }

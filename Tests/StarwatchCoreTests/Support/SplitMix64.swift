@@ -1,4 +1,4 @@
-/// A small generator with a seed, so that a failing property fails again.
+/// A small seeded generator, so that a failing property can be reproduced.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 

@@ -1,11 +1,11 @@
 import Foundation
 import StarwatchCore
 
-/// A zone with a list of changes.
+/// A zone defined by a list of changes.
 struct TableZone: TimeZoneRules {
     let identifier: String
     let first: Int
-    /// When, and to what offset, in order.
+    /// The times and new offsets, in order.
     let changes: [(at: Int64, offset: Int)]
 
     func offsetSeconds(at time: Timestamp) -> Int {
@@ -17,7 +17,7 @@ struct TableZone: TimeZoneRules {
         return offset
     }
 
-    /// The rules of a Foundation zone between two years, as a table that is fast to read.
+    /// The rules of a Foundation zone between two years, as a table with fast lookups.
     static func foundation(_ identifier: String, years: ClosedRange<Int>) throws -> TableZone {
         let zone = try FoundationZone(identifier)
         let start = CivilTime(year: years.lowerBound, month: 1, day: 1).timestamp().milliseconds

@@ -6,7 +6,7 @@ func at(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throw
     try #require(Timestamp(iso8601: text), sourceLocation: sourceLocation)
 }
 
-/// The failure of a request, as the transport would report it.
+/// A failed request, as the transport would report it.
 func failure(
     _ failureClass: FailureClass,
     result: RequestResult = .serverError,

@@ -1,14 +1,14 @@
 import Foundation
 import StarwatchCore
 
-/// A zone as its file in the system's database has it (RFC 8536), read without Foundation's or the product's help.
+/// A zone read from its file in the system's database (RFC 8536), independent of Foundation and the product.
 struct ZoneFile: TimeZoneRules {
     static let folder = "/usr/share/zoneinfo"
 
     let identifier: String
     /// The offset before the first change.
     let first: Int
-    /// When, in seconds, and to what offset, in order.
+    /// The times in seconds and the new offsets, in order.
     let changes: [(at: Int64, offset: Int)]
 
     struct Damaged: Error {
@@ -25,7 +25,7 @@ struct ZoneFile: TimeZoneRules {
             return size == 4 ? Int64(Int32(truncatingIfNeeded: unsigned)) : Int64(bitPattern: unsigned)
         }
         func count(_ header: Int, _ field: Int) -> Int { Int(number(header + 20 + field * 4, 4)) }
-        // The first block has 32 bits for a time; the second, which counts, begins after it.
+        // The first block has 32-bit times. The second block, which counts, follows it.
         let (leap, times, types, letters) = (count(0, 2), count(0, 3), count(0, 4), count(0, 5))
         let second = 44 + times * 5 + types * 6 + letters + leap * 8 + count(0, 1) + count(0, 0)
         let (number64, start) = (count(second, 3), second + 44)
@@ -36,7 +36,7 @@ struct ZoneFile: TimeZoneRules {
         changes = (0..<number64).map { (number(start + $0 * 8, 8), offset(Int(bytes[kinds + $0]))) }
     }
 
-    /// Every zone of the database, links included. `localtime` and `posixrules` are copies of a zone.
+    /// Every zone of the database, including links, without `localtime` and `posixrules`, which are copies.
     static let names: [String] = {
         let files = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
         return files.filter { name in

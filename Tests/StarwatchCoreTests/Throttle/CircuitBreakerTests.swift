@@ -22,7 +22,7 @@ import Testing
         #expect(isReady == [false, true])
     }
 
-    @Test func anAnswerEndsTheRow() {
+    @Test func anAnswerResetsTheFailures() {
         var circuit = CircuitBreaker()
         for _ in 0..<4 { circuit.failed(.serverError, at: start) }
         #expect(circuit.succeeded() == nil)
@@ -30,13 +30,13 @@ import Testing
     }
 
     @Test(arguments: [FailureClass.rateLimited, .unavailable, .malformed, .refused, .unauthenticated, .cancelled])
-    func whatTheServerAnswersDoesNotOpenIt(failureClass: FailureClass) {
+    func answersOfTheServerDoNotOpenIt(failureClass: FailureClass) {
         var circuit = CircuitBreaker()
         for _ in 0..<20 { #expect(circuit.failed(failureClass, at: start) == nil) }
         #expect(circuit.state == .closed)
     }
 
-    @Test func oneIsTriedAndDecides() {
+    @Test func oneProbeDecides() {
         var circuit = opened(by: .serverError)
         let later = start + .seconds(60)
         #expect(circuit.admit(at: later) == .probe)
@@ -50,13 +50,13 @@ import Testing
         #expect(circuit.consecutiveFailures == 0)
     }
 
-    @Test func aRefusalOnTrialClosesIt() {
+    @Test func aRefusedProbeClosesIt() {
         var circuit = opened(by: .serverError)
         _ = circuit.admit(at: start + .seconds(60))
         #expect(circuit.failed(.rateLimited, at: start + .seconds(60)) == .closed)
     }
 
-    @Test func anAbandonedTrialIsRepeatedAtOnce() {
+    @Test func anAbandonedProbeIsRepeatedAtOnce() {
         var circuit = opened(by: .serverError)
         _ = circuit.admit(at: start + .seconds(60))
         #expect(circuit.failed(.cancelled, at: start + .seconds(61)) == .open)
@@ -74,15 +74,15 @@ import Testing
         }
     }
 
-    @Test func aClockSetBackDoesNotProlongTheWait() {
+    @Test func aClockSetBackDoesNotExtendTheWait() {
         var circuit = opened(by: .serverError)
         let earlier = start - .seconds(3600)
         #expect(circuit.admit(at: earlier) == .wait(until: earlier + .seconds(60)))
         #expect(circuit.admit(at: earlier + .seconds(60)) == .probe)
     }
 
-    /// A poll asks only whether it is ready, until it is.
-    @Test func aClockThatIsSetBackDoesNotHoldWhoOnlyAsks() {
+    /// A poll only checks readiness until the circuit is ready.
+    @Test func aClockSetBackDoesNotBlockReadinessChecks() {
         var circuit = CircuitBreaker()
         for _ in 0..<5 { circuit.failed(.timeout, at: start) }
         let earlier = start - .seconds(86_400)
@@ -90,7 +90,7 @@ import Testing
         #expect(isReady == [false, false, true])
     }
 
-    @Test func aSinkIsTriedMoreSlowlyAndThenProbed() {
+    @Test func sinksAreRetriedMoreSlowlyAndThenProbed() {
         var circuit = CircuitBreaker(policy: .sink)
         var now = start
         for wait in [1, 2, 4, 8] as [Int64] {

@@ -13,7 +13,7 @@ import Testing
             ("5", "10", #""d";r=5;t=30"#, 5, 30),
         ] as [(String?, String?, String?, Int, Int?)]
     )
-    func readsTheTightestOfTheHeaders(remaining: String?, reset: String?, rateLimit: String?, left: Int, after: Int?) {
+    func theTightestHeaderCounts(remaining: String?, reset: String?, rateLimit: String?, left: Int, after: Int?) {
         let budget = ServerBudget.read(remaining: remaining, reset: reset, rateLimit: rateLimit, now: now)
         #expect(budget == ServerBudget(remaining: left, resetAfter: after.map { .seconds($0) }))
     }
@@ -34,7 +34,7 @@ import Testing
         #expect(budget.notBefore(now: now) == wait.map { now + .milliseconds($0) })
     }
 
-    @Test func reasonsToWaitOnlyLengthen() {
+    @Test func waitsOnlyGetLonger() {
         var notBefore = NotBefore()
         #expect(notBefore.wait(at: now) == nil)
         notBefore.extend(to: now + .seconds(60), since: now)
@@ -45,9 +45,9 @@ import Testing
         #expect(notBefore.wait(at: now + .seconds(90)) == nil)
     }
 
-    /// How far the clock is behind the one that was asked to wait for 60 s, and how long is left.
+    /// The clock's step since the server asked for 60 s, and the remaining wait.
     @Test(arguments: [(0, 60), (-20, 40), (20, 60), (86_400, 60)])
-    func aStoredWaitIsNoLongerThanItWasAskedFor(behind: Int, left: Int) {
+    func aStoredWaitKeepsItsLength(behind: Int, left: Int) {
         let asked = NotBefore(until: now + .seconds(60), since: now)
         let current = now - .seconds(behind)
         let restored = NotBefore(restoring: now + .seconds(60), since: asked.since, now: current)

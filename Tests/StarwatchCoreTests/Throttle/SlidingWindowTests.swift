@@ -4,7 +4,7 @@ import Testing
 @Suite struct SlidingWindowTests {
     private let start = Timestamp(seconds: 1_767_225_600)
 
-    @Test func admitsUpToTheLimitAndThenSaysWhen() {
+    @Test func admitsUpToTheLimitAndThenReturnsTheWait() {
         var window = SlidingWindow(limit: 3)
         for second in 0..<3 { #expect(window.pass(at: start + .seconds(second)) == .admitted) }
         #expect(window.room(at: start + .seconds(2)) == 0)
@@ -20,33 +20,33 @@ import Testing
         #expect(window.pass(4, at: start + .seconds(1)) == .admitted)
         #expect(window.pass(5, at: start + .seconds(2)) == .wait(until: start + .milliseconds(60_001)))
         #expect(window.pass(7, at: start + .seconds(2)) == .wait(until: start + .milliseconds(61_001)))
-        // More than the limit is read as the limit.
+        // A cost above the limit counts as the limit.
         #expect(window.pass(50, at: start + .seconds(2)) == .wait(until: start + .milliseconds(61_001)))
         #expect(window.pass(50, at: start + .milliseconds(61_001)) == .admitted)
         #expect(window.pass(0, at: start + .milliseconds(61_001)) == .admitted)
     }
 
-    @Test func whatIsUnderWayCountsUntilItEndsAndSixtySecondsFromThen() {
+    @Test func runningRequestsCountUntilSixtySecondsAfterTheirEnd() {
         var window = SlidingWindow(limit: 2)
         #expect(window.admit(at: start) == .admitted)
         #expect(window.pass(at: start + .seconds(1)) == .admitted)
         #expect(window.room(at: start + .seconds(1)) == 0)
         #expect(window.admit(at: start + .seconds(2)) == .wait(until: start + .milliseconds(61_001)))
         #expect(window.admit(at: start + .milliseconds(61_001)) == .admitted)
-        // However long it takes: nothing is free before either ends.
+        // However long a request takes, nothing is free before one ends.
         let late = start + .seconds(300)
         #expect(window.admit(at: late) == .wait(until: late + .milliseconds(60_001)))
         window.end(at: late)
         #expect(window.admit(at: late + .seconds(1)) == .wait(until: late + .milliseconds(60_001)))
         #expect(window.admit(at: late + .milliseconds(60_001)) == .admitted)
-        // More ends than were admitted end nothing.
+        // More ends than admissions have no effect.
         for _ in 0..<9 { window.end(at: late + .milliseconds(60_002)) }
         #expect(window.room(at: late + .milliseconds(60_002)) == 0)
     }
 
-    /// A server that counts a request at any moment between its admission and its end never counts too many.
+    /// A server that counts each request at any moment between admission and end never counts too many.
     @Test(arguments: 1...8)
-    func noWindowOfTheServersHoldsMoreThanTheLimit(seed: UInt64) {
+    func noServerWindowExceedsTheLimit(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let limit = Int.random(in: 1...40, using: &random)
         var window = SlidingWindow(limit: limit)
@@ -72,9 +72,9 @@ import Testing
         #expect(sums.max()! <= limit && counted.count > limit)
     }
 
-    /// Random arrivals, waits and restarts: no window of 60 s, ends included, ever holds more than the limit.
+    /// Random arrivals, waits and restarts: no window of 60 s, including its ends, exceeds the limit.
     @Test(arguments: 1...8)
-    func noWindowEverHoldsMoreThanTheLimit(seed: UInt64) {
+    func noWindowExceedsTheLimit(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let limit = Int.random(in: 1...40, using: &random)
         var window = SlidingWindow(limit: limit)
@@ -116,12 +116,12 @@ import Testing
         #expect(window.state == [start.milliseconds, 2])
         var restored = SlidingWindow(limit: 2, state: window.state, now: start + .seconds(10))
         #expect(restored.pass(at: start + .seconds(10)) == .wait(until: start + .milliseconds(60_001)))
-        // A smaller limit than what was spent under the old one.
+        // The new limit is smaller than the cost spent under the old one.
         var smaller = SlidingWindow(limit: 1, state: window.state, now: start + .seconds(10))
         #expect(smaller.pass(at: start + .seconds(10)) == .wait(until: start + .milliseconds(60_001)))
     }
 
-    @Test func aDamagedStateIsNotTrusted() {
+    @Test func aDamagedStateIsDropped() {
         let far = start + .seconds(1_000_000)
         var window = SlidingWindow(limit: 1, state: [far.milliseconds, 1, 7, -5, 9], now: start)
         #expect(window.pass(at: start) == .wait(until: start + .milliseconds(60_001)))
@@ -142,7 +142,7 @@ import Testing
         #expect(window.pass(at: later + .seconds(1)) == .wait(until: later + .milliseconds(60_001)))
     }
 
-    @Test func askingHowLongToWaitSpendsNothing() {
+    @Test func readingTheWaitSpendsNothing() {
         var window = SlidingWindow(limit: 1)
         #expect(window.wait(for: 1, at: start) == nil)
         #expect(window.wait(for: 1, at: start) == nil)
@@ -153,7 +153,7 @@ import Testing
 }
 
 extension SlidingWindow {
-    /// Lets through what ends at once.
+    /// Admits a request and ends it at once.
     fileprivate mutating func pass(_ cost: Int = 1, at now: Timestamp) -> Admission {
         let admission = admit(cost, at: now)
         if admission == .admitted { end(cost, at: now) }

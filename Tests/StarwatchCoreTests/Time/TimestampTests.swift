@@ -12,7 +12,7 @@ import Testing
     @Test func civilTimesAgreeWithFoundationsCalendar() {
         var random = SplitMix64(seed: 6)
         for _ in 0..<2000 {
-            // 1700 to 2500, and a random offset.
+            // Years 1700 to 2500, and a random offset.
             let time = Timestamp(
                 milliseconds: Int64.random(in: -8_520_336_000_000...16_725_225_600_000, using: &random)
             )
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func everyDayOfFourCenturiesFollowsTheOneBefore() {
+    @Test func everyDayOfFourCenturiesFollowsThePreviousOne() {
         var (year, month, day) = (1800, 1, 1)
         for days in CivilTime.days(year: 1800, month: 1, day: 1)..<CivilTime.days(year: 2200, month: 1, day: 1) {
             let found = CivilTime.civil(fromDays: days)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func timesSurviveTheirText() {
+    @Test func timesRoundTrip() {
         var random = SplitMix64(seed: 9)
         for _ in 0..<2000 {
             let time = Timestamp(
@@ -58,7 +58,7 @@ import Testing
             ("2026-01-01t07:30:00.000-04:30", 1_767_268_800_000), ("1969-12-31T23:59:59.999Z", -1),
         ] as [(String, Int64)]
     )
-    func rfc3339IsRead(text: String, milliseconds: Int64) {
+    func rfc3339Parses(text: String, milliseconds: Int64) {
         #expect(Timestamp(iso8601: text)?.milliseconds == milliseconds)
     }
 
@@ -68,7 +68,7 @@ import Testing
         "2026-01-01T12:00:00+24:00", "2026/01/01T12:00:00Z", "20260101T120000Z", "2026-01-01X12:00:00Z",
         "٢٠٢٦-01-01T12:00:00Z",
     ])
-    func whatIsNotRFC3339IsRefused(text: String) {
+    func otherTextsAreRejected(text: String) {
         #expect(Timestamp(iso8601: text) == nil)
     }
 

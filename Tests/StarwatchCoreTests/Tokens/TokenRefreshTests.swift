@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test func theSoonestToExpireThatIsStillValidIsUsed() {
+    @Test func theValidTokenThatExpiresFirstIsUsed() {
         func choose(_ seconds: [Int64?], margin: Duration = .zero) -> Int64?? {
             TokenRefresh.soonestToExpire(of: seconds, now: now, margin: margin) { $0.map { now + .seconds($0) } }
         }

@@ -16,7 +16,7 @@ import Testing
     @Test(arguments: [
         "", "5", "s", "-5s", "+5s", "1.5h", "5 s", " 5s", "5S", "30m1h", "1h1h", "5w", "5us", "1h30", "٣s", "1m s",
     ])
-    func whatIsNotADurationIsRefused(text: String) {
+    func invalidDurationsAreRejected(text: String) {
         let error = #expect(throws: UnitTextError.self) { try DurationText.parse(text) }
         #expect(error == .duration(text))
         #expect(error?.description.contains("1h30m") == true)
@@ -27,7 +27,7 @@ import Testing
         #expect(throws: UnitTextError.durationTooLong(text)) { try DurationText.parse(text) }
     }
 
-    @Test func durationsSurviveFormatting() throws {
+    @Test func durationsRoundTrip() throws {
         var random = SplitMix64(seed: 11)
         for _ in 0..<500 {
             let duration = Duration.milliseconds(Int64.random(in: 0...10_000_000_000, using: &random))
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["", "KiB", "64KB", "64kib", "64 KiB", "-1", "1.5MiB", "64KiBB"])
-    func whatIsNotASizeIsRefused(text: String) {
+    func invalidSizesAreRejected(text: String) {
         #expect(throws: UnitTextError.byteSize(text)) { try ByteSizeText.parse(text) }
     }
 

@@ -63,7 +63,7 @@ enum Sample {
             poll: PollName("starred_projects")!,
             kind: .starredProjects,
             changes: sequence == 1 ? [change] : Array(repeating: change, count: 7),
-            largestGroup: 5,
+            context: NotificationContext(largestGroup: 5),
             createdAt: Timestamp(seconds: 3000)
         )
         return FeedEntry(sequence: sequence, storedAt: "1970-01-01T00:50:00.000Z", notification: message)

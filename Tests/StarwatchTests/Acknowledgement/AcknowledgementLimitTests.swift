@@ -17,7 +17,7 @@ import Testing
             }
         ) { bench async throws in
             let ids = await bench.deliver(120)
-            let (acknowledger, clock) = (bench.agent.acknowledger, bench.clock)
+            let (acknowledger, clock) = (bench.agent.runtime.acknowledger, bench.clock)
             async let pass = acknowledger.pass()
             // 40, 40 and 40: a third batch of 20 never fits the minute.
             for _ in 0..<2 {
@@ -65,7 +65,7 @@ import Testing
             #expect(await bench.acknowledge().acknowledged == 0)
             bench.mock.setStickyFault(nil, at: .acknowledge)
             try await bench.restart { $0.limits.acknowledgementsPerMinute = 3 }
-            let (acknowledger, clock) = (bench.agent.acknowledger, bench.clock)
+            let (acknowledger, clock) = (bench.agent.runtime.acknowledger, bench.clock)
             clock.advance(by: .seconds(600))
             async let pass = acknowledger.pass()
             for _ in 0..<3 {

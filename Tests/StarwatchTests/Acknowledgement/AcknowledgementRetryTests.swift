@@ -41,7 +41,7 @@ import Testing
             let ids = await bench.deliver(3)
             bench.mock.script(.delay(.seconds(3600)), at: .acknowledge)
             let (agent, mock) = (bench.agent, bench.mock)
-            async let lost = agent.acknowledger.pass()
+            async let lost = agent.runtime.acknowledger.pass()
             try await mock.waitForRequests(1, to: .acknowledge)
             #expect(mock.appliedAcknowledgements == 1)
             await agent.store.close()

@@ -59,13 +59,13 @@ import Testing
         try await World.with(.canonical) { world in
             let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             world.mock.publish(count: 3)
-            #expect(await agent.pollService.pass(agent.starred, runID: "run").new == 3)
+            #expect(await agent.runtime.pollService.pass(agent.starred, runID: "run").new == 3)
             let stars = try await agent.stars()
             let did = try #require(try await agent.store.activeIdentity().did)
             _ = try await agent.setIdentity(nil)
             _ = try await agent.setIdentity(did)
             _ = try await agent.changeStars(StarsChange(operation: .set, planIDs: stars))
-            #expect(await agent.pollService.pass(agent.starred, runID: "run").new == 3)
+            #expect(await agent.runtime.pollService.pass(agent.starred, runID: "run").new == 3)
         }
     }
 
@@ -153,9 +153,9 @@ import Testing
             let ids = world.mock.publish([MockChange(planID: plans[0]), MockChange(planID: plans[1])])
             #expect(await agent.cycle().new == 2)
             _ = try await agent.changeStars(StarsChange(operation: .remove, planIDs: [plans[0]]))
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             #expect(try world.announced == [ids[1]])
-            _ = await agent.acknowledger.pass()
+            _ = await agent.runtime.acknowledger.pass()
             #expect(try await agent.state(of: world.did).watermark?.rawValue == ids[1])
             #expect(await agent.page()["starwatch_ledger_imbalance_rows", ["law": "new"]] == 0)
         }

@@ -54,7 +54,7 @@ import Testing
         try await withRunningAgent { world, agent in
             // A line that nobody marks, as that of a poll whose loop hangs.
             let hung = ProgressMark.Line.poll(PollName("hung")!)
-            agent.progress.mark(hung, at: world.clock.monotonic)
+            agent.process.progress.mark(hung, at: world.clock.monotonic)
             for _ in 0..<8 {
                 #expect(await agent.isHealthy())
                 world.clock.advance(by: .seconds(40))
@@ -62,7 +62,7 @@ import Testing
             }
             #expect(await agent.isHealthy() == false)
             // One that waits for its turn is not stuck: those that run are looked at.
-            agent.progress.pause(hung)
+            agent.process.progress.pause(hung)
             #expect(await agent.isHealthy())
         }
     }

@@ -309,7 +309,7 @@ import Testing
             let agent = try await world.agent(surroundings: surroundings) { $0.polls[0].bootstrap = .beginning }
             world.mock.publish(count: 1)
             #expect(await agent.cycle().new == 1)
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             #expect(claims.withLock { $0 } == 2)
             #expect(try world.notifications.count == 1)
         }

@@ -193,9 +193,9 @@ import Testing
                 options.polls[0].name = PollName("stars")!
                 options.outbox.maxUndelivered = 3
             }
-            _ = await renamed.dispatcher.pass()
+            _ = await renamed.runtime.dispatcher.pass()
             #expect(try world.announced == ids)
-            _ = await renamed.acknowledger.pass()
+            _ = await renamed.runtime.acknowledger.pass()
             #expect(
                 try await renamed.outboxList(state: nil).map(\.state) == [.acknowledged, .acknowledged, .acknowledged]
             )

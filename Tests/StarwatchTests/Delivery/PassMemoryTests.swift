@@ -12,28 +12,28 @@ import Testing
 
     @Test func aPassRestsUntilSomethingIsWrittenOrDue() {
         let memory = PassMemory()
-        #expect(!memory.rest(mark: 1, at: start).isResting)
-        memory.remember(mark: 1, at: start, next: start + .seconds(40))
-        let rest = memory.rest(mark: 1, at: start + .seconds(39))
+        #expect(!memory.rest(revision: 1, at: start).isResting)
+        memory.remember(revision: 1, at: start, next: start + .seconds(40))
+        let rest = memory.rest(revision: 1, at: start + .seconds(39))
         #expect(rest.isResting && rest.next == start + .seconds(40))
-        #expect(!memory.rest(mark: 1, at: start + .seconds(40)).isResting)
-        #expect(!memory.rest(mark: 2, at: start + .seconds(39)).isResting)
+        #expect(!memory.rest(revision: 1, at: start + .seconds(40)).isResting)
+        #expect(!memory.rest(revision: 2, at: start + .seconds(39)).isResting)
         memory.forget()
-        #expect(!memory.rest(mark: 1, at: start + .seconds(39)).isResting)
+        #expect(!memory.rest(revision: 1, at: start + .seconds(39)).isResting)
     }
 
     @Test func itLooksAtLeastEveryTenMinutesAndUnderAClockThatWasSetBack() {
         let memory = PassMemory()
-        memory.remember(mark: 1, at: start, next: nil)
-        #expect(memory.rest(mark: 1, at: start + .seconds(300)).isResting)
-        #expect(!memory.rest(mark: 1, at: start + .seconds(299)).isResting)
-        #expect(!memory.rest(mark: 1, at: start + .seconds(600)).isResting)
+        memory.remember(revision: 1, at: start, next: nil)
+        #expect(memory.rest(revision: 1, at: start + .seconds(300)).isResting)
+        #expect(!memory.rest(revision: 1, at: start + .seconds(299)).isResting)
+        #expect(!memory.rest(revision: 1, at: start + .seconds(600)).isResting)
     }
 
     @Test func nothingIsRememberedWhereOthersWrite() {
         let memory = PassMemory()
-        memory.remember(mark: nil, at: start, next: nil)
-        #expect(!memory.rest(mark: nil, at: start).isResting)
+        memory.remember(revision: nil, at: start, next: nil)
+        #expect(!memory.rest(revision: nil, at: start).isResting)
     }
 
     @Test func idlePassesDoNotReadTheDatabase() async throws {

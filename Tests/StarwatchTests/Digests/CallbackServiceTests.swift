@@ -6,6 +6,7 @@ import StarwatchTelemetry
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite struct CallbackServiceTests {
     private func all(_ options: inout CallbackOptions, _ mock: MockServer) {
@@ -152,7 +153,7 @@ import Testing
                 group.addTask { try await service.run() }
                 await clock.sleepers(atLeast: 1)
                 _ = try await agent.store.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: clock.now)
-                _ = await agent.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+                _ = await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
                 try await mock.waitForRequests(1, to: .callback)
                 group.cancelAll()
             }
@@ -173,7 +174,7 @@ import Testing
 
     @Test func nobodyIsToldWithoutCallbacks() async throws {
         try await DigestBench.run { (bench: Bench) async throws in
-            #expect(bench.agent.digestParts.callbacks == nil)
+            #expect(bench.agent.runtime.callbacks == nil)
             await bench.settle()
             bench.move(to: "13:00")
             await bench.settle()

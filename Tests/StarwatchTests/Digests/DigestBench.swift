@@ -7,7 +7,7 @@ import StarwatchTelemetry
 
 /// A bench with one digest at 13:00 UTC, an hour after its clock starts, whose content is the mock's.
 enum DigestBench {
-    static let name = PollName("daily")!
+    static let name = DigestName("daily")!
     static let day = ManualClock.start + .seconds(3600)
 
     static func run(
@@ -39,8 +39,8 @@ enum DigestBench {
 }
 
 extension Bench {
-    var digests: DigestService { agent.digestParts.digests! }
-    var callbacks: CallbackService { agent.digestParts.callbacks! }
+    var digests: DigestService { agent.runtime.digests! }
+    var callbacks: CallbackService { agent.runtime.callbacks! }
 
     /// A pass, and the fetches it announced.
     @discardableResult

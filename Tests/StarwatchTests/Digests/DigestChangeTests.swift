@@ -6,7 +6,7 @@ import Testing
 
 /// Digests whose neighbours or sinks go.
 @Suite struct DigestChangeTests {
-    private static let weekly = PollName("weekly")!
+    private static let weekly = DigestName("weekly")!
 
     @Test func aDigestThatIsRemovedLeavesTheOtherOneArmedAndItComes() async throws {
         try await DigestBench.run(options: { options in
@@ -24,14 +24,14 @@ import Testing
             var options = bench.options
             options.digests.removeFirst()
             let agent = try await Agent(options: options, time: bench.clock, logSinks: [bench.log], random: { 0.5 })
-            let service = try #require(agent.digestParts.digests)
+            let service = try #require(agent.runtime.digests)
             bench.move(to: "12:54")
             _ = await service.pass()
             let armed = try await agent.store.digestState(of: Bench.did, since: bench.clock.now).rows
             #expect(armed.map(\.token) == [kept.token] && armed.map(\.row.arming) == [kept.row.arming])
             bench.move(to: "13:00")
             #expect(await service.pass().fired == 1)
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             #expect(await service.pass().shown == 1)
             let sent = try await agent.notificationList(NotificationQuery())
             #expect(sent.map(\.id) == [kept.token] && sent.map(\.title) == ["Weekly"])

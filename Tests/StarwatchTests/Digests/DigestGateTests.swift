@@ -28,11 +28,11 @@ import Testing
             await bench.settle()
             #expect(bench.contentRequests.count == 1)
             let until = ManualClock.start + .seconds(600)
-            #expect(await bench.agent.caller.gate.heldUntil(now: bench.clock.now) == until)
+            #expect(await bench.agent.runtime.account.gate.heldUntil(now: bench.clock.now) == until)
             await bench.poll()
             #expect(bench.mock.requests(to: .plansChanged).isEmpty)
             try await bench.restart()
-            #expect(await bench.agent.caller.gate.heldUntil(now: bench.clock.now) == until)
+            #expect(await bench.agent.runtime.account.gate.heldUntil(now: bench.clock.now) == until)
         }
     }
 
@@ -61,7 +61,7 @@ import Testing
             bench.move(to: "12:55")
             await bench.settle()
             #expect(bench.contentRequests.count == 1)
-            let turn = try await bench.agent.caller.gate.turn(account: Bench.did, now: bench.clock.now)
+            let turn = try await bench.agent.runtime.account.gate.turn(account: Bench.did, now: bench.clock.now)
             // Not in any 60 s, so a millisecond more.
             #expect(turn == .wait(until: bench.clock.now + .milliseconds(60_001), source: .client))
         }
@@ -86,7 +86,7 @@ import Testing
             await bench.settle()
             #expect(other.requests(to: .content).count == 1)
             #expect(bench.count(.refused) == 2)
-            #expect(await bench.agent.caller.gate.heldUntil(now: bench.clock.now) == nil)
+            #expect(await bench.agent.runtime.account.gate.heldUntil(now: bench.clock.now) == nil)
         }
         try await other.stop()
     }

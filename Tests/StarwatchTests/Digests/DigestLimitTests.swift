@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 /// How long content and callbacks may take.
 @Suite struct DigestLimitTests {
@@ -44,8 +45,9 @@ import Testing
             token: nil,
             zone: { FixedZone.utc }
         )
-        let gates = Gates(agent: nil, store: nil, requestsPerMinute: 100, time: clock)
-        let end = await DigestFetcher(http: http, time: clock, gates: gates).fetch(
+        let gates = Gates(store: nil, requestsPerMinute: 100, time: clock)
+        let requester = Requester(gates: gates, time: clock, random: { 0.5 })
+        let end = await DigestFetcher(http: http, requester: requester).fetch(
             digest,
             for: .init(digest: digest.name, occurrence: nil, account: Bench.did, generation: 1),
             stored: nil

@@ -357,7 +357,7 @@ import Testing
             var options = bench.options
             options.digests = []
             let agent = try await Agent(options: options, time: bench.clock, logSinks: [bench.log])
-            #expect(agent.digestParts.digests == nil)
+            #expect(agent.runtime.digests == nil)
             #expect(
                 try await agent.store.digestState(of: Bench.did, since: bench.clock.now).rows.isEmpty
             )
@@ -378,7 +378,7 @@ import Testing
                 }
                 await log.wait(for: "digest.fired")
                 _ = await dispatcher.pass()
-                service.wake.raise()
+                service.wakes.digests.raise()
                 await log.wait(for: "digest.shown")
                 group.cancelAll()
             }

@@ -43,18 +43,10 @@ import Testing
                 digests: [digest],
                 sinks: bench.slots,
                 store: bench.agent.store,
-                identity: bench.agent.identity,
-                server: bench.mock.url,
-                locale: "en",
-                fetcher: former.fetcher,
-                writer: former.writer,
-                clock: bench.agent.clock,
-                time: bench.clock,
-                metrics: bench.agent.metrics,
-                hasStored: bench.agent.hasStored,
-                hasEvents: Signal(),
-                wake: Signal(),
-                logger: bench.agent.logger
+                account: bench.agent.runtime.account,
+                tools: former.tools,
+                environment: bench.agent.process.environment,
+                wakes: bench.agent.runtime.wakes
             )
             _ = await service.pass()
             #expect(try await bench.stored().map(\.row.occurrence.fireAt) == [DigestBench.day])

@@ -100,7 +100,7 @@ import Testing
             bench.clock.advance(by: DigestFetcher.timeout)
             #expect(await isFetched == nil)
             #expect(bench.count(.timeout) == 1)
-            async let cycle = agent.pollService.refresh(agent.polls[0])
+            async let cycle = agent.runtime.pollService.refresh(agent.polls[0])
             await bench.clock.sleepers(atLeast: 1)
             bench.clock.advance(by: .seconds(60))
             #expect(await cycle.outcome == .changed)
@@ -160,7 +160,7 @@ import Testing
     @Test func aDigestComesWithinItsWindowAtTheSameMomentEveryDay() async throws {
         try await Self.run(digest: { $0.window = .seconds(600) }) { bench async throws in
             let installation = try await bench.agent.store.installation().instanceID
-            let delay = Splay.delay(instance: installation, poll: DigestBench.name, within: .seconds(600))
+            let delay = Splay.delay(instance: installation, poll: PollName(DigestBench.name), within: .seconds(600))
             bench.clock.advance(by: DigestBench.day + delay - .seconds(300) - bench.clock.now)
             for day in 0..<2 {
                 await bench.settle()

@@ -129,7 +129,7 @@ import Testing
             #expect(try await agent.rows([.claimed]).count == 1)
             inbox.error.withLock { $0 = nil }
             world.clock.advance(by: .seconds(5))
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             let seen = inbox.seen.withLock { $0 }
             #expect(seen.count == 2 && seen[0] == seen[1] && seen[0].count == 1)
             #expect(try await agent.rows([.claimed]).isEmpty)
@@ -144,8 +144,8 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await agent(world, sinks: [Hanging()])
             world.mock.publish(count: 1)
-            _ = await agent.pollService.pass(agent.polls[0], runID: "run_of_the_test")
-            async let pass = agent.dispatcher.pass()
+            _ = await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let pass = agent.runtime.dispatcher.pass()
             await world.clock.sleepers(atLeast: 1)
             world.clock.advance(by: .seconds(30))
             _ = await pass
@@ -184,7 +184,7 @@ import Testing
             _ = try await agent.runNow(PollName(World.starred)!)
             for _ in 0..<3 {
                 world.clock.advance(by: .seconds(60))
-                _ = await agent.dispatcher.pass()
+                _ = await agent.runtime.dispatcher.pass()
             }
             #expect(inbox.seen.withLock(\.count) == 3)
             #expect(try await agent.rows([.dead]).count == 1)

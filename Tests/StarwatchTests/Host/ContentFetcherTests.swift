@@ -71,7 +71,7 @@ import Testing
         surroundings.fetchers = [news]
         let agent = try await Agent(options: options, time: clock, logSinks: [], surroundings: surroundings)
         do {
-            try await body(agent, try #require(agent.digestParts.digests), clock, feed)
+            try await body(agent, try #require(agent.runtime.digests), clock, feed)
         } catch {
             await agent.close()
             throw error
@@ -109,7 +109,7 @@ import Testing
             #expect(news.seen.last == asked && news.seen.count == 2)
             clock.advance(by: .seconds(300))
             await settle(service)
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             var notifications = feed.notifications.makeAsyncIterator()
             #expect(await notifications.next()?.body == "5 new")
             #expect(await service.pass().shown == 1)
@@ -170,7 +170,7 @@ import Testing
 
     @Test func digestsShareWhatOneRequestBringsButNotWhatAFetcherDoes() {
         func source(_ name: String, _ content: ContentSource) -> String {
-            var options = DigestOptions(name: PollName(name)!, fetcher: "news")
+            var options = DigestOptions(name: DigestName(name)!, fetcher: "news")
             options.content = content
             return Digest(options, token: nil, zone: { FixedZone.utc }).source
         }
@@ -190,8 +190,8 @@ import Testing
             var notifications = feed.notifications.makeAsyncIterator()
             let shown = await notifications.next()
             #expect(shown?.id == id && shown?.body == "2 new (as of 2026-01-01 12:00)")
-            await #expect(throws: AgentError.self) { try await agent.fetchNow(PollName("weekly")!) }
-            await #expect(throws: AgentError.self) { try await agent.showNow(PollName("weekly")!) }
+            await #expect(throws: AgentError.self) { try await agent.fetchNow(DigestName("weekly")!) }
+            await #expect(throws: AgentError.self) { try await agent.showNow(DigestName("weekly")!) }
         }
     }
 
@@ -215,7 +215,7 @@ import Testing
         options.storage.path = folder.path("starwatch.db")
         options.log.level = .critical
 
-        var morning = DigestOptions(name: PollName("morning")!, fetcher: "headlines")
+        var morning = DigestOptions(name: DigestName("morning")!, fetcher: "headlines")
         morning.times = [DayTime("08:00")!]
         morning.body = "{{count}} headlines"
         options.digests = [morning]

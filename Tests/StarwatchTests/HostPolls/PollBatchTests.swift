@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite struct PollBatchTests {
     private let clock = ManualClock()

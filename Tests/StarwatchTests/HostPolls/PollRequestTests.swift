@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite struct PollRequestTests {
     struct Order: Encodable, Sendable { var after: String }

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite struct PollScheduleTests {
     /// The results that a schedule handed over, to be awaited one after the other.

@@ -4,6 +4,7 @@ import StarwatchTransport
 import Synchronization
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 /// The way out without a network: answers as it is told, and remembers what it was asked.
 final class ScriptedServer: HTTPTransport {
@@ -137,14 +138,18 @@ struct HostBench {
         clock = ManualClock(mode: mode)
         server = ScriptedServer(clock)
         server.answer(.json(#"{"items": []}"#))
+        var limits = PollManager.Limits()
+        limits.concurrentPolls = maxConcurrentPolls
+        limits.requestsPerMinute = requestsPerMinute
+        limits.retry = retry
+        var hooks = PollManager.Hooks()
+        hooks.onJoin = { [waiting] in waiting.set($0) }
         manager = PollManager(
             http: server,
             store: nil,
             time: clock,
-            maxConcurrentPolls: maxConcurrentPolls,
-            requestsPerMinute: requestsPerMinute,
-            retry: retry,
-            onJoin: { [waiting] in waiting.set($0) },
+            limits: limits,
+            hooks: hooks,
             random: { 0.5 }
         )
     }

@@ -2,6 +2,7 @@ import StarwatchCore
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite struct SingleFlightTests {
     @Test func identicalRequestsInFlightAreOne() async throws {

@@ -53,7 +53,7 @@ import Testing
 
     @Test func aFailureOfTheDatabaseIsSaid() async throws {
         await store.close()
-        await #expect(throws: AgentError.self) { try await adapters[1].watermark(of: "a") }
-        await #expect(throws: AgentError.self) { try await adapters[1].advance("a", from: nil, to: "1") }
+        await #expect(throws: PollError.self) { try await adapters[1].watermark(of: "a") }
+        await #expect(throws: PollError.self) { try await adapters[1].advance("a", from: nil, to: "1") }
     }
 }

@@ -72,23 +72,25 @@ import Testing
                 for _ in 0..<2 {
                     group.addTask {
                         while !Task.isCancelled {
-                            _ = await agent.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+                            _ = await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
                             _ = await dispatcher.pass()
                         }
                     }
                 }
-                group.addTask { while !Task.isCancelled { _ = await agent.acknowledger.pass() } }
+                group.addTask { while !Task.isCancelled { _ = await agent.runtime.acknowledger.pass() } }
                 var random = SystemRandomNumberGenerator()
                 var former: DID? = Bench.did
                 for turn in 0..<20 {
                     mock.publish((0..<5).map { _ in MockChange(planID: plans.randomElement(using: &random)!) })
                     // Sometimes in the middle of things, sometimes after a round or two.
                     for _ in 0..<Int.random(in: 0...2, using: &random) {
-                        while await agent.pollService.pass(agent.polls[0], runID: "run_of_the_test").skip == .overlap {
+                        while await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test").skip
+                            == .overlap
+                        {
                             await Task.yield()
                         }
                         _ = await dispatcher.pass()
-                        _ = await agent.acknowledger.pass()
+                        _ = await agent.runtime.acknowledger.pass()
                     }
                     for _ in 0..<Int.random(in: 0...100, using: &random) { await Task.yield() }
                     let next: DID? = turn % 4 == 3 ? nil : Self.people[turn % 4]

@@ -29,7 +29,7 @@ import Testing
             for _ in 1..<number { bench.mock.script(.delay(.zero), at: .plansChanged) }
             bench.mock.script(.neverAnswer, at: .plansChanged)
             let agent = bench.agent
-            async let cycle = agent.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let cycle = agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
             try await bench.mock.waitForRequests(number, to: .plansChanged)
             _ = try await agent.setIdentity(next)
             #expect(bench.mock.requestCount(of: .plansChanged) == number)
@@ -49,7 +49,7 @@ import Testing
             bench in
             bench.mock.publish(count: 150)
             let agent = bench.agent
-            async let cycle = agent.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let cycle = agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
             // The first page was had; the second waits for the next minute.
             await bench.clock.sleepers(atLeast: 1)
             _ = try await agent.setIdentity(Self.newcomer)
@@ -101,11 +101,11 @@ import Testing
             await bench.fetch(2)
             bench.mock.script(.neverAnswer, at: .hook)
             let agent = bench.agent
-            async let pass = agent.dispatcher.pass()
+            async let pass = agent.runtime.dispatcher.pass()
             try await bench.mock.waitForRequests(1, to: .hook)
             _ = try await agent.setIdentity(Self.newcomer)
             // It has ended: a pass that begins now does not wait its turn.
-            #expect(await agent.dispatcher.pass() == DispatchService.Pass())
+            #expect(await agent.runtime.dispatcher.pass() == DispatchService.Pass())
             #expect(await pass.delivered == 0)
             #expect(bench.mock.receivedNotifications.isEmpty)
             for result in SinkAttemptResult.allCases { #expect(bench.attempts("hook", result) == 0) }
@@ -121,7 +121,7 @@ import Testing
             for _ in 1..<number { bench.mock.script(.delay(.zero), at: .acknowledge) }
             bench.mock.script(.neverAnswer, at: .acknowledge)
             let agent = bench.agent
-            async let pass = agent.acknowledger.pass()
+            async let pass = agent.runtime.acknowledger.pass()
             try await bench.mock.waitForRequests(number, to: .acknowledge)
             let watermark = try await bench.watermark()
             _ = try await agent.setIdentity(next)
@@ -142,8 +142,8 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let (agent, clock) = (bench.agent, bench.clock)
-            await agent.caller.gate.hold(until: clock.now + .seconds(60), now: clock.now)
-            async let pass = agent.acknowledger.pass()
+            await agent.runtime.account.gate.hold(until: clock.now + .seconds(60), now: clock.now)
+            async let pass = agent.runtime.acknowledger.pass()
             await clock.sleepers(atLeast: 1)
             _ = try await agent.setIdentity(Self.newcomer)
             #expect(await pass.acknowledged == 0)
@@ -159,8 +159,8 @@ import Testing
             await bench.dispatch()
             bench.mock.script(.neverAnswer, at: .acknowledge)
             let agent = bench.agent
-            async let first = agent.acknowledger.pass()
-            async let second = agent.acknowledger.pass()
+            async let first = agent.runtime.acknowledger.pass()
+            async let second = agent.runtime.acknowledger.pass()
             try await bench.mock.waitForRequests(1, to: .acknowledge)
             _ = try await agent.setIdentity(Self.newcomer)
             #expect(await (first.acknowledged, second.acknowledged) == (0, 0))
@@ -173,7 +173,7 @@ import Testing
             bench.mock.publish(count: 3)
             bench.mock.script(.neverAnswer, at: .plansChanged)
             let agent = bench.agent
-            async let cycle = agent.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let cycle = agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
             try await bench.mock.waitForRequests(1, to: .plansChanged)
             let before = try await agent.identity().generation
             let dids: [DID?] = [Self.newcomer, nil, Bench.did, World.key, nil, World.other]

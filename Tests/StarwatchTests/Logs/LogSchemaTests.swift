@@ -87,18 +87,19 @@ import Testing
                 $0.outbox.backpressureThreshold = 1
             }
             world.mock.publish(count: 20)
-            _ = await agent.pollService.pass(agent.starred, runID: RandomID.runID())
+            _ = await agent.runtime.pollService.pass(agent.starred, runID: RandomID.runID())
             // A host that shares the database may have set another bound.
             var outbox = agent.options.outbox
             outbox.maxUndelivered = 5
             let cycle = PollCycle(
                 poll: agent.starred,
-                store: agent.store,
-                caller: agent.caller,
-                identity: agent.identity,
-                outbox: outbox,
+                shared: PollCycle.Shared(
+                    environment: agent.process.environment,
+                    store: agent.store,
+                    account: agent.runtime.account,
+                    outbox: outbox
+                ),
                 runID: RandomID.runID(),
-                logger: agent.logger,
                 nextRun: nil
             )
             _ = await cycle.run()
@@ -116,11 +117,11 @@ import Testing
                 $0.polls[0].bootstrap = .beginning
             }
             world.mock.publish(count: 3)
-            _ = await agent.pollService.pass(agent.starred, runID: RandomID.runID())
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.pollService.pass(agent.starred, runID: RandomID.runID())
+            _ = await agent.runtime.dispatcher.pass()
             try FileManager.default.removeItem(atPath: file)
             world.clock.advance(by: .seconds(4000))
-            _ = await agent.acknowledger.pass()
+            _ = await agent.runtime.acknowledger.pass()
             await round(agent)
         }
     }
@@ -131,12 +132,12 @@ import Testing
             bench in
             bench["first"].script(.refused, .ok, .down, .down, .down, .down, .down, .down, .timeout, .gone)
             bench.mock.publish(count: 3)
-            _ = await bench.agent.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
+            _ = await bench.agent.runtime.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
             for _ in 0..<10 {
                 await bench.dispatch()
                 bench.clock.advance(by: .seconds(3600))
                 bench.mock.publish(count: 1)
-                _ = await bench.agent.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
+                _ = await bench.agent.runtime.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
             }
             for _ in 0..<5 {
                 await bench.dispatch()
@@ -162,7 +163,7 @@ import Testing
             )
             await round(agent)
             for _ in 0..<3 {
-                _ = await agent.acknowledger.pass()
+                _ = await agent.runtime.acknowledger.pass()
                 world.clock.advance(by: .seconds(3600))
             }
             // What is close to the cursor is kept however old it is, so the cursor must have moved on.
@@ -190,11 +191,10 @@ import Testing
                     ClockReading(wall: clock.now, monotonic: clock.monotonic)
                 }
                 await ClockSyncService(
-                    caller: agent.caller,
-                    identity: agent.identity,
+                    account: agent.runtime.account,
+                    environment: agent.process.environment,
                     ntp: ntp,
-                    options: agent.options.clock,
-                    logger: agent.logger
+                    options: agent.options.clock
                 ).pass()
             }
             await withThrowingTaskGroup(of: Void.self) { group in
@@ -217,8 +217,8 @@ import Testing
             await round(agent)
             // Until then a pass that would find nothing does not look.
             world.clock.advance(by: PassMemory.longest)
-            _ = await agent.dispatcher.pass()
-            _ = await agent.acknowledger.pass()
+            _ = await agent.runtime.dispatcher.pass()
+            _ = await agent.runtime.acknowledger.pass()
             await housekeeping(of: agent).pass()
         }
     }
@@ -233,7 +233,7 @@ import Testing
             digest: { digest, _ in digest.body = "{{typo}}" },
             options: { options in
                 var quiet = options.digests[0]
-                quiet.name = PollName("quiet")!
+                quiet.name = DigestName("quiet")!
                 quiet.fetch.url += "?quiet"
                 quiet.onEmpty = .skip
                 options.digests.append(quiet)
@@ -314,20 +314,18 @@ import Testing
 
     /// A cycle, its delivery, and its acknowledgement.
     private func round(_ agent: Agent) async {
-        _ = await agent.pollService.pass(agent.starred, runID: RandomID.runID())
-        _ = await agent.dispatcher.pass()
-        _ = await agent.acknowledger.pass()
+        _ = await agent.runtime.pollService.pass(agent.starred, runID: RandomID.runID())
+        _ = await agent.runtime.dispatcher.pass()
+        _ = await agent.runtime.acknowledger.pass()
     }
 
     private func housekeeping(of agent: Agent) -> HousekeepingService {
         HousekeepingService(
             store: agent.store,
             outbox: agent.options.outbox,
-            clock: agent.clock,
-            time: agent.time,
-            pipeline: agent.pipeline,
-            recorder: LogRecorder(),
-            logger: agent.logger
+            environment: agent.process.environment,
+            pipeline: agent.process.logs.pipeline,
+            recorder: LogRecorder()
         )
     }
 }

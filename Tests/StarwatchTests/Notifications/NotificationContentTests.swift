@@ -81,7 +81,7 @@ import Testing
             world.clock.advance(by: .seconds(600))
             world.mock.publish([MockChange(planID: plan, name: "Orchard", description: "Plants")])
             #expect(await agent.cycle().new == 1)
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             let line = try String(contentsOfFile: world.folder.path("sink.jsonl"), encoding: .utf8)
             let message = try #require(NotificationMessage(json: Array(line.utf8)))
             #expect(message.changes[0].fields == ["name": FieldChange(before: "Garden", after: "Orchard")])

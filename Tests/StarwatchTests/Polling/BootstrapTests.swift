@@ -59,8 +59,8 @@ import Testing
             #expect(await agent.cycle().new == 12)
             agent = try await world.agent { $0.outbox.maxUndelivered = 10 }
             #expect(try await agent.rows([.evicted]).count == 3)
-            _ = await agent.dispatcher.pass()
-            _ = await agent.acknowledger.pass()
+            _ = await agent.runtime.dispatcher.pass()
+            _ = await agent.runtime.acknowledger.pass()
             _ = try await agent.runPoll(World.starred)
             #expect(try await agent.rows([.pending, .evicted]).isEmpty)
             #expect(Set(try world.announced) == Set(ids))

@@ -27,8 +27,8 @@ import Testing
                     world.clock.advance(by: .seconds(600))
                     ids += world.mock.publish(count: 3)
                 }
-                _ = await agent.dispatcher.pass()
-                _ = await agent.acknowledger.pass()
+                _ = await agent.runtime.dispatcher.pass()
+                _ = await agent.runtime.acknowledger.pass()
                 cycles += 1
                 if result.outcome == .unchanged { break }
             } while cycles < 20
@@ -50,8 +50,8 @@ import Testing
             var outcomes: [PollOutcome?] = []
             repeat {
                 outcomes.append(await agent.cycle().outcome)
-                _ = await agent.dispatcher.pass()
-                _ = await agent.acknowledger.pass()
+                _ = await agent.runtime.dispatcher.pass()
+                _ = await agent.runtime.acknowledger.pass()
                 world.clock.advance(by: .seconds(300))
             } while outcomes.last == .changed && outcomes.count < 10
             #expect(outcomes.count >= 4 && outcomes.last == .unchanged)
@@ -80,8 +80,8 @@ import Testing
             world.clock.advance(by: .seconds(600))
             var cycles = 0
             repeat {
-                _ = await agent.dispatcher.pass()
-                _ = await agent.acknowledger.pass()
+                _ = await agent.runtime.dispatcher.pass()
+                _ = await agent.runtime.acknowledger.pass()
                 _ = await agent.cycle()
                 world.clock.advance(by: .seconds(300))
                 cycles += 1
@@ -134,7 +134,7 @@ import Testing
             #expect(page["starwatch_poll_failure_total", ["poll": World.starred]] == 0)
             #expect(await agent.status().reasons.contains("backpressure"))
 
-            #expect(await agent.dispatcher.pass().delivered == 8)
+            #expect(await agent.runtime.dispatcher.pass().delivered == 8)
             #expect(await agent.cycle().outcome == .unchanged)
             page = await agent.page()
             #expect(page["starwatch_outbox_backpressure_active"] == 0)
@@ -178,14 +178,14 @@ import Testing
             #expect(await agent.cycle().hasStored)
             world.clock.advance(by: .seconds(600))
             agent = try await world.agent { $0.outbox.maxUndelivered = 10 }
-            #expect(await agent.dispatcher.pass().delivered == 9)
+            #expect(await agent.runtime.dispatcher.pass().delivered == 9)
             let result = await agent.cycle()
             #expect(result.new == 0 && result.hasStored)
             #expect(try await agent.rows([.pending]).isEmpty == false)
-            _ = await agent.dispatcher.pass()
-            _ = await agent.acknowledger.pass()
+            _ = await agent.runtime.dispatcher.pass()
+            _ = await agent.runtime.acknowledger.pass()
             _ = await agent.cycle()
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             #expect(await agent.cycle().hasStored == false)
         }
     }
@@ -264,7 +264,7 @@ import Testing
             // Both read how much room there is before either stores anything.
             async let first = agent.cycle()
             await world.clock.sleepers(atLeast: 1)
-            #expect(await agent.pollService.pass(agent.polls[1], runID: "run_offers").new == 7)
+            #expect(await agent.runtime.pollService.pass(agent.polls[1], runID: "run_offers").new == 7)
             world.clock.advance(by: .seconds(2))
             _ = await first
             world.clock.setMode(.jumping)

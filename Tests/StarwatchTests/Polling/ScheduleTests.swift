@@ -9,7 +9,7 @@ import Testing
     /// Runs the schedules while `body` lets time pass, then stops them.
     private func following(_ agent: Agent, _ body: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let service = agent.pollService
+            let service = agent.runtime.pollService
             group.addTask { try await service.run() }
             let result: Result<Void, any Error>
             do {
@@ -276,7 +276,7 @@ import Testing
             let restart = world.clock.now
             agent = try await world.agent(random: 0)
             try await following(agent) {
-                let held = await agent.caller.gate.heldUntil(now: restart)
+                let held = await agent.runtime.account.gate.heldUntil(now: restart)
                 if isThrottled {
                     // The server's wait is kept, and not much prolonged.
                     let wait = try #require(held) - restart
@@ -291,7 +291,7 @@ import Testing
             }
             // What was shortened is stored so.
             agent = try await world.agent(random: 0)
-            #expect(await agent.caller.gate.heldUntil(now: world.clock.now) == nil)
+            #expect(await agent.runtime.account.gate.heldUntil(now: world.clock.now) == nil)
         }
     }
 
@@ -309,7 +309,7 @@ import Testing
             try await following(agent) {
                 await world.clock.run(until: ManualClock.start + .seconds(3600 + 600), tasks: 2)
                 await world.clock.sleepers(atLeast: 2)
-                #expect(await agent.caller.gate.circuitState == .open)
+                #expect(await agent.runtime.account.gate.circuitState == .open)
                 try await world.mock.start()
                 let back = world.clock.now
                 await world.clock.run(until: back + .milliseconds(29_999), tasks: 2)
@@ -413,7 +413,7 @@ import Testing
                 #expect(polls(world) == 1)
                 let waiting = try await agent.rows([.pending]).count
                 #expect(waiting == 10)
-                #expect(await agent.dispatcher.pass().delivered == 10)
+                #expect(await agent.runtime.dispatcher.pass().delivered == 10)
                 await world.clock.run(until: nextEight + .seconds(240))
                 await world.clock.sleepers(atLeast: 1)
                 let left = try await agent.rows([.pending]).count

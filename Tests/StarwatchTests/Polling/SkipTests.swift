@@ -71,7 +71,7 @@ import Testing
             world.mock.publish(count: 3)
             #expect(await agent.cycle().new == 3)
             _ = try await agent.setIdentity(World.other)
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             #expect(try world.notifications.isEmpty)
             #expect(try await agent.rows([.cancelled]).count == 3)
             let page = await agent.page()

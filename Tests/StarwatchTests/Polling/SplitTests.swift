@@ -122,7 +122,7 @@ import Testing
             let seen = world.mock.publish([MockChange(planID: plans[1499])])
             world.clock.advance(by: .seconds(30))
             #expect(await first.outcome == .changed)
-            _ = await agent.dispatcher.pass()
+            _ = await agent.runtime.dispatcher.pass()
             #expect(try world.announced == seen)
 
             world.clock.advance(by: .seconds(900))

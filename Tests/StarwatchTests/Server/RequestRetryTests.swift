@@ -62,9 +62,9 @@ import Testing
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
             async let poll = agent.runPoll(World.starred)
             await world.clock.sleepers(atLeast: 1)
-            await agent.pollService.abort()
+            await agent.runtime.pollService.abort()
             #expect(try await poll.outcome != "unchanged")
-            let (gate, now) = (agent.caller.gate, world.clock.now)
+            let (gate, now) = (agent.runtime.account.gate, world.clock.now)
             // A millisecond more than the minute, and not another one.
             let turn = try await gate.turn(account: world.did, now: now)
             #expect(turn == .wait(until: now + .milliseconds(60_001), source: .client))

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite final class ServerGateTests: GateBench {
     /// The most entries within any 60 s, both ends included.
@@ -22,12 +23,12 @@ import Testing
         var random = SplitMix(state: UInt64(seed))
         var now = ManualClock.start
         var sent: [Int64] = []
-        var ticket = WaitingLine.Ticket()
+        var ticket = TicketQueue.Ticket()
         for _ in 0..<600 {
             switch try await gate.pass(account: World.key, ticket: ticket, now: now) {
             case .go:
                 sent.append(now.milliseconds)
-                ticket = WaitingLine.Ticket()
+                ticket = TicketQueue.Ticket()
             case .wait(let until, let source):
                 #expect(source == .client)
                 #expect(until > now)
@@ -68,26 +69,20 @@ import Testing
         let store = try Store(options)
         let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
         _ = try await store.pollState(stream, maxUndelivered: 1)
-        let gate = ServerGate(
-            server: server,
-            dialect: .auto,
-            limits: LimitOptions(),
-            store: store,
-            metrics: metrics
-        )
+        let gate = makeGate(on: store)
         await withTaskGroup { group in
             for _ in 0..<100 {
                 group.addTask {
                     #expect((try? await gate.pass(account: World.key, now: ManualClock.start)) == .go)
                     let gone = counts.sent.add(1, ordering: .relaxed).newValue
                     let stored = try? await store.requestWindow(of: World.key)
-                    let times = stored.map { StoredWindow.read($0).requests.times }
+                    let times = stored.map { StoredWindows(bytes: $0).requests }
                     #expect(times?.last.map { $0 >= gone } == true)
                 }
             }
         }
         let stored = try await store.requestWindow(of: World.key)
-        #expect(stored.map { StoredWindow.read($0).requests.times.last } == 100)
+        #expect(stored.map { StoredWindows(bytes: $0).requests.last } == 100)
         #expect((1..<50).contains(counts.writes.load(ordering: .relaxed)))
         await store.close()
     }
@@ -161,7 +156,7 @@ import Testing
             return
         }
         await gate.ended(account: World.key, admittedAt: later, now: later + .seconds(20))
-        await gate.storeEnds()
+        await gate.storeEnds(now: later + .seconds(20))
         let last = makeGate(requests: 2, acknowledgements: 10)
         #expect(try await last.pass(account: World.key, now: later + .seconds(41)) == .go)
         guard case .wait(let free, _) = try await last.pass(account: World.key, now: later + .seconds(62)) else {
@@ -195,7 +190,7 @@ import Testing
         await gate.hold(until: start + .seconds(300), now: start)
         // A shorter wait does not replace a longer one.
         await gate.hold(until: start + .seconds(10), now: start)
-        let expected = ServerGate.Admission.wait(until: start + .seconds(300), source: .server)
+        let expected = Gate.Admission.wait(until: start + .seconds(300), source: .server)
         #expect(try await gate.pass(account: World.key, now: start + .seconds(20)) == expected)
         let next = makeGate()
         try await next.restore(now: start + .seconds(20))
@@ -211,7 +206,7 @@ import Testing
         for index in 0..<limit {
             #expect(try await gate.pass(account: World.key, now: start + .seconds(20 * index)) == .go)
         }
-        let ticket = WaitingLine.Ticket()
+        let ticket = TicketQueue.Ticket()
         guard
             case .wait(let until, .client) = try await gate.admit(
                 account: World.key,
@@ -244,9 +239,9 @@ import Testing
         let gate = makeGate(requests: 1)
         let start = ManualClock.start
         #expect(try await gate.pass(account: World.key, now: start) == .go)
-        let (first, second) = (WaitingLine.Ticket(), WaitingLine.Ticket())
+        let (first, second) = (TicketQueue.Ticket(), TicketQueue.Ticket())
         let free = start + .milliseconds(60_001)
-        var found: [ServerGate.Admission] = []
+        var found: [Gate.Admission] = []
         for ticket in [first, second] {
             found.append(try await gate.pass(account: World.key, ticket: ticket, acknowledging: 1, now: start))
         }
@@ -262,12 +257,12 @@ import Testing
         for index in 0..<limit {
             #expect(try await gate.pass(account: World.key, now: start + .seconds(index)) == .go)
         }
-        let (first, second) = (WaitingLine.Ticket(), WaitingLine.Ticket())
+        let (first, second) = (TicketQueue.Ticket(), TicketQueue.Ticket())
         let free = start + .milliseconds(60_001)
-        let expected: [ServerGate.Admission] = [
+        let expected: [Gate.Admission] = [
             .wait(until: free, source: .client), .wait(until: free + .seconds(1), source: .client),
         ]
-        var found: [ServerGate.Admission] = []
+        var found: [Gate.Admission] = []
         for (index, ticket) in [first, second].enumerated() {
             found.append(try await gate.pass(account: World.key, ticket: ticket, now: start + .seconds(20 + index)))
         }
@@ -284,13 +279,13 @@ import Testing
 
     @Test func whatWaitsForAnotherServerIsNotOvertakenEither() async throws {
         let start = ManualClock.start
-        let gate = OriginGate(origin: "https://other.example", requestsPerMinute: 1, store: nil)
-        let ticket = WaitingLine.Ticket()
+        let gate = Gate(origin: "https://other.example", requestsPerMinute: 1, store: nil)
+        let ticket = TicketQueue.Ticket()
         #expect(try await gate.admit(now: start) == nil)
-        await gate.ended(admittedAt: start, now: start)
+        await gate.ended(account: nil, admittedAt: start, now: start)
         let free = start + .milliseconds(60_001)
         #expect(try await gate.admit(ticket, now: start + .seconds(1)) == free)
-        #expect(try await gate.turn(WaitingLine.Ticket(), now: free) != nil)
+        #expect(try await gate.turn(account: nil, ticket: TicketQueue.Ticket(), now: free) != .go)
         #expect(try await gate.admit(ticket, now: free) == nil)
         await store.close()
     }
@@ -300,7 +295,7 @@ import Testing
         let start = ManualClock.start
         #expect(try await gate.pass(account: World.key, now: start) == .go)
         let later = start + .seconds(30)
-        let ticket = WaitingLine.Ticket()
+        let ticket = TicketQueue.Ticket()
         guard
             case .wait(let until, .client) = try await gate.admit(
                 account: World.key,
@@ -340,14 +335,14 @@ import Testing
             world.mock.script(.status(status, headers: headers), at: .plansChanged)
             #expect(try await agent.runPoll(World.starred).outcome == "deferred")
             #expect(world.mock.requestCount(of: .plansChanged) == 1)
-            let held = await agent.caller.gate.heldUntil(now: world.clock.now)
+            let held = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
             if status == 429 {
                 #expect(held == ManualClock.start + .seconds(130))
             } else {
                 #expect(held == ManualClock.start + .seconds(600))
             }
             agent = try await world.agent(random: 0)
-            #expect(await agent.caller.gate.heldUntil(now: world.clock.now) == held)
+            #expect(await agent.runtime.account.gate.heldUntil(now: world.clock.now) == held)
         }
         await store.close()
     }
@@ -402,13 +397,15 @@ import Testing
     }
 
     @Test func aStoredWindowIsNeverMovedTooFarBack() {
-        var window = StoredWindow()
-        window.spend(1, at: ManualClock.start)
-        let spent = window.times[0]
-        window.shift(by: .milliseconds(1900))
-        #expect(window.times[0] == spent + 2000)
-        window.shift(by: .milliseconds(-1900))
-        #expect(window.times[0] == spent + 1000)
+        var window = SlidingWindow(limit: 2)
+        let start = ManualClock.start
+        _ = window.admit(at: start)
+        window.end(at: start)
+        for (jump, second) in [(1900, 2000), (-1900, 0), (-900, 0), (901, 1000)] as [(Int64, Int64)] {
+            window.shift(by: .milliseconds(jump))
+            let stored = StoredWindows(requests: window, acknowledgements: SlidingWindow(limit: 1), now: start)
+            #expect(stored.requests == [start.milliseconds + second, 1])
+        }
     }
 
     @Test(arguments: [Int64.max, .min, -1])
@@ -416,8 +413,8 @@ import Testing
         let bytes = [1, number, number, number, number].flatMap { number in
             (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
         }
-        let (requests, acknowledgements) = StoredWindow.read(bytes)
-        #expect(requests.times.isEmpty && acknowledgements.times.isEmpty)
+        let windows = StoredWindows(bytes: bytes)
+        #expect(windows.requests.isEmpty && windows.acknowledgements.isEmpty)
     }
 }
 

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 /// What a server asked to be left alone for is kept: over restarts, failures of the store and a clock that is set.
 @Suite final class ServerWaitTests: GateBench {
@@ -27,7 +28,7 @@ import Testing
         let start = ManualClock.start
         let gate = makeGate()
         await gate.hold(until: start + .seconds(60), now: start)
-        for _ in 0..<5 { await gate.endCycle(.network, now: start) }
+        for _ in 0..<5 { await gate.end(.network, now: start) }
         #expect(await !gate.isReady(now: start))
         await gate.shift(by: .seconds(-7200))
         let now = start + .seconds(-7200 + 60)
@@ -48,17 +49,17 @@ import Testing
         }
         let store = try Store(options)
         let start = ManualClock.start
-        let gate = ServerGate(server: server, dialect: .auto, limits: LimitOptions(), store: store, metrics: metrics)
+        let gate = makeGate(on: store)
         await gate.hold(until: start + .seconds(300), now: start)
-        await gate.endCycle(nil, now: start)
+        await gate.end(nil, now: start)
         #expect(try await store.serverState(server).notBefore == nil)
-        await gate.endCycle(nil, now: start)
+        await gate.end(nil, now: start)
         #expect(try await store.serverState(server).notBefore == start + .seconds(300))
         // The same, where the wait moves with a clock that is set.
         fault.strikeAgain()
         await gate.shift(by: .seconds(3600))
         #expect(try await store.serverState(server).notBefore == start + .seconds(300))
-        for _ in 0..<2 { await gate.endCycle(nil, now: start + .seconds(3600)) }
+        for _ in 0..<2 { await gate.end(nil, now: start + .seconds(3600)) }
         #expect(try await store.serverState(server).notBefore == start + .seconds(3900))
         #expect(try await store.serverState(server).notBeforeSet == start + .seconds(3600))
         await store.close()
@@ -93,9 +94,10 @@ import Testing
         let store = try Store(options)
         let start = ManualClock.start
         let wait = NotBefore(until: start + .seconds(600), since: start)
-        try await store.setNotBefore(wait, server: server)
-        let own = ServerGate(server: server, dialect: .auto, limits: LimitOptions(), store: store, metrics: metrics)
-        let other = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        let elsewhere = "http://127.0.0.2"
+        try await store.setNotBefore(wait, server: elsewhere)
+        let own = makeGate(on: store)
+        let other = Gate(origin: elsewhere, requestsPerMinute: 10, store: store)
         fault.fail(.read, .finishCycle)
         await #expect(throws: StoreError.busy) { try await own.admit(account: World.key, now: start) }
         await #expect(throws: StoreError.busy) { try await other.admit(now: start) }
@@ -109,23 +111,19 @@ import Testing
     @Test func aWaitThatBeginsWhileTheTokenIsMadeIsKept() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent(random: 0)
-            let (caller, clock) = (agent.caller, world.clock)
+            let (api, clock) = (agent.runtime.account.api, world.clock)
             let tokens = SlowTokens {
-                await caller.gate.hold(until: clock.now + .seconds(60), now: clock.now)
+                await api.gate.hold(until: clock.now + .seconds(60), now: clock.now)
             }
-            let slow = APICaller(
-                client: caller.client,
-                gate: caller.gate,
+            let slow = EndorserAPI(
+                client: api.client,
+                gate: api.gate,
                 tokens: tokens,
                 assumedDialect: .canonical,
-                acknowledgementLimit: 100,
-                clock: caller.clock,
-                time: clock,
-                metrics: caller.metrics,
-                logger: agent.logger,
-                random: { 0 }
+                requester: api.requester,
+                environment: api.environment
             )
-            let call = APICaller.Call(
+            let call = EndorserAPI.Call(
                 endpoint: .time,
                 method: .get,
                 account: world.did,
@@ -165,7 +163,7 @@ import Testing
     @Test func anotherServersWaitIsMovedByAClockThatWasSetBefore() async throws {
         let start = ManualClock.start
         try await store.setNotBefore(NotBefore(until: start + .seconds(600), since: start), server: server)
-        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store, jumps: .seconds(3600))
+        let gate = Gate(origin: server, requestsPerMinute: 10, store: store, jumps: .seconds(3600))
         #expect(try await gate.admit(now: start + .seconds(3660)) == start + .seconds(4200))
         #expect(try await gate.admit(now: start + .seconds(4200)) == nil)
         await store.close()
@@ -173,7 +171,7 @@ import Testing
 
     @Test func aClockThatIsSetTakesAWaitAlongWithoutADatabase() async throws {
         let start = ManualClock.start
-        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: nil, jumps: .seconds(60))
+        let gate = Gate(origin: server, requestsPerMinute: 10, store: nil, jumps: .seconds(60))
         await gate.hold(until: start + .seconds(600), now: start)
         await gate.shift(by: .seconds(3600))
         #expect(try await gate.admit(now: start + .seconds(3660)) == start + .seconds(4200))
@@ -185,7 +183,7 @@ import Testing
     @Test func aClockThatIsSetBackDoesNotReviveAnotherServersWait() async throws {
         let start = ManualClock.start
         try await store.setNotBefore(NotBefore(until: start, since: start), server: server)
-        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        let gate = Gate(origin: server, requestsPerMinute: 10, store: store)
         await gate.shift(by: .seconds(-7200))
         #expect(try await gate.admit(now: start + .seconds(-7200 + 61)) == nil)
         await store.close()
@@ -203,7 +201,7 @@ import Testing
             try await next.restore(now: start)
             #expect(await next.heldUntil(now: start) == start + .seconds(300))
         }
-        let other = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        let other = Gate(origin: server, requestsPerMinute: 10, store: store)
         #expect(try await other.admit(now: start + .seconds(1)) == start + .seconds(301))
         // Until it is over it may be the clock of now that is wrong.
         #expect(try await store.serverState(server).notBefore == ahead + .seconds(300))
@@ -222,11 +220,11 @@ import Testing
         let ahead = start + .seconds(7200)
         let wait = NotBefore(until: ahead + .seconds(300), since: ahead)
         try await store.setNotBefore(wait, server: server)
-        let gate = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        let gate = Gate(origin: server, requestsPerMinute: 10, store: store)
         await gate.shift(by: .seconds(-3600))
         let until = start + .seconds(301 - 3600)
         #expect(try await gate.admit(now: start - .seconds(3599)) == until)
-        let next = OriginGate(origin: server, requestsPerMinute: 10, store: store)
+        let next = Gate(origin: server, requestsPerMinute: 10, store: store)
         #expect(try await next.admit(now: start - .seconds(3599)) == until)
         await store.close()
     }

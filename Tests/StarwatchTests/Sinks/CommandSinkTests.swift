@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StarwatchCore
 import Testing
 
 @testable import Starwatch

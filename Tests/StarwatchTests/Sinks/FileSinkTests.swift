@@ -1,4 +1,5 @@
 import Foundation
+import StarwatchCore
 import Testing
 
 @testable import Starwatch

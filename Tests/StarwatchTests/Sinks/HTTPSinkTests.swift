@@ -5,6 +5,7 @@ import StarwatchTransport
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 /// A mock whose `/hook` receives, and a client.
 private struct Receiver {
@@ -256,16 +257,7 @@ private struct Receiver {
                 messages: messages,
                 createdAt: receiver.clock.now
             )
-            let notification = OutgoingNotification(
-                id: "ntf_1",
-                runID: "run_1",
-                poll: "starred_projects",
-                group: .single,
-                count: 1,
-                title: message.title,
-                body: message.body,
-                payload: message.json()
-            )
+            let notification = OutgoingNotification(message)
             #expect(await sink(receiver).deliver(notification) == .ok)
             let request = try #require(receiver.mock.requests(to: .other).first)
             let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])

@@ -22,8 +22,7 @@ import Testing
             poll: "starred_projects",
             group: .single,
             count: 1,
-            title: title,
-            body: body,
+            text: (title, body),
             payload: Array(payload.utf8)
         )
     }
@@ -65,8 +64,7 @@ import Testing
             poll: given.poll,
             group: given.group,
             count: given.count,
-            title: given.title,
-            body: given.body,
+            text: (given.title, given.body),
             payload: Array("{\"deep_link\":\"\(link)\"}".utf8)
         )
         #expect(await sink(server).deliver(given) == .ok)

@@ -11,8 +11,7 @@ extension OutgoingNotification {
             poll: "starred_projects",
             group: .single,
             count: 1,
-            title: "Project Update",
-            body: "\(name) has been updated",
+            text: ("Project Update", "\(name) has been updated"),
             payload: Array(
                 #"{"id":"\#(id)","count":1,"body":"\#(name) has been updated\#(String(repeating: " ", count: padding))"}"#
                     .utf8

@@ -37,7 +37,7 @@ final class Bench {
         self.sinks = sinks
         self.options = options
         agent = try await Agent(options: options, time: clock, logSinks: [log], random: { 0.5 })
-        dispatcher = agent.dispatcher
+        dispatcher = agent.runtime.dispatcher
         wire()
     }
 
@@ -107,7 +107,7 @@ final class Bench {
     private func wire() {
         let metrics = agent.metrics
         guard !sinks.isEmpty else {
-            (slots, dispatcher) = (agent.sinks, agent.dispatcher)
+            (slots, dispatcher) = (agent.sinks, agent.runtime.dispatcher)
             return
         }
         slots = sinks.map {
@@ -117,17 +117,10 @@ final class Bench {
             polls: agent.polls,
             sinks: slots,
             store: agent.store,
-            identity: agent.identity,
-            server: mock.url,
-            options: options.delivery,
-            maxRetries: options.outbox.maxRetries,
-            clock: agent.clock,
-            time: clock,
-            metrics: metrics,
-            hasStored: agent.hasStored,
-            hasDelivered: agent.hasDelivered,
-            random: { 0.5 },
-            logger: agent.logger
+            account: agent.runtime.account,
+            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
+            environment: agent.process.environment,
+            wakes: agent.runtime.wakes
         )
     }
 
@@ -143,13 +136,15 @@ final class Bench {
 
     /// One cycle of the poll.
     @discardableResult
-    func poll() async -> PollCycle.Result { await agent.pollService.pass(agent.polls[0], runID: "run_of_the_test") }
+    func poll() async -> PollCycle.Result {
+        await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+    }
 
     @discardableResult
     func dispatch() async -> DispatchService.Pass { await dispatcher.pass() }
 
     @discardableResult
-    func acknowledge() async -> AcknowledgeService.Pass { await agent.acknowledger.pass() }
+    func acknowledge() async -> AcknowledgeService.Pass { await agent.runtime.acknowledger.pass() }
 
     /// Ends the agent as a crash would, and makes a new one on the same database.
     func restart(_ change: (inout AgentOptions) -> Void = { _ in }) async throws {

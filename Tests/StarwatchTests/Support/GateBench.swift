@@ -2,6 +2,7 @@ import StarwatchCore
 import StarwatchStore
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 /// A database, and the ways to one server that begin with it, one after the other.
 class GateBench {
@@ -16,26 +17,40 @@ class GateBench {
         metrics = try AgentMetrics(polls: ["starred_projects"], sinks: ["file"], now: { ManualClock.start })
     }
 
-    func makeGate(requests: Int = 100, acknowledgements: Int = 1000) -> ServerGate {
-        var limits = LimitOptions()
-        limits.requestsPerMinute = requests
-        limits.acknowledgementsPerMinute = acknowledgements
-        return ServerGate(server: server, dialect: .auto, limits: limits, store: store, metrics: metrics)
+    func makeGate(requests: Int = 100, acknowledgements: Int = 1000, on other: Store? = nil) -> Gate {
+        Gate(
+            server: server,
+            limits: GateLimits(requestsPerMinute: requests, acknowledgementsPerMinute: acknowledgements),
+            windows: .perAccount,
+            store: other ?? store,
+            watched: (nil, GateGauges(metrics: metrics))
+        )
     }
 }
 
-extension ServerGate {
-    /// Asks to send a request, which gives up when it would have to wait.
+extension Gate {
+    /// A gate to a server that is not the agent's.
+    init(origin: String, requestsPerMinute: Int, store: Store?, jumps: Duration = .zero) {
+        self.init(
+            server: origin,
+            limits: GateLimits(requestsPerMinute: requestsPerMinute),
+            windows: .shared,
+            store: store,
+            jumps: jumps
+        )
+    }
+
+    /// Asks to send a request, which gives up when it must wait.
     func admit(account: DID, acknowledging identifiers: Int = 0, now: Timestamp) async throws(StoreError) -> Admission {
-        let ticket = WaitingLine.Ticket()
+        let ticket = TicketQueue.Ticket()
         let admission = try await admit(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         leave(ticket, account: account)
         return admission
     }
 
-    /// Whether a request could go, without waiting for it.
+    /// Says whether a request can go, without waiting for it.
     func turn(account: DID, now: Timestamp) async throws(StoreError) -> Admission {
-        let ticket = WaitingLine.Ticket()
+        let ticket = TicketQueue.Ticket()
         let turn = try await turn(account: account, ticket: ticket, now: now)
         leave(ticket, account: account)
         return turn
@@ -43,27 +58,34 @@ extension ServerGate {
 
     /// Asks to send a request that ends at once.
     ///
-    /// - Parameter ticket: Of a request that waits; `nil`: it gives up when it would have to.
+    /// - Parameter ticket: Of a request that waits; `nil`: it gives up when it must wait.
     func pass(
         account: DID,
-        ticket: WaitingLine.Ticket? = nil,
+        ticket: TicketQueue.Ticket? = nil,
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        let place = ticket ?? WaitingLine.Ticket()
+        let place = ticket ?? TicketQueue.Ticket()
         let admission = try await admit(account: account, ticket: place, acknowledging: identifiers, now: now)
         if ticket == nil { leave(place, account: account) }
         if admission == .go { ended(account: account, acknowledging: identifiers, admittedAt: now, now: now) }
         return admission
     }
-}
 
-extension OriginGate {
-    /// Asks to send a request, which gives up when it would have to wait.
-    func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
-        let ticket = WaitingLine.Ticket()
-        let until = try await admit(ticket, now: now)
-        leave(ticket)
+    /// Asks to send a request of no account; the time until which it must wait, or `nil` when it goes.
+    func admit(_ ticket: TicketQueue.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp? {
+        guard case .wait(let until, _) = try await admit(account: nil, ticket: ticket, now: now) else { return nil }
         return until
     }
+
+    /// Asks to send a request of no account, which gives up when it must wait.
+    func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
+        let ticket = TicketQueue.Ticket()
+        let until = try await admit(ticket, now: now)
+        leave(ticket, account: nil)
+        return until
+    }
+
+    /// Moves everything along with a clock that was set at the start of the test.
+    func shift(by jump: Duration) async { await shift(by: jump, now: ManualClock.start + jump) }
 }

@@ -1,3 +1,4 @@
+import StarwatchCore
 import Synchronization
 
 @testable import Starwatch

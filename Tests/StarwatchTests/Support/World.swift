@@ -146,12 +146,12 @@ extension Agent {
     }
 
     /// A cycle without delivery.
-    func cycle() async -> PollCycle.Result { await pollService.pass(starred, runID: "run_test") }
+    func cycle() async -> PollCycle.Result { await runtime.pollService.pass(starred, runID: "run_test") }
 
     /// What a cycle of `did`'s starred poll would start from.
     func state(of did: DID) async throws -> PollState {
         try await store.pollState(
-            StreamKey(account: did, server: caller.gate.server, poll: starred.name),
+            StreamKey(account: did, server: server, poll: starred.name),
             maxUndelivered: options.outbox.maxUndelivered
         )
     }

@@ -18,11 +18,10 @@ import Testing
                     $0.log.level = .debug
                 }
                 let service = ClockSyncService(
-                    caller: agent.caller,
-                    identity: agent.identity,
+                    account: agent.runtime.account,
+                    environment: agent.process.environment,
                     ntp: agent.ntp,
-                    options: agent.options.clock,
-                    logger: agent.logger
+                    options: agent.options.clock
                 )
                 try await body(world, server, agent, service)
             }

@@ -1,21 +1,21 @@
 import Foundation
 import Glibc
 
-/// A UDP server on a free port of 127.0.0.1 that answers questions for the time with whatever a test tells it to.
+/// A UDP server on a free port of 127.0.0.1 that answers NTP requests with a test's datagrams.
 final class FakeTimeServer: Sendable {
-    /// One datagram of an answer.
+    /// One datagram of a response.
     struct Reply: Sendable {
         var bytes: [UInt8]
-        /// Sent from another port, as by somebody who is not the server.
+        /// Whether another port sends the datagram, like an attacker.
         var isFromElsewhere = false
     }
 
     let port: Int
-    /// What was asked, in order.
+    /// Received requests, in order.
     let questions: AsyncStream<[UInt8]>
     private let descriptor: Int32
 
-    /// - Parameter answer: Makes the datagrams of an answer; runs on the server's thread.
+    /// - Parameter answer: Creates the datagrams of a response, on the server's thread.
     init(_ answer: @escaping @Sendable (_ question: [UInt8]) -> [Reply]) throws {
         let (descriptor, port) = try Self.bound()
         let (elsewhere, _) = try Self.bound()
@@ -54,7 +54,7 @@ final class FakeTimeServer: Sendable {
 
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// A port on which nobody answers.
+    /// Returns a closed port.
     static func silentPort() throws -> Int {
         let (descriptor, port) = try bound()
         close(descriptor)
@@ -77,28 +77,28 @@ final class FakeTimeServer: Sendable {
     }
 }
 
-/// The bytes of an NTP answer, put together without the client's own types.
+/// The bytes of an NTP response, created without the client's own types.
 struct NTPAnswer: Sendable {
     var leap: UInt8 = 0
     var version: UInt8 = 4
     var mode: UInt8 = 4
     var stratum: UInt8 = 2
-    /// 16 bits of seconds, 16 of a fraction.
+    /// 16 bits of seconds and 16 bits of a fraction.
     var rootDelay: UInt32 = 0
     var rootDispersion: UInt32 = 0
     var reference: [UInt8] = [127, 127, 1, 1]
-    /// `nil`: what the question had in its last eight bytes.
+    /// The originate time; `nil` for the last eight bytes of the request.
     var originate: UInt64?
     var receive: UInt64
     var transmit: UInt64
 
-    /// - Parameter unixNanoseconds: When the question came and the answer went.
+    /// - Parameter unixNanoseconds: The time of receipt and of sending.
     init(at unixNanoseconds: Int64) {
         receive = Self.bits(unixNanoseconds)
         transmit = receive
     }
 
-    /// NTP's form of a time, of whatever era.
+    /// A time in NTP's format, of either era.
     static func bits(_ unixNanoseconds: Int64) -> UInt64 {
         let (seconds, rest) = unixNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return UInt64(truncatingIfNeeded: seconds + 2_208_988_800) << 32 | (UInt64(rest) << 32 + 999_999_999)

@@ -9,6 +9,7 @@ import Testing
 
     /// A clock whose readings are `step` apart.
     private final class SteppingClock: Sendable {
+        /// Guarded by `lock`.
         private nonisolated(unsafe) var now = Duration.zero
         private let lock = NSLock()
         private let step: Duration
@@ -46,14 +47,14 @@ import Testing
         #expect(estimate.uncertainty < .milliseconds(20))
     }
 
-    @Test func aServerWithExtensionsIsUnderstood() async throws {
+    @Test func responseWithExtensionsIsAccepted() async throws {
         let server = try FakeTimeServer {
             [.init(bytes: Self.answer().bytes(to: $0) + Array(repeating: 9, count: 20))]
         }
         _ = try await client(server.port).sample()
     }
 
-    @Test func whatAnswersAnotherQuestionOrComesFromElsewhereIsPassedOver() async throws {
+    @Test func responsesToOtherRequestsOrFromOtherAddressesAreIgnored() async throws {
         let server = try FakeTimeServer { question in
             var guessed = Self.answer(ahead: .seconds(9999))
             guessed.originate = 12345
@@ -67,12 +68,12 @@ import Testing
                 .init(bytes: right),
             ]
         }
-        // The question sent back has our own nonce in its last bytes, and not where an answer has it.
+        // A reflected request has the nonce in its last bytes, not in the field of a response.
         let sample = try await client(server.port).sample()
         #expect(sample.serverTime - Self.wall < .seconds(1))
     }
 
-    @Test func everyQuestionHasANonceOfItsOwn() async throws {
+    @Test func everyRequestHasItsOwnNonce() async throws {
         let server = try FakeTimeServer { [.init(bytes: Self.answer().bytes(to: $0))] }
         let client = client(server.port)
         var seen: Set<[UInt8]> = []
@@ -85,13 +86,13 @@ import Testing
         #expect(!seen.contains(Array(repeating: 0, count: 8)))
     }
 
-    @Test func anAnswerToTheQuestionBeforeIsPassedOver() async throws {
+    @Test func responseToThePreviousRequestIsIgnored() async throws {
         let last = LastAnswer()
         let server = try FakeTimeServer { question in
             let late = last.exchange(Self.answer(ahead: .seconds(500)).bytes(to: question))
             return late.map { [.init(bytes: $0), .init(bytes: Self.answer().bytes(to: question))] } ?? []
         }
-        // A clock that runs so fast that the first question's time is up at once.
+        // The clock advances so fast that the first request times out immediately.
         await #expect(throws: NTPError.timeout) { try await client(server.port, step: .seconds(3)).sample() }
         var questions = server.questions.makeAsyncIterator()
         _ = await questions.next()
@@ -100,6 +101,7 @@ import Testing
     }
 
     private final class LastAnswer: Sendable {
+        /// Guarded by `lock`.
         private nonisolated(unsafe) var bytes: [UInt8]?
         private let lock = NSLock()
 
@@ -114,7 +116,7 @@ import Testing
     @Test(arguments: [
         ("RATE", NTPError.rateLimited), ("DENY", .refused), ("RSTR", .refused), ("STEP", .unsynchronised),
     ])
-    func aKissOfDeathIsHeard(code: String, expected: NTPError) async throws {
+    func kissOfDeathHasItsOwnError(code: String, expected: NTPError) async throws {
         let server = try FakeTimeServer { question in
             var answer = Self.answer()
             (answer.stratum, answer.leap, answer.reference) = (0, 3, Array(code.utf8))
@@ -123,34 +125,35 @@ import Testing
         await #expect(throws: expected) { try await client(server.port).sample() }
     }
 
-    @Test func silenceEndsWhenTheTimeIsUp() async throws {
+    @Test func silenceTimesOut() async throws {
         let server = try FakeTimeServer { _ in [] }
         await #expect(throws: NTPError.timeout) { try await client(server.port, step: .seconds(3)).sample() }
     }
 
-    @Test func aFloodOfStraysEndsTheQuestion() async throws {
+    @Test func floodOfUnrelatedDatagramsFails() async throws {
         let server = try FakeTimeServer { question in
             var stray = Self.answer()
             stray.originate = 1
-            // Loopback drops what does not fit the buffer, never the order.
+            // Loopback can drop datagrams that exceed the buffer, but keeps their order.
             return (0..<NTPClient.strayLimit).map { _ in .init(bytes: stray.bytes(to: question)) }
         }
         await #expect(throws: NTPError.timeout) { try await client(server.port, step: .zero).sample() }
     }
 
-    @Test func aPortWithNobodyIsAnErrorAtOnce() async throws {
+    @Test func closedPortFailsImmediately() async throws {
         let port = try FakeTimeServer.silentPort()
         await #expect(throws: NTPError.network) { try await client(port, step: .zero).sample() }
     }
 
-    @Test func aNameThatCannotBeOneDoesNotResolve() async throws {
+    @Test func invalidNameDoesNotResolve() async throws {
         let name = String(repeating: "a", count: 300)
         await #expect(throws: NTPError.dns) { try await client(123, host: name).sample() }
     }
 
-    @Test func cancellingEndsTheWaitAtOnce() async throws {
+    @Test func cancellationEndsTheWaitImmediately() async throws {
         let server = try FakeTimeServer { _ in [] }
         let client = client(server.port, step: .zero)
+        // Unstructured, because the test cancels it.
         let task = Task { () throws(NTPError) in try await client.sample() }
         var questions = server.questions.makeAsyncIterator()
         _ = await questions.next()

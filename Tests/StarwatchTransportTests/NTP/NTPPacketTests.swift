@@ -14,7 +14,7 @@ import Testing
         ClockReading(wall: Timestamp(milliseconds: wall / 1_000_000), monotonic: .nanoseconds(monotonic))
     }
 
-    @Test func theQuestionSaysNothingOfUs() {
+    @Test func requestRevealsNoLocalTime() {
         let request = NTPPacket.request(nonce: 0x0102_0304_0506_0708)
         #expect(request.count == 48)
         #expect(request[0] == 0x23)
@@ -22,10 +22,10 @@ import Testing
         #expect(Array(request[40...]) == [1, 2, 3, 4, 5, 6, 7, 8])
     }
 
-    /// However lopsided the way and however long the server thinks, the truth lies within the bounds, and thinking does
-    /// not widen them.
+    /// The true offset is within the bounds for any asymmetry of the network path and any processing time. The
+    /// processing time does not widen the bounds.
     @Test(arguments: 1...30 as ClosedRange<UInt64>)
-    func theTrueOffsetIsWithinTheBounds(seed: UInt64) throws {
+    func trueOffsetIsWithinTheBounds(seed: UInt64) throws {
         var state = seed
         func random(_ range: ClosedRange<Int64>) -> Int64 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -58,7 +58,7 @@ import Testing
 
     @Test(
         arguments: [
-            // The first and last second that each era can tell.
+            // The first and last second of each era.
             (0x8000_0000_0000_0000, "1968-01-20T03:14:08.000Z"), (0xffff_ffff_8000_0000, "2036-02-07T06:28:15.500Z"),
             (0x0000_0000_0000_0001, "2036-02-07T06:28:16.000Z"), (0x7fff_ffff_ffff_ffff, "2104-02-26T09:42:23.999Z"),
             (0x83aa_7e80_0000_0000, "1970-01-01T00:00:00.000Z"), (0xecfe_e600_4000_0000, "2025-12-31T00:00:00.250Z"),
@@ -70,7 +70,7 @@ import Testing
         #expect(Timestamp(milliseconds: milliseconds).iso8601 == expected)
     }
 
-    @Test func anAnswerAcrossTheTurnOfTheEraIsRight() throws {
+    @Test func sampleAcrossTheEraBoundaryIsCorrect() throws {
         // 2036-02-07T06:28:16Z.
         let turn: Int64 = 2_085_978_496_000_000_000
         var answer = NTPAnswer(at: turn - 10_000_000)
@@ -107,7 +107,7 @@ import Testing
     ]
 
     @Test(arguments: bad.indices)
-    func whatIsNoTimeIsRefused(index: Int) throws {
+    func invalidResponsesAreRejected(index: Int) throws {
         let (name, expected, change) = Self.bad[index]
         var answer = NTPAnswer(at: Self.start)
         let good = try packet(answer)
@@ -120,7 +120,7 @@ import Testing
         #expect(error == expected, "\(name)")
     }
 
-    @Test func theLeapSecondsWarningIsNoAlarm() throws {
+    @Test func leapSecondWarningIsAccepted() throws {
         for leap in [1, 2] as [UInt8] {
             var answer = NTPAnswer(at: Self.start)
             answer.leap = leap
@@ -128,15 +128,15 @@ import Testing
         }
     }
 
-    @Test func fewerThan48BytesAreNoMessageAndMoreAreOneWithExtensions() {
+    @Test func messageNeeds48BytesAndAcceptsExtensions() {
         let bytes = NTPAnswer(at: Self.start).bytes(to: NTPPacket.request(nonce: 7))
         #expect(bytes.count == 48)
         for count in 0..<48 { #expect(NTPPacket(bytes.prefix(count)) == nil) }
         #expect(NTPPacket(bytes + [1, 2, 3, 4]) == NTPPacket(bytes))
     }
 
-    /// Nothing that may come traps, and what is taken is bounded.
-    @Test func randomBytesDoNoHarm() throws {
+    /// Random datagrams never trap, and accepted samples have bounded values.
+    @Test func randomBytesDoNotTrap() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
             var bytes = (0..<48).map { _ in UInt8.random(in: 0...255, using: &random) }

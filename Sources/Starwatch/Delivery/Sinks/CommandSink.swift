@@ -1,3 +1,4 @@
+package import StarwatchCore
 import Subprocess
 
 /// Starts a program for each notification, with the notification as JSON on its standard input.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+package import StarwatchCore
 import Synchronization
 
 /// Appends each notification to a file as a line of JSON, exactly once.

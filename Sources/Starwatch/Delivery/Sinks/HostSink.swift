@@ -73,7 +73,7 @@ struct HostSinkAdapter: NotificationSink {
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let limit = min(sink.timeout, Self.longest)
-        let result = await HostCall.run(within: limit, on: time, late: SinkResult.timeout) {
+        let result = await TimeLimit.run(within: limit, on: time, late: SinkResult.timeout) {
             await hand(over: notification)
         }
         return result ?? .unavailable("The agent is stopping.", retryAfter: nil)

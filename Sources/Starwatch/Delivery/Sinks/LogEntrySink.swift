@@ -1,5 +1,5 @@
 package import Logging
-import StarwatchCore
+package import StarwatchCore
 import StarwatchTelemetry
 
 /// A structured log entry without the personal parts: id, poll, group and count.

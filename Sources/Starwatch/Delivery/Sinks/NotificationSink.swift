@@ -16,40 +16,6 @@ extension NotificationSink {
     package var takesBack: Bool { false }
 }
 
-/// A notification on its way out: rendered once, sent as often as needed.
-package struct OutgoingNotification: Sendable, Hashable {
-    /// `ntf_…`, the same for every retry.
-    package let id: String
-    package let runID: String
-    package let poll: String
-    package let group: NotificationGroup
-    package let count: Int
-    package let title: String
-    package let body: String
-    /// The JSON of ``NotificationMessage``.
-    package let payload: [UInt8]
-
-    package init(
-        id: String,
-        runID: String,
-        poll: String,
-        group: NotificationGroup,
-        count: Int,
-        title: String,
-        body: String,
-        payload: [UInt8]
-    ) {
-        self.id = id
-        self.runID = runID
-        self.poll = poll
-        self.group = group
-        self.count = count
-        self.title = title
-        self.body = body
-        self.payload = payload
-    }
-}
-
 /// How one attempt ended. The texts are fixed sentences without personal data.
 package enum SinkResult: Sendable, Hashable {
     case ok

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StarwatchCore
 
 /// A notification as ntfy takes it: JSON, because its headers carry ASCII only.
 struct NtfyMessage: Encodable {

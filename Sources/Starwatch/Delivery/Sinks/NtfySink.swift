@@ -1,4 +1,4 @@
-import StarwatchCore
+package import StarwatchCore
 package import StarwatchTransport
 
 /// Publishes each notification on an ntfy topic.

@@ -1,4 +1,5 @@
 import Glibc
+package import StarwatchCore
 
 /// Title and body on standard output, for a person at a terminal.
 package struct StdoutSink: NotificationSink {

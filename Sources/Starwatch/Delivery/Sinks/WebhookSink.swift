@@ -1,4 +1,4 @@
-import StarwatchCore
+package import StarwatchCore
 package import StarwatchTransport
 
 /// Posts each notification to a URL, after the Standard Webhooks specification.

@@ -1,0 +1,161 @@
+import Starwatch
+import StarwatchCore
+import StarwatchStore
+
+/// Work that is left after the last fault.
+struct RemainingWork: Sendable {
+    /// Changes the server shows that were neither announced nor listed as dead.
+    var lost: [String] = []
+    /// Rows that are neither finished nor given up.
+    var open = 0
+    /// Rows that were delivered, acknowledged or dead; rises while the agent makes progress.
+    var ended = 0
+
+    var total: Int { lost.count + open }
+}
+
+/// Compares an agent's database with the state of the server and the sinks.
+final class Auditor: Sendable {
+    private let settings: Settings
+    private let network: SimulatedNetwork
+    private let clock: SimulatedClock
+    private let violations: Violations
+    private let truth = Confined(Truth())
+
+    init(network: SimulatedNetwork, clock: SimulatedClock) {
+        settings = network.server.settings
+        violations = network.violations
+        self.network = network
+        self.clock = clock
+    }
+
+    func noteDiscarded(_ ids: [String]) { truth.value.discarded.formUnion(ids) }
+    func noteRetried(_ ids: [String]) { truth.value.retried.formUnion(ids) }
+
+    /// Forgets the watermarks, because a power loss can undo the last ones.
+    func forgetWatermarks() { truth.value.watermarks = [:] }
+
+    var account: DID? { truth.value.account }
+
+    // MARK: - Checks
+
+    /// Reads the identity and the stars from the database, and checks the watermarks.
+    func look(at agent: Agent) async throws(StoreError) {
+        let identity = try await agent.store.activeIdentity()
+        if identity.generation != truth.value.generation || identity.did != truth.value.account {
+            for plan in truth.value.stars.keys { network.server.state.value.unstarred.insert(plan) }
+            for receiver in network.receivers { receiver.excuseRepetitions() }
+            let discarded = truth.value.discarded
+            truth.value = Truth()
+            truth.value.discarded = discarded
+            truth.value.generation = identity.generation
+            truth.value.account = identity.did
+        }
+        guard let did = identity.did else { return }
+        let stars = Set(try await agent.store.stars(of: did))
+        for plan in truth.value.stars.keys where !stars.contains(plan) {
+            truth.value.stars[plan] = nil
+            network.server.state.value.unstarred.insert(plan)
+        }
+        for plan in stars where truth.value.stars[plan] == nil { truth.value.stars[plan] = clock.boot }
+        for poll in agent.polls {
+            let stream = StreamKey(account: did, server: Settings.server, poll: poll.name)
+            let state = try await agent.store.pollState(stream, maxUndelivered: agent.options.outbox.maxUndelivered)
+            if state.bootstrapped, truth.value.bootstrapped[poll.name] == nil {
+                truth.value.bootstrapped[poll.name] = clock.boot
+            }
+            check(state, of: poll.name)
+        }
+    }
+
+    private func check(_ state: PollState, of poll: PollName) {
+        if let former = truth.value.watermarks[poll] {
+            if state.watermark.map({ $0.rawValue < former.rawValue }) ?? true {
+                violations.record(.watermarkRises, "it fell from \(former.rawValue)")
+            }
+        }
+        truth.value.watermarks[poll] = state.watermark
+    }
+
+    /// Compares every row with the sinks, and the ledger with the rows.
+    func audit(_ agent: Agent) async throws(StoreError) {
+        try await look(at: agent)
+        let imbalance = try await agent.store.imbalances()
+        if imbalance != LedgerImbalance() {
+            violations.record(.ledgerBalances, "fetched is off by \(imbalance.fetched), new by \(imbalance.new)")
+        }
+        for row in try await rows(of: agent) {
+            let id = row.change.id.rawValue
+            if row.state == .delivered || row.state == .acknowledged, !isAccepted(id) {
+                violations.record(.nothingInvented, "\(id) is \(row.state.rawValue) and no sink has it")
+            }
+            guard row.stream.account == truth.value.account, !row.state.isTerminal,
+                let watermark = truth.value.watermarks[row.stream.poll], watermark.precedes(row.change.id) == false
+            else { continue }
+            // A dead row is finished, so the watermark passed it. The operator can still retry it.
+            guard !truth.value.retried.contains(id) else { continue }
+            // Exempt: changes the server showed late, and changes from before the star or the start of the poll.
+            guard let item = network.server.state.value.feed[id], !item.isLate,
+                truth.value.mustHave(item, in: row.stream.poll, bootstrap: settings.bootstrap == .beginning)
+            else { continue }
+            violations.record(.watermarkTruthful, "\(id) is \(row.state.rawValue), the watermark \(watermark.rawValue)")
+        }
+    }
+
+    private func rows(of agent: Agent, in states: Set<OutboxState>? = nil) async throws(StoreError) -> [OutboxRow] {
+        var filter = OutboxFilter()
+        if let states { filter.states = states }
+        filter.limit = 100_000
+        return try await agent.store.outbox(filter)
+    }
+
+    private func isAccepted(_ id: String) -> Bool { network.receivers.contains { $0.hasAccepted(id) } }
+
+    // MARK: - The end
+
+    /// Returns the remaining work.
+    ///
+    /// - Parameter feed: Published changes. Those that a sink accepted or the operator discarded are removed from it.
+    ///   Publish nothing between two calls with the same feed.
+    func remaining(in agent: Agent, of feed: inout [FeedRow]) async throws(StoreError) -> RemainingWork {
+        try await look(at: agent)
+        guard let account = truth.value.account else { return RemainingWork() }
+        var ended = 0
+        for poll in agent.polls {
+            let ledger = try await agent.store.ledger(
+                StreamKey(account: account, server: Settings.server, poll: poll.name)
+            )
+            ended += ledger.delivered + ledger.acknowledged + ledger.dead
+        }
+        feed.removeAll { isAccepted($0.id) || truth.value.discarded.contains($0.id) }
+        var lost: Set<String> = []
+        for poll in agent.polls {
+            for row in feed
+            where row.isVisible(at: clock.boot)
+                && truth.value.mustHave(row, in: poll.name, bootstrap: settings.bootstrap == .beginning)
+            {
+                lost.insert(row.id)
+            }
+        }
+        // Acknowledged rows are not read: they are nearly all rows. Rows of a former identity stay delivered for ever.
+        let rows = try await rows(of: agent, in: [.pending, .claimed, .delivered, .evicted, .dead])
+            .filter { $0.stream.account == account }
+        lost.subtract(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
+        return RemainingWork(lost: lost.sorted(), open: rows.count { !$0.state.isTerminal }, ended: ended)
+    }
+
+    /// Describes a watermark below the newest finished change; `nil` if there is none.
+    func unreached(in agent: Agent) -> String? {
+        for poll in agent.polls {
+            let required = network.server.state.value.feed.rows.last {
+                $0.isVisible(at: clock.boot)
+                    && truth.value.mustHave($0, in: poll.name, bootstrap: settings.bootstrap == .beginning)
+            }
+            guard let required, let watermark = truth.value.watermarks[poll.name]?.rawValue ?? "" as String?,
+                watermark < required.id
+            else { continue }
+            return "the watermark of \(poll.name.rawValue) is \(watermark), and \(required.id) is finished"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,34 @@
+/// Property that holds in every run.
+package enum Promise: String, Sendable, CaseIterable {
+    /// Every change of a starred plan was accepted by a sink, or is listed as dead.
+    case nothingLost = "nothing_lost"
+    /// A sink accepted every row that is marked as delivered.
+    case nothingInvented = "nothing_invented"
+    /// A sink that deduplicates gets a change in one notification only.
+    case nothingTwice = "nothing_twice"
+    /// Every attempt of a notification has the same content.
+    case sameContent = "same_content"
+    case watermarkRises = "watermark_rises"
+    /// No row at or below the watermark is open or missing.
+    case watermarkTruthful = "watermark_truthful"
+    case ledgerBalances = "ledger_balances"
+    case retryAfter = "retry_after"
+    case requestLimit = "request_limit"
+    case acknowledgementLimit = "acknowledgement_limit"
+    /// Only changes that a sink accepted, or whose plan was unstarred, are acknowledged.
+    case acknowledgedAfterDelivery = "acknowledged_after_delivery"
+    /// An idempotency key always has the same body.
+    case idempotency
+    /// After the last fault, everything is delivered and acknowledged within hours.
+    case settles
+    /// The agent starts and stops, whatever happened before.
+    case lives
+}
+
+/// Broken promise.
+package struct Violation: Sendable, Hashable, CustomStringConvertible {
+    package let promise: Promise
+    package let detail: String
+
+    package var description: String { "\(promise.rawValue): \(detail)" }
+}

@@ -1,0 +1,17 @@
+/// Promises that a run broke.
+final class Violations: Sendable {
+    private let found = Confined<[Violation]>([])
+    private let trace: Trace
+
+    init(trace: Trace) {
+        self.trace = trace
+    }
+
+    func record(_ promise: Promise, _ detail: String) {
+        trace.note("BROKEN \(promise.rawValue): \(detail)")
+        found.value.append(Violation(promise: promise, detail: detail))
+    }
+
+    var all: [Violation] { found.value }
+    var isEmpty: Bool { found.value.isEmpty }
+}

@@ -1,0 +1,26 @@
+/// Fault or event of a simulation. A run can exclude some of them.
+package enum FaultKind: Int, Sendable, CaseIterable {
+    // The network, on the way to the server.
+    case unresolved, unconnected, reset, answerLost, timeout, oversized
+    // The server's responses.
+    case rateLimited, unavailable, serverError, unauthenticated, malformed
+    case wrongNext, outOfOrder, duplicated, skewedDate
+    case lateVisibility, partialAcknowledgement
+    // Sinks.
+    case sinkRefused, sinkRejected, sinkAnswerLost, sinkTimeout, sinkBusy, sinkGone
+    // The disk.
+    case diskBusy, diskFull, diskError, diskLate
+    // The process and the machine.
+    case crash, crashInTransaction, crashInWrite, powerLoss, restart, reload, clockStep, suspend, outage
+    // People.
+    case identity, signOut, stars, pressure, manualPoll, operatorEdit
+
+    /// Name in arguments and reports.
+    package var name: String { "\(self)" }
+
+    /// Finds the kind with this name; `nil` if there is none.
+    package init?(name: String) {
+        guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = kind
+    }
+}

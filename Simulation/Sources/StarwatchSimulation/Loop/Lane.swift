@@ -1,0 +1,40 @@
+import StarwatchStore
+
+/// Serial executor on the loop, which runs the store's work in order.
+final class Lane: StoreQueue {
+    private enum Work {
+        case job(UnownedJob)
+        case closure(@Sendable () -> Void)
+    }
+
+    private struct State {
+        var waiting: [Work] = []
+        var isRunning = false
+    }
+
+    private let state = Confined(State())
+
+    func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
+
+    func run(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
+
+    func checkIsolated() { precondition(state.value.isRunning, "not on the store's lane") }
+
+    private func add(_ work: Work) {
+        state.value.waiting.append(work)
+        if state.value.waiting.count == 1 { SimulationLoop.current?.enqueue(self) }
+    }
+
+    /// `true` if the lane is empty after the next ``runFirst()``.
+    var isLastWaiting: Bool { state.value.waiting.count == 1 }
+
+    func runFirst() {
+        let work = state.value.waiting.removeFirst()
+        state.value.isRunning = true
+        defer { state.value.isRunning = false }
+        switch work {
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .closure(let closure): closure()
+        }
+    }
+}

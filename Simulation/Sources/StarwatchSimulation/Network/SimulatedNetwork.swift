@@ -1,0 +1,159 @@
+import StarwatchCore
+import StarwatchTransport
+
+/// Unreliable network between an agent, the server and the sinks.
+final class SimulatedNetwork: Sendable {
+    private let settings: Settings
+    private let clock: SimulatedClock
+    private let faults: FaultInjector
+    private let trace: Trace
+    private let chance: Confined<Chance>
+    let server: SimulatedServer
+    let receivers: [Receiver]
+    let meter: RequestMeter
+    let violations: Violations
+    let defect: Defect
+
+    init(
+        seed: UInt64,
+        clock: SimulatedClock,
+        server: SimulatedServer,
+        receivers: [Receiver],
+        meter: RequestMeter,
+        trace: Trace,
+        defect: Defect
+    ) {
+        settings = server.settings
+        faults = server.faults
+        violations = server.violations
+        chance = Confined(Chance(seed: seed, "network"))
+        self.clock = clock
+        self.server = server
+        self.receivers = receivers
+        self.meter = meter
+        self.trace = trace
+        self.defect = defect
+    }
+
+    private var reading: StarwatchTransport.ClockReading { .init(wall: clock.now, monotonic: clock.monotonic) }
+
+    /// Sends a request of an agent and returns the response, unless the agent has died.
+    func exchange(_ request: HTTPRequest, of process: AgentProcess) async -> HTTPExchange {
+        let sentAt = reading
+        let result: Result<HTTPResponse, HTTPError>
+        if process.isDead {
+            result = .failure(.cancelled)
+        } else if let index = receivers.indices.first(where: { request.url == Receiver.url($0) }) {
+            result = await deliver(request, to: receivers[index], of: process)
+        } else {
+            result = await ask(request)
+        }
+        let end: Result<HTTPResponse, HTTPError> = process.isDead ? .failure(.cancelled) : result
+        if !process.isDead { trace.note("< \(Self.summary(end))") }
+        var measurements = HTTPMeasurements(sentAt: sentAt, receivedAt: reading)
+        measurements.total = measurements.receivedAt.monotonic - sentAt.monotonic
+        var status: Int?
+        if case .success(let response) = end { status = response.status }
+        return HTTPExchange(result: end, measurements: measurements, status: status)
+    }
+
+    private static func summary(_ result: Result<HTTPResponse, HTTPError>) -> String {
+        switch result {
+        case .success(let response): "\(response.status) \(response.body.count)"
+        case .failure(let error): "\(error.result)"
+        }
+    }
+
+    /// Waits for the latency of one direction; returns `false` if the request was cancelled.
+    private func travel() async -> Bool {
+        let length = chance.value.number(100...settings.latency)
+        return (try? await clock.sleep(for: .microseconds(length))) != nil
+    }
+
+    private func wait(_ duration: Duration, then error: HTTPError) async -> Result<HTTPResponse, HTTPError> {
+        (try? await clock.sleep(for: duration)) == nil ? .failure(.cancelled) : .failure(error)
+    }
+
+    private func ask(_ request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+        let ids = server.acknowledged(by: request)
+        let path = request.url.dropFirst(Settings.server.count)
+        trace.note(
+            "> \(path) \(ids.count) \(request.body.map { String(decoding: $0.suffix(100), as: UTF8.self) } ?? "")"
+                .prefixed
+        )
+        meter.sent(by: server.account(of: request), acknowledging: ids.count)
+        if server.state.value.outageUntil > clock.boot { return await wait(.milliseconds(3), then: .connect) }
+        let fault = faults.first(of: [
+            (.unresolved, 0.01), (.unconnected, 0.01), (.reset, 0.01), (.answerLost, 0.02), (.timeout, 0.005),
+            (.oversized, 0.003),
+        ])
+        switch fault {
+        case .unresolved: return await wait(.milliseconds(40), then: .dns)
+        case .unconnected: return await wait(.milliseconds(10), then: .connect)
+        case .reset: return await wait(.milliseconds(20), then: .reset)
+        default: break
+        }
+        guard await travel() else { return .failure(.cancelled) }
+        let answer = server.answer(request, acknowledging: ids)
+        checkAcknowledged(ids, answer)
+        let answeredAt = clock.boot
+        switch fault {
+        case .answerLost: return await wait(.milliseconds(20), then: .reset)
+        case .timeout: return await wait(request.timeout ?? .zero, then: .timeout)
+        case .oversized: return await wait(.milliseconds(20), then: .tooLarge)
+        default: break
+        }
+        guard await travel() else { return .failure(.cancelled) }
+        if let wait = answer.wait {
+            meter.learned(wait: wait, answeredAt: answeredAt)
+            if defect == .hideRetryAfter {
+                return .success(HTTPResponse(status: 500, headers: HTTPHeaders([]), body: []))
+            }
+        }
+        return .success(answer.response)
+    }
+
+    /// Checks that every acknowledged change was delivered, or that its plan was unstarred.
+    private func checkAcknowledged(_ ids: [String], _ answer: SimulatedServer.Answer) {
+        guard answer.response.status == 200 else { return }
+        for id in ids where !receivers.contains(where: { $0.hasAccepted(id) }) && !server.wasUnstarred(id) {
+            violations.record(.acknowledgedAfterDelivery, "\(id) was acknowledged and no sink has it")
+        }
+    }
+
+    private func deliver(
+        _ request: HTTPRequest,
+        to receiver: Receiver,
+        of process: AgentProcess
+    ) async -> Result<HTTPResponse, HTTPError> {
+        trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
+        guard await travel() else { return .failure(.cancelled) }
+        var request = request
+        if defect == .renameNotifications, let index = request.headers.firstIndex(where: { $0.name == "webhook-id" }) {
+            request.headers[index].value += "\(clock.boot)"
+        }
+        let reaction = receiver.receive(request)
+        // The power loss came during the request: the agent can have forgotten that it made this notification.
+        if process.hasLostPower { receiver.excuseRepetition(of: request) }
+        switch reaction {
+        case .fail(let error, let delay): return await wait(delay, then: error)
+        case .answer(let status, let headers):
+            guard await travel() else { return .failure(.cancelled) }
+            return .success(HTTPResponse(status: status, headers: HTTPHeaders(headers), body: []))
+        }
+    }
+}
+
+extension String {
+    /// Text truncated for a trace.
+    fileprivate var prefixed: String { utf8.count > 400 ? String(prefix(400)) : self }
+}
+
+/// Transport of one agent process.
+struct ProcessTransport: HTTPTransport {
+    let network: SimulatedNetwork
+    let process: AgentProcess
+
+    func exchange(_ request: HTTPRequest) async -> HTTPExchange { await network.exchange(request, of: process) }
+    func shutdown() {}
+}

@@ -1,0 +1,128 @@
+import StarwatchCore
+import StarwatchTransport
+
+/// Webhook receiver in memory, which remembers the ids it has seen.
+final class Receiver: Sendable {
+    /// Reaction to a request.
+    enum Reaction {
+        case answer(Int, headers: [(name: String, value: String)])
+        case fail(HTTPError, after: Duration)
+    }
+
+    private struct State {
+        var contents: [String: Fingerprint] = [:]
+        /// Accepted notifications by change.
+        var notifications: [String: Set<String>] = [:]
+        /// Accepted notifications whose response the agent did not get.
+        var unheard: Set<String> = []
+        /// Notifications whose changes are allowed in other notifications too.
+        var excused: Set<String> = []
+        var isGone = false
+    }
+
+    let name: String
+    private let faults: FaultInjector
+    private let violations: Violations
+    private let state = Confined(State())
+
+    init(index: Int, faults: FaultInjector, violations: Violations) {
+        name = Self.name(index)
+        self.faults = faults
+        self.violations = violations
+    }
+
+    static func name(_ index: Int) -> String { "sink_\(index)" }
+    static func url(_ index: Int) -> String { "http://sink-\(index).test/hook" }
+
+    /// Returns the notification's id.
+    static func id(of request: HTTPRequest) -> String? { request.headers.first { $0.name == "webhook-id" }?.value }
+
+    var isGone: Bool { state.value.isGone }
+
+    /// Ends the 410 responses; the agent notices when it loads its configuration.
+    func revive() { state.value.isGone = false }
+
+    func hasAccepted(_ change: String) -> Bool { state.value.notifications[change] != nil }
+
+    /// Reacts to a request that has reached the receiver.
+    func receive(_ request: HTTPRequest) -> Reaction {
+        let id = Self.id(of: request) ?? ""
+        // The agent repeats a notification if it got no response, or died before it stored the response.
+        if state.value.contents[id] != nil { state.value.unheard.insert(id) }
+        if state.value.isGone { return gone() }
+        let kinds: [(FaultKind, Double)] = [
+            (.sinkRefused, 0.03), (.sinkRejected, 0.03), (.sinkAnswerLost, 0.03), (.sinkTimeout, 0.02),
+            (.sinkBusy, 0.02), (.sinkGone, 0.004),
+        ]
+        switch faults.first(of: kinds) {
+        case .sinkRefused: return .fail(.connect, after: .milliseconds(1))
+        // An accepted notification is never rejected later.
+        case .sinkRejected where state.value.contents[id] == nil:
+            return .answer([400, 403, 404, 422][faults.number(.sinkRejected, 0...3)], headers: [])
+        case .sinkAnswerLost:
+            accept(request, isHeard: false)
+            return .fail(.reset, after: .milliseconds(5))
+        case .sinkTimeout:
+            if faults.number(.sinkTimeout, 0...1) == 0 { accept(request, isHeard: false) }
+            return .fail(.timeout, after: request.timeout ?? .zero)
+        case .sinkBusy: return .answer(503, headers: [("Retry-After", "\(faults.number(.sinkBusy, 0...90))")])
+        case .sinkGone:
+            state.value.isGone = true
+            return gone()
+        default:
+            accept(request, isHeard: true)
+            return .answer(204, headers: [])
+        }
+    }
+
+    /// Returns a 410. The agent drops notifications without a response and sends their changes in new ones later.
+    private func gone() -> Reaction {
+        state.value.excused.formUnion(state.value.unheard)
+        return .answer(410, headers: [])
+    }
+
+    private func accept(_ request: HTTPRequest, isHeard: Bool) {
+        guard let id = Self.id(of: request), let body = request.body else {
+            return violations.record(.sameContent, "a notification without an id or a body")
+        }
+        var fingerprint = Fingerprint()
+        fingerprint.add(body)
+        if let former = state.value.contents.updateValue(fingerprint, forKey: id), former != fingerprint {
+            violations.record(.sameContent, "\(name) got a notification twice with different contents")
+        }
+        if isHeard { state.value.unheard.remove(id) } else { state.value.unheard.insert(id) }
+        for change in Self.changes(in: body) {
+            let others = state.value.notifications[change, default: []].subtracting([id])
+            if !others.subtracting(state.value.excused).isEmpty {
+                violations.record(.nothingTwice, "\(name) got \(change) in two notifications")
+            }
+            state.value.notifications[change, default: []].insert(id)
+        }
+    }
+
+    /// Allows repetitions, because a power loss can make the agent forget these notifications.
+    func excuseRepetitions() {
+        for ids in state.value.notifications.values { state.value.excused.formUnion(ids) }
+    }
+
+    /// Allows repetitions of a notification that arrives after the power loss.
+    func excuseRepetition(of request: HTTPRequest) {
+        if let id = Self.id(of: request) { state.value.excused.insert(id) }
+    }
+
+    private static func changes(in body: [UInt8]) -> [String] {
+        let mark = Array("\"jwt_id\":\"".utf8)
+        var found: [String] = []
+        var index = 0
+        while index + mark.count + 26 <= body.count {
+            if body[index] == mark[0], body[index..<index + mark.count].elementsEqual(mark) {
+                index += mark.count
+                found.append(String(decoding: body[index..<index + 26], as: UTF8.self))
+                index += 26
+            } else {
+                index += 1
+            }
+        }
+        return found
+    }
+}

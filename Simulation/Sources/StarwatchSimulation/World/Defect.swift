@@ -1,0 +1,14 @@
+/// Planted bug that a simulation must find.
+package enum Defect: String, Sendable, CaseIterable {
+    case none
+    /// The server omits some of its changes.
+    case loseItems = "lose_items"
+    /// The watermark is moved past unfinished rows.
+    case forgeWatermark = "forge_watermark"
+    /// Every attempt of a notification has another id.
+    case renameNotifications = "rename_notifications"
+    /// The agent does not see the wait that the server requires.
+    case hideRetryAfter = "hide_retry_after"
+    /// The agent is configured with three times the server's limit.
+    case tripleLimit = "triple_limit"
+}

@@ -1,0 +1,146 @@
+import Starwatch
+import StarwatchCore
+
+/// Settings of a run, drawn from its seed: the server, the feed, the agent's options.
+struct Settings: Sendable {
+    // MARK: - The server
+
+    let dialect: Dialect
+    let isDialectKnown: Bool
+    /// Microseconds by which the server's clock is ahead of the true time.
+    let serverSkew: Int64
+    let pageSize: Int
+    let usesTokens: Bool
+    let keepsOneRowPerPlan: Bool
+    let plans: [String]
+    /// Maximum number of changes that are published at once.
+    let burst: Int
+
+    // MARK: - The agent
+
+    let interval: Duration
+    let isCron: Bool
+    let watchesOffers: Bool
+    let requestsPerMinute: Int
+    let acknowledgementsPerMinute: Int
+    let batchSize: Int
+    let acknowledgesLocally: Bool
+    let cap: Int
+    let eviction: EvictionPolicy
+    let bootstrap: PollOptions.Bootstrap
+    let groupInterval: Duration
+    let groupWait: Duration
+    let maxRetries: Int
+    let keepDelivered: Duration
+    let cleanupInterval: Duration
+    let maxConcurrent: Int
+    let catchUp: CatchUp
+    let believesOwnClock: Bool
+    let sinkCount: Int
+
+    // MARK: - The world
+
+    /// Longest latency of one direction, in microseconds.
+    let latency: Int
+    let intensity: Double
+    /// Kinds of fault of this run. Excluding some lets the others have longer effects.
+    let kinds: Set<FaultKind>
+    /// `true` if the first agent makes its database itself.
+    let isDiskEmpty: Bool
+
+    static let accounts = ["did:ethr:0x000000000000000000000000000000000000000a", "did:key:z6Mkb"].map { DID($0)! }
+    static let starred = PollName("starred_projects")!
+    static let offers = PollName("offers_to_me")!
+    static let server = "http://endorser.test"
+
+    init(seed: UInt64) {
+        var chance = Chance(seed: seed, "settings")
+        dialect = chance.pick(Dialect.allCases)
+        isDialectKnown = chance.happens(0.5)
+        serverSkew = Int64(chance.pick([0, 0, 0, 5, -5, 3600, -3600])) * 1_000_000
+        // Mostly the size of real servers: small pages have more edge cases, and cost more.
+        pageSize = chance.pick([1, 3, 10, 10, 50, 50, 50, 50])
+        usesTokens = chance.happens(0.6)
+        keepsOneRowPerPlan = dialect == .endorser && chance.happens(0.5)
+        // Sometimes too many bytes for one request, so that the agent splits the plans. Each identifier stays below
+        // 2,048 bytes: the agent rejects a page with a longer one.
+        let isSplit = dialect == .endorser && chance.happens(0.1)
+        let filling = String(repeating: "x", count: isSplit ? 1900 : 0)
+        plans = (0..<chance.number(2...10) + (isSplit ? 40 : 0)).map { "plan/\($0)" + filling }
+        burst = chance.pick([1, 3, 12, 40])
+        interval = .seconds(chance.pick([1, 2, 5, 10, 30]))
+        isCron = chance.happens(0.1)
+        watchesOffers = chance.happens(0.4)
+        requestsPerMinute = chance.pick([10, 40, 100, 100])
+        acknowledgementsPerMinute = chance.pick([20, 1000, 1000])
+        batchSize = chance.pick([1, 7, 100])
+        acknowledgesLocally = chance.happens(0.15)
+        cap = chance.pick([10, 30, 100, 100])
+        eviction = chance.pick(EvictionPolicy.allCases)
+        bootstrap = chance.pick([.latest, .beginning])
+        groupInterval = .seconds(chance.pick([0, 0, 5, 60, 300]))
+        groupWait = .seconds(chance.pick([0, 0, 3]))
+        maxRetries = chance.number(1...3)
+        keepDelivered = .seconds(chance.pick([60, 3600, 7 * 86_400]))
+        cleanupInterval = .seconds(chance.pick([60, 600, 600, 3600, 3600, 3600]))
+        maxConcurrent = chance.number(1...3)
+        catchUp = chance.pick([CatchUp.latest, .none])
+        believesOwnClock = chance.happens(0.2)
+        sinkCount = chance.pick([1, 1, 2, 3])
+        latency = chance.pick([1000, 50_000, 800_000])
+        intensity = chance.pick([0.2, 1, 1, 4])
+        kinds = Set(FaultKind.allCases.filter { _ in chance.happens(0.6) })
+        isDiskEmpty = chance.happens(0.1)
+    }
+
+    /// Returns the agent's options.
+    func options(path: String, secretFile: String, tuning: Tuning) -> AgentOptions {
+        var options = AgentOptions()
+        options.server.url = Self.server
+        options.server.dialect = isDialectKnown ? (dialect == .canonical ? .canonical : .endorser) : .auto
+        options.initialIdentity = Self.accounts[0]
+        if usesTokens {
+            options.auth.kind = .sharedSecret
+            options.auth.secretFile = secretFile
+        }
+        options.storage.path = path
+        var starred = PollOptions(name: Self.starred, kind: .starredProjects)
+        starred.planIDs = Array(plans.prefix((plans.count + 1) / 2))
+        var offers = PollOptions(name: Self.offers, kind: .offersToMe)
+        starred.timing = isCron ? .cron("* * * * *", timezone: "UTC") : .every(interval)
+        offers.timing = .every(interval)
+        for poll in watchesOffers ? [starred, offers] : [starred] {
+            var poll = poll
+            poll.bootstrap = bootstrap
+            poll.catchUp = catchUp
+            options.polls.append(poll)
+        }
+        options.outbox.maxUndelivered = tuning.cap
+        options.outbox.eviction = eviction
+        options.outbox.maxRetries = maxRetries
+        options.outbox.keepDelivered = keepDelivered
+        options.outbox.cleanupInterval = cleanupInterval
+        options.delivery.groupInterval = groupInterval
+        options.delivery.groupWait = groupWait
+        options.delivery.sinks = (0..<sinkCount).map {
+            SinkOptions(
+                name: Receiver.name($0),
+                kind: .webhook(url: Receiver.url($0), secretFile: nil, timeout: .seconds(10))
+            )
+        }
+        options.acknowledge.mode = acknowledgesLocally ? .local : .auto
+        options.acknowledge.batchSize = batchSize
+        options.limits.requestsPerMinute = tuning.requestsPerMinute
+        options.limits.acknowledgementsPerMinute = acknowledgementsPerMinute
+        options.limits.maxConcurrentPolls = maxConcurrent
+        options.clock.source = believesOwnClock ? .system : .auto
+        options.log.level = .critical
+        return options
+    }
+}
+
+/// Options that change during a run.
+struct Tuning: Sendable {
+    var cap: Int
+    var requestsPerMinute: Int
+}

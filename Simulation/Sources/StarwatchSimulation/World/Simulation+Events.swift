@@ -1,0 +1,111 @@
+import Starwatch
+import StarwatchCore
+import StarwatchStore
+
+extension Simulation {
+    /// Publishes changes, and plays at most one event.
+    func act() async {
+        var chance: Chance {
+            get { state.value.chance }
+            set { state.value.chance = newValue }
+        }
+        if chance.happens(0.5) {
+            server.publish(chance.number(1...settings.burst), of: settings.plans)
+            trace.note("published")
+        }
+        if settings.watchesOffers, chance.happens(0.2) {
+            server.publish(chance.number(1...3), of: [SimulatedServer.offerPlan])
+        }
+        let event = faults.first(of: [
+            (.crash, 0.02), (.restart, 0.007), (.reload, 0.01), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
+            (.identity, 0.02), (.signOut, 0.01), (.stars, 0.06), (.pressure, 0.01), (.manualPoll, 0.05),
+            (.operatorEdit, 0.05),
+        ])
+        guard let event, let agent = state.value.agent else {
+            if chance.happens(0.1) { await look(isFull: true) }
+            return
+        }
+        trace.note("event \(event.name)")
+        switch event {
+        case .crash:
+            let process = state.value.process
+            SimulationLoop.current?.interrupt(after: faults.number(.crash, 0...60)) { process?.die() }
+            try? await clock.sleep(for: .milliseconds(faults.number(.crash, 1...3000)))
+            process?.die()
+        case .restart: _ = await restart(after: .milliseconds(faults.number(.restart, 0...20_000)))
+        case .reload: await reload(agent)
+        case .pressure:
+            state.value.tuning.cap = faults.number(.pressure, 2...settings.cap)
+            await reload(agent)
+        case .clockStep:
+            let size = [2, 30, 300, 7200][faults.number(.clockStep, 0...3)]
+            clock.step(by: .seconds(faults.number(.clockStep, 0...1) == 0 ? size : -size))
+            meter.excuseWaits()
+        case .suspend: clock.suspend(for: .seconds([5, 100, 7200][faults.number(.suspend, 0...2)]))
+        case .outage: server.state.value.outageUntil = clock.boot + Int64(faults.number(.outage, 1...400)) * 1_000_000
+        case .identity where settings.usesTokens:
+            await change(agent, to: Settings.accounts[faults.number(.identity, 0...1)])
+        case .signOut:
+            await change(agent, to: nil)
+            try? await clock.sleep(for: .seconds(faults.number(.signOut, 0...100)))
+            guard await reviveIfDead(), let agent = state.value.agent else { return }
+            await change(agent, to: Settings.accounts[0])
+        case .stars: await changeStars(agent)
+        case .manualPoll: await pollByHand(agent)
+        case .operatorEdit: await edit(agent)
+        default: break
+        }
+    }
+
+    private func reload(_ agent: Agent) async {
+        guard (try? await agent.reload()) != nil, agent.reloader.next != nil else { return }
+        for receiver in receivers { receiver.revive() }
+        _ = await restart()
+    }
+
+    private func change(_ agent: Agent, to account: DID?) async {
+        // A new account, or the same one after a sign-out, gets every notification again.
+        for receiver in receivers { receiver.excuseRepetitions() }
+        _ = try? await agent.setIdentity(account)
+        await look()
+        guard auditor.account != nil, state.value.process?.isDead == false else { return }
+        _ = try? await agent.changeStars(Starwatch.StarsChange(operation: .set, planIDs: settings.plans))
+        await look()
+    }
+
+    private func changeStars(_ agent: Agent) async {
+        let count = faults.number(.stars, 1...settings.plans.count)
+        let first = faults.number(.stars, 0...settings.plans.count - 1)
+        let plans = (0..<count).map { settings.plans[(first + $0) % settings.plans.count] }
+        let operation = [Starwatch.StarsChange.Operation.set, .add, .remove][faults.number(.stars, 0...2)]
+        if operation != .add { server.state.value.unstarred.formUnion(settings.plans) }
+        _ = try? await agent.changeStars(Starwatch.StarsChange(operation: operation, planIDs: plans))
+        await look()
+    }
+
+    private func edit(_ agent: Agent) async {
+        var query = OutboxQuery()
+        query.state = "dead"
+        guard let dead = try? await agent.outboxList(query), !dead.isEmpty else { return }
+        let some = dead.filter { _ in faults.number(.operatorEdit, 0...1) == 0 }
+        if faults.number(.operatorEdit, 0...1) == 0 {
+            auditor.noteDiscarded(some.map(\.jwtID))
+            _ = try? await agent.outboxDiscard(some.map(\.id))
+        } else {
+            // A retry also sends the other changes of the same notification, which a sink can already have.
+            auditor.noteRetried(dead.map(\.jwtID))
+            _ = try? await agent.outboxRetry(some.map(\.id))
+        }
+    }
+
+    /// Runs a poll on request; the caller stops waiting when the agent dies.
+    private func pollByHand(_ agent: Agent) async {
+        guard let process = state.value.process else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try? await agent.runPoll(agent.polls[0].name.rawValue) }
+            group.addTask { await process.died.wait() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Starwatch
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+extension Simulation {
+    /// Starts an agent on the current disk, with retries as a supervisor has; returns `false` if all fail.
+    func start() async -> Bool {
+        for _ in 0..<100 {
+            let process = AgentProcess(disk: disk, faults: faults, trace: trace, meter: meter) {
+                [meter, receivers, auditor] in
+                meter.forget()
+                for receiver in receivers { receiver.excuseRepetitions() }
+                auditor.forgetWatermarks()
+            }
+            disk.failWhen(process.fail)
+            // Opening makes a new database, or replays the log of a crashed agent.
+            process.armDisk(10, passing: 60)
+            do throws(AgentError) {
+                let agent = try await makeAgent(process)
+                state.value.starts += 1
+                state.value.process = process
+                state.value.agent = agent
+                trace.note("start")
+                // The check comes before the first poll: the state of the former agent must still exist.
+                await look()
+                await process.start(agent, clock: clock)
+                return true
+            } catch {
+                trace.note("no start: \(error.message)")
+                try? await clock.sleep(for: .seconds(5))
+            }
+        }
+        violations.record(.lives, "no agent can be started")
+        return false
+    }
+
+    private func makeAgent(_ process: AgentProcess) async throws(AgentError) -> Agent {
+        var surroundings = AgentSurroundings()
+        surroundings.http = ProcessTransport(network: network, process: process)
+        let lane = Lane()
+        surroundings.store = { options in
+            options.queue = lane
+            options.interrupt = { (operation, moment) throws(StoreError) in try process.interrupt(operation, moment) }
+        }
+        let options = settings.options(path: disk.path, secretFile: disk.secretFile, tuning: state.value.tuning)
+        return try await Agent(
+            options: options,
+            time: clock,
+            reload: { () throws(AgentError) in
+                self.settings.options(
+                    path: self.disk.path,
+                    secretFile: self.disk.secretFile,
+                    tuning: self.state.value.tuning
+                )
+            },
+            logSinks: [],
+            surroundings: surroundings,
+            random: { self.state.value.random.unit() }
+        )
+    }
+
+    /// Stops the agent, gracefully if it is alive.
+    func stop() async {
+        guard let process = state.value.process, let agent = state.value.agent else { return }
+        await process.stop(agent)
+        disk.failWhen(nil)
+        state.value.process = nil
+        state.value.agent = nil
+        for poll in agent.polls { state.value.cycles += Int(agent.metrics.polls.attempts[poll.label].value) }
+        disk.clean()
+        trace.note("stop")
+    }
+
+    /// Stops the agent and starts the next one after a pause.
+    func restart(after pause: Duration = .zero) async -> Bool {
+        await stop()
+        tamper(disk.path)
+        try? await clock.sleep(for: pause)
+        return await start()
+    }
+
+    /// Starts the next agent if this one has crashed.
+    func reviveIfDead() async -> Bool {
+        guard state.value.process?.isDead ?? true else { return true }
+        return await restart(after: .milliseconds(state.value.chance.number(0...40_000)))
+    }
+
+    /// Checks the database; if reading fails, the next call checks it.
+    func look(isFull: Bool = false) async {
+        guard let agent = state.value.agent else { return }
+        await faults.pause {
+            if plan.defect == .forgeWatermark { await forgeWatermark(agent) }
+            do throws(StoreError) {
+                if isFull { try await auditor.audit(agent) } else { try await auditor.look(at: agent) }
+            } catch {
+                trace.note("no look")
+            }
+        }
+    }
+}

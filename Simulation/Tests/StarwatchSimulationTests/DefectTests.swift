@@ -1,0 +1,119 @@
+import GRDB
+import StarwatchCore
+import Testing
+
+@testable import StarwatchSimulation
+
+/// Simulations find planted defects.
+@Suite struct DefectTests {
+    /// Returns `true` if one of the seeds breaks `promise`.
+    private func breaks(
+        _ promise: StarwatchSimulation.Promise,
+        _ defect: Defect = .none,
+        seeds: [UInt64] = Array(0..<200),
+        tamper: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> Bool {
+        for seed in seeds {
+            var plan = SimulationPlan(seed: seed)
+            plan.defect = defect
+            plan.cycles = 80
+            let result = try await Simulation.run(plan, tamper: tamper)
+            if result.violations.contains(where: { $0.promise == promise }) { return true }
+        }
+        return false
+    }
+
+    /// Returns `true` if one of the seeds breaks `promise` when `sql` changes the database while no agent runs.
+    private func breaks(
+        _ promise: StarwatchSimulation.Promise,
+        byHand sql: String,
+        seeds: [UInt64] = Array(0..<200)
+    ) async throws -> Bool {
+        try await breaks(promise, seeds: seeds) { path in
+            // A failed change is ignored: some runs damage the database first.
+            try? DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        }
+    }
+
+    @Test(arguments: [
+        (Defect.loseItems, StarwatchSimulation.Promise.nothingLost),
+        (.forgeWatermark, .watermarkTruthful),
+        (.renameNotifications, .nothingTwice),
+        (.hideRetryAfter, .retryAfter),
+        (.tripleLimit, .requestLimit),
+    ])
+    func aPlantedDefectIsFound(defect: Defect, promise: StarwatchSimulation.Promise) async throws {
+        #expect(try await breaks(promise, defect))
+    }
+
+    @Test(arguments: [
+        ("UPDATE ledger SET new = new + 1", StarwatchSimulation.Promise.ledgerBalances),
+        (
+            // The ledger is corrected, so that its own check does not fail first. Deleted rows would be fetched again.
+            """
+            CREATE TEMP VIEW gone AS SELECT stream_id, count(*) AS n FROM notification_outbox
+                WHERE state = 'pending' GROUP BY stream_id;
+            UPDATE ledger SET suppressed = suppressed + n FROM gone WHERE gone.stream_id = ledger.stream_id;
+            UPDATE notification_outbox SET state = 'suppressed', finished_at = created_at WHERE state = 'pending';
+            DROP VIEW gone
+            """, .nothingLost
+        ),
+        ("UPDATE watermarks SET watermark = NULL", .watermarkRises),
+        (
+            """
+            UPDATE notification_outbox SET state = 'delivered', delivered_at = created_at, notification_id = NULL
+            WHERE state = 'pending'
+            """, .nothingInvented
+        ),
+    ])
+    func aHandInTheDatabaseIsFound(sql: String, promise: StarwatchSimulation.Promise) async throws {
+        #expect(try await breaks(promise, byHand: sql))
+    }
+
+    @Test(arguments: [
+        (
+            """
+            CREATE TRIGGER IF NOT EXISTS rewritten AFTER UPDATE ON deliveries BEGIN
+                UPDATE notifications SET payload = CAST(payload || ' ' AS BLOB) WHERE id = NEW.notification_id;
+            END
+            """, StarwatchSimulation.Promise.sameContent
+        ),
+        (
+            """
+            CREATE TRIGGER IF NOT EXISTS unsent AFTER INSERT ON notification_outbox WHEN NEW.state = 'pending' BEGIN
+                UPDATE notification_outbox SET state = 'delivered', delivered_at = NEW.created_at WHERE id = NEW.id;
+            END
+            """, .acknowledgedAfterDelivery
+        ),
+        (
+            // The body contains the time. The first statement changes batches that a crash interrupted.
+            """
+            UPDATE ack_batches SET created_at = created_at + 1000;
+            CREATE TRIGGER IF NOT EXISTS redated AFTER UPDATE OF attempts ON ack_batches BEGIN
+                UPDATE ack_batches SET created_at = created_at + 1000 WHERE id = NEW.id;
+            END
+            """, .idempotency
+        ),
+    ])
+    func aTriggerInTheDatabaseIsFound(sql: String, promise: StarwatchSimulation.Promise) async throws {
+        // Runs with crashes, and with acknowledgements whose response is lost.
+        let kinds: Set<FaultKind> = [.crash, .partialAcknowledgement, .sinkAnswerLost]
+        let seeds = (0..<3000 as Range<UInt64>).filter { seed in
+            let settings = Settings(seed: seed)
+            return settings.dialect == .canonical && !settings.acknowledgesLocally && settings.intensity >= 1
+                && settings.kinds.isSuperset(of: kinds)
+        }
+        #expect(try await breaks(promise, byHand: sql, seeds: seeds))
+    }
+
+    @Test func anAgentThatCannotStartIsFound() async throws {
+        #expect(try await breaks(.lives, byHand: "PRAGMA user_version = 99"))
+    }
+
+    @Test func whatNeverSettlesIsFound() async throws {
+        // Settling takes simulated hours, and frequent polls would take long.
+        let seeds = (0..<400 as Range<UInt64>).filter { Settings(seed: $0).interval == .seconds(30) }
+        let sql = "CREATE TRIGGER IF NOT EXISTS held BEFORE UPDATE ON watermarks BEGIN SELECT RAISE(IGNORE); END"
+        #expect(try await breaks(.settles, byHand: sql, seeds: seeds))
+    }
+}

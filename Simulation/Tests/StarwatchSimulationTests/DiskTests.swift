@@ -1,0 +1,101 @@
+import GRDB
+import Testing
+
+@testable import StarwatchSimulation
+
+/// Simulated disks lose only data that a real disk can lose.
+@Suite struct DiskTests {
+    /// Runs `body` with a disk on a thread that a loop owns, as in a simulation.
+    private func onDisk<T>(_ body: (SimulatedDisk) throws -> T) throws -> T {
+        try SimulationLoop(chance: Chance(seed: 0, "disk")).own {
+            let disk = try SimulatedDisk(isEmpty: true)
+            defer { disk.remove() }
+            return try body(disk)
+        }
+    }
+
+    @Test func aFileIsWhatWasWrittenToIt() throws {
+        try onDisk { disk in
+            let file = disk.makeFile(at: disk.path)
+            [1, 2, 3].withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in file.write(bytes, at: 0) }
+            #expect(file.size == 24)
+            [UInt8](repeating: 9, count: 2).withUnsafeBytes { file.write($0, at: 30) }
+            #expect(Array(file.bytes[24...]) == [0, 0, 0, 0, 0, 0, 9, 9])
+            var read = [UInt8](repeating: 7, count: 4)
+            #expect(read.withUnsafeMutableBytes { !file.read(into: $0, at: 30) })
+            #expect(read == [9, 9, 0, 0])
+            file.truncate(to: 1)
+            #expect(file.bytes == [1])
+        }
+    }
+
+    @Test func onlyWhatWasNotSyncedIsLost() throws {
+        try onDisk { disk in
+            let file = disk.makeFile(at: disk.path)
+            [UInt8](repeating: 1, count: 1024).withUnsafeBytes { file.write($0, at: 0) }
+            file.sync()
+            [UInt8](repeating: 2, count: 2048).withUnsafeBytes { file.write($0, at: 512) }
+            // Outside the expectations, in which Swift 6.3 confuses the closures.
+            let synced = file.afterPowerLoss { _ in true }
+            let written = file.afterPowerLoss { _ in false }
+            let half = file.afterPowerLoss { $0 >= 0.5 }
+            let crashed = file.copy().afterPowerLoss { _ in true }
+            #expect(synced == [UInt8](repeating: 1, count: 1024))
+            #expect(written == file.bytes)
+            #expect(half == [UInt8](repeating: 1, count: 512) + [UInt8](repeating: 2, count: 1024))
+            // A crash syncs nothing.
+            #expect(crashed == synced)
+            file.truncate(to: 100)
+            file.sync()
+            let short = file.afterPowerLoss { _ in true }
+            #expect(short == [UInt8](repeating: 1, count: 100))
+            // Two writes to the same range, a truncation, and another write.
+            [UInt8](repeating: 3, count: 80).withUnsafeBytes { file.write($0, at: 10) }
+            [UInt8](repeating: 4, count: 80).withUnsafeBytes { file.write($0, at: 0) }
+            file.truncate(to: 20)
+            [UInt8](repeating: 5, count: 200).withUnsafeBytes { file.write($0, at: 20) }
+            let again = file.afterPowerLoss { _ in true }
+            #expect(again == short)
+        }
+    }
+
+    /// SQLite promises in this mode that the database is intact and contains everything up to the last checkpoint.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func aDatabaseIsWholeAfterEveryLoss(seed: UInt64) throws {
+        try onDisk { disk in
+            var chance = Chance(seed: seed, "losses")
+            var (sure, written) = (0, 0)
+            for life in 0..<12 {
+                let database = try DatabaseQueue(path: disk.path)
+                if life == 0 {
+                    try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+                    try database.write { try $0.execute(sql: "CREATE TABLE rows (id INTEGER PRIMARY KEY, text)") }
+                    try database.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+                }
+                try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+                let found = try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM rows") ?? -1 }
+                #expect((sure...written).contains(found))
+                #expect(try database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+                (sure, written) = (found, found)
+                for _ in 0..<chance.number(1...30) {
+                    try database.write { db in
+                        try db.execute(
+                            sql: "INSERT INTO rows (text) VALUES (?)",
+                            arguments: [String(repeating: "x", count: chance.number(0...9000))]
+                        )
+                    }
+                    written += 1
+                    if chance.happens(0.1) {
+                        try database.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+                        sure = written
+                    }
+                }
+                let share = chance.unit()
+                disk.cut { place in seed % 2 == 0 ? place >= share : chance.unit() >= share }
+                disk.failWhen { _ in .broken }
+                try? database.close()
+                disk.failWhen(nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import StarwatchSimulation
+
+/// Promises of the agent in simulated worlds with faults, seed by seed.
+@Suite struct SimulationTests {
+    /// `scripts/soak` runs more seeds.
+    @Test(arguments: 0..<16 as Range<UInt64>)
+    func everyPromiseHolds(seed: UInt64) async throws {
+        var plan = SimulationPlan(seed: seed)
+        plan.cycles = 80
+        let result = try await Simulation.run(plan)
+        #expect(result.violations.isEmpty, "scripts/soak replay \(plan.arguments)")
+    }
+
+    @Test(arguments: [1, 5, 9] as [UInt64])
+    func theSameSeedIsTheSameRun(seed: UInt64) async throws {
+        var plan = SimulationPlan(seed: seed)
+        plan.cycles = 60
+        let first = try await Simulation.run(plan)
+        let second = try await Simulation.run(plan)
+        #expect(first.hash == second.hash)
+        #expect(first.steps == second.steps)
+    }
+
+    @Test func differentSeedsAreDifferentRuns() async throws {
+        var hashes: Set<UInt64> = []
+        for seed in 0..<6 as Range<UInt64> {
+            var plan = SimulationPlan(seed: seed)
+            plan.cycles = 10
+            hashes.insert(try await Simulation.run(plan).hash)
+        }
+        #expect(hashes.count == 6)
+    }
+
+    @Test func everyKindOfFaultHappens() async throws {
+        var campaign = Campaign()
+        var plan = SimulationPlan(seed: 0)
+        while campaign.faults.count < FaultKind.allCases.count, plan.seed < 200 {
+            campaign.add(try await Simulation.run(plan))
+            plan.seed += 1
+        }
+        #expect(FaultKind.allCases.filter { campaign.faults[$0] == nil } == [])
+    }
+
+    @Test func withoutFaultsNoneHappens() async throws {
+        var plan = SimulationPlan(seed: 3)
+        plan.without = Set(FaultKind.allCases)
+        let result = try await Simulation.run(plan)
+        #expect(result.faults.isEmpty)
+        #expect(result.violations.isEmpty)
+        #expect(result.cycles > 200)
+        #expect(result.starts == 1)
+    }
+}

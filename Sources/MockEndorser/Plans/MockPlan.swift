@@ -1,0 +1,60 @@
+/// A plan ("project") in the mock's catalogue, in its current version.
+public struct MockPlan: Sendable, Hashable {
+    /// The handle: `https://endorser.ch/entity/<ULID>`, or `[a-zA-Z0-9_-]+` in the canonical dialect.
+    public var id: String
+    public var name: String
+    public var description: String
+    public var issuerDID: String
+    /// The agent's DID; the issuer's by default.
+    public var agentDID: String
+    /// ISO 8601 in whole seconds, with `Z`.
+    public var startTime = "2026-01-01T00:00:00Z"
+    /// ISO 8601 in whole seconds, with `Z`.
+    public var endTime = "2026-12-31T23:59:59Z"
+    /// Degrees north; `nil` for a plan without a location.
+    public var latitude: Double?
+    /// Degrees east; `nil` for a plan without a location.
+    public var longitude: Double?
+    public var url: String?
+
+    public init(id: String, name: String, description: String = "", issuerDID: String, agentDID: String? = nil) {
+        self.id = id
+        self.name = name
+        self.description = description
+        self.issuerDID = issuerDID
+        self.agentDID = agentDID ?? issuerDID
+    }
+}
+
+/// A change to publish: a new version of a plan.
+public struct MockChange: Sendable {
+    /// The changed plan. A plan that is not in the catalogue is added.
+    public var planID: String
+    /// The change's identifier; `nil` generates one from the server's clock.
+    public var id: String?
+    /// The plan's new name; `nil` keeps the current one.
+    public var name: String?
+    /// The plan's new description; `nil` generates one.
+    public var description: String?
+    /// Age of the identifier at publication. With an age above zero it can sort before identifiers that a client has
+    /// already seen.
+    public var age: Duration
+    /// Delay between publication and visibility in responses.
+    public var visibleAfter: Duration
+
+    public init(
+        planID: String,
+        id: String? = nil,
+        name: String? = nil,
+        description: String? = nil,
+        age: Duration = .zero,
+        visibleAfter: Duration = .zero
+    ) {
+        self.planID = planID
+        self.id = id
+        self.name = name
+        self.description = description
+        self.age = age
+        self.visibleAfter = visibleAfter
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+extension MockState {
+    /// Returns the response to a request, with its fault applied.
+    mutating func respond(to request: IncomingRequest) -> Reply {
+        if request.path.hasPrefix("/mock/") { return ControlRoutes.respond(to: request, &self) }
+        let now = options.now()
+        log.reveal(at: now)
+        let endpoint = MockEndpoint(path: request.path)
+        let recorded = request.recorded(as: endpoint, at: now)
+        let fault = faults.take(for: endpoint)
+        var reply = replace(fault, request, endpoint) ?? answer(request, endpoint, fault)
+        reply.add(fault)
+        reply.delay += options.latency
+        addCommonHeaders(to: &reply)
+        // Last, so that a task that waits for the request sees its effects.
+        requests.record(recorded)
+        return reply
+    }
+
+    /// The regular response, with a schema violation if the fault is one.
+    private mutating func answer(
+        _ request: IncomingRequest,
+        _ endpoint: MockEndpoint,
+        _ fault: MockFault?
+    ) -> Reply {
+        var violation: MockSchemaViolation?
+        if case .schemaViolation(let kind) = fault { violation = kind }
+        switch endpoint {
+        case .hook: return hooks.receive(request, now: options.now())
+        case .content:
+            var reply = Reply.json(200, .encoded(Array(content.utf8)))
+            reply.addETag(for: request)
+            return reply
+        case .callback: return Reply(status: 204)
+        default: break
+        }
+        return switch options.dialect {
+        case .canonical: CanonicalDialect.respond(to: request, endpoint, violation, &self)
+        case .endorser: EndorserDialect.respond(to: request, endpoint, violation, &self)
+        }
+    }
+
+    /// The response of a fault that replaces the request's execution; `nil` for other faults and for none.
+    private mutating func replace(
+        _ fault: MockFault?,
+        _ request: IncomingRequest,
+        _ endpoint: MockEndpoint
+    ) -> Reply? {
+        switch fault {
+        case .status(let code, let headers, let body):
+            return ScriptedStatus.reply(code, headers: headers, body: body, &self)
+        case .resetBeforeHead: return Reply(status: 200, delivery: .reset(headFirst: false, bodyBytes: 0))
+        case .neverAnswer: return Reply(status: 200, delivery: .never)
+        case .malformedJSON where endpoint == .hook, .oversizedBody where endpoint == .hook:
+            // The body of a receiver's response does not matter: the notification counts as received.
+            return hooks.receive(request, now: options.now())
+        case .malformedJSON:
+            return Reply.json(200, .encoded(Array("{\"data\":[{\"planSummary\":{\"jwtId\":\"17".utf8)))
+        case .oversizedBody(let bytes, gzip: true, let declaresLength):
+            var reply = Reply.json(200, .encoded(faults.bomb(unpackedBytes: bytes)))
+            reply.headers.append(("Content-Encoding", "gzip"))
+            if !declaresLength { reply.delivery = .chunked }
+            return reply
+        case .oversizedBody(let bytes, gzip: false, let declaresLength):
+            var reply = Reply.json(200, .encoded([]))
+            reply.delivery = .filler(bytes: bytes, declaresLength: declaresLength)
+            return reply
+        case .raw(let bytes, let ending):
+            return Reply(status: 200, body: bytes, delivery: .raw(then: ending))
+        case .redirect(let target):
+            return Reply(status: 307, headers: [("Location", target)])
+        case .rateLimited(let retryAfter):
+            return CanonicalDialect.rateLimited(retryAfter: headerText(retryAfter), resetAt: serverNow + 60, &self)
+        case .authenticationFailure:
+            return options.dialect == .canonical
+                ? CanonicalDialect.failure(.expired(at: Int(serverNow) - 300), &self)
+                : EndorserDialect.failure(.expired(at: Int(serverNow) - 301), now: serverNow)
+        case nil, .delay, .dripBody, .resetMidBody, .schemaViolation, .commitThenReset: return nil
+        }
+    }
+
+    private func headerText(_ retryAfter: MockRetryAfter?) -> String? {
+        switch retryAfter {
+        case nil: nil
+        case .seconds(let seconds): String(seconds)
+        case .date(let wait, let form): ClockText.http(Int((serverNow + wait.inSeconds).rounded(.up)), form)
+        case .text(let text): text
+        }
+    }
+
+    private func addCommonHeaders(to reply: inout Reply) {
+        let now = serverNow
+        reply.headers.append(("Date", ClockText.http(Int(now.rounded(.down)))))
+        switch options.dialect {
+        case .canonical:
+            reply.headers.append(("X-Server-Time", String(Int((now * 1000).rounded(.down)))))
+            reply.headers += CanonicalDialect.corsHeaders
+        case .endorser:
+            reply.headers.append(("Access-Control-Allow-Origin", "*"))
+        }
+    }
+}
+
+extension MockEndpoint {
+    /// Creates the endpoint of a path; ``other`` for an unknown path.
+    init(path: String) {
+        switch path {
+        case "/api/v2/report/plansLastUpdatedBetween": self = .plansChanged
+        case "/api/v2/report/offers": self = .offersToMe
+        case "/api/v2/report/offersToPlansOwnedByMe": self = .offersToMyProjects
+        case "/api/v2/plans/acknowledge": self = .acknowledge
+        case "/api/v2/time": self = .time
+        case "/hook": self = .hook
+        case "/content": self = .content
+        case "/callback": self = .callback
+        default: self = .other
+        }
+    }
+}

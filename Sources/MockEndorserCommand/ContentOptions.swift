@@ -1,0 +1,43 @@
+import ArgumentParser
+import MockEndorser
+
+/// The options for plans, changes and offers.
+struct ContentOptions: ParsableArguments {
+    @Option(help: "Number of plans in the catalogue.")
+    var plans = 20
+
+    @Option(help: "Number of changes published at start.")
+    var changes = 0
+
+    @Option(help: "Period before the start over which these changes are spread, such as 24h.")
+    var changesOver = DurationArgument(value: .zero)
+
+    @Option(help: "Interval for publishing further changes, such as 2s or 500ms.")
+    var changesEvery: DurationArgument?
+
+    @Option(help: "Number of changes per interval.")
+    var burst = 1
+
+    @Option(help: "The DID that owns every second plan and receives the offers.")
+    var owner: String?
+
+    @Option(help: "The generator's seed.")
+    var seed: UInt64 = 1
+
+    func validate() throws {
+        guard plans >= 0, changes >= 0, burst >= 1 else {
+            throw ValidationError("--plans and --changes must be 0 or more, --burst 1 or more.")
+        }
+        if let interval = changesEvery?.value, interval <= .zero {
+            throw ValidationError("--changes-every must be greater than 0.")
+        }
+    }
+
+    func apply(to options: inout MockServerOptions) {
+        options.planCount = plans
+        options.history.changes = changes
+        options.history.span = changesOver.value
+        options.generator.ownerDID = owner
+        options.generator.seed = seed
+    }
+}

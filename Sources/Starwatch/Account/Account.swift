@@ -1,0 +1,18 @@
+import StarwatchCore
+package import StarwatchPolling
+
+/// The account that a runtime works for: its identity and interests, and its way to the server.
+package struct Account: Sendable {
+    package let identity: IdentityContext
+    package let api: EndorserAPI
+
+    package init(identity: IdentityContext, api: EndorserAPI) {
+        self.identity = identity
+        self.api = api
+    }
+
+    package var gate: Gate { api.gate }
+
+    /// Scheme, host and port of the server.
+    package var server: String { api.gate.server }
+}

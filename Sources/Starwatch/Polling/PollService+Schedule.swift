@@ -1,0 +1,121 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+import Synchronization
+
+extension PollService {
+    /// Follows the poll's schedule until the task is cancelled.
+    func follow(_ poll: Poll) async {
+        let work = FollowedPoll(poll: poll, service: self, times: await restore(poll))
+        await work.follow(on: environment.time)
+    }
+
+    /// The times that a former run stored.
+    private func restore(_ poll: Poll) async -> ScheduleTimes {
+        let none = ScheduleTimes(nextRun: nil, lastRun: nil, isRunning: false)
+        let account = shared.account
+        guard let did = (try? await account.identity.current())?.identity.did,
+            let stored = try? await shared.store.pollState(
+                StreamKey(account: did, server: account.server, poll: poll.name),
+                maxUndelivered: shared.outbox.maxUndelivered
+            )
+        else { return none }
+        let metrics = environment.metrics.polls
+        metrics.lastAttempt[poll.label].set(stored.lastAttempt?.seconds ?? 0)
+        metrics.lastSuccess[poll.label].set(stored.lastSuccess?.seconds ?? 0)
+        // An interval counts from the start of the agent: its first run is at once.
+        if case .every = poll.schedule { return none }
+        return ScheduleTimes(nextRun: stored.nextRun, lastRun: stored.lastAttempt, isRunning: false)
+    }
+
+    /// Decides when to run once more outside the schedule, after a cycle with `result`.
+    fileprivate func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
+        let now = environment.time.now
+        let gate = shared.account.gate
+        let storeFailures = state.withLock { state in
+            guard result.skip == nil else { return nil as Int? }
+            let count = result.isStoreFailure ? state.storeFailures[poll.name, default: 0] + 1 : nil
+            state.storeFailures[poll.name] = count
+            return count
+        }
+        if let resumeAt = result.resumeAt { return resumeAt }
+        if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
+        if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
+        switch (result.skip, result.failure) {
+        // The wait may have ended since.
+        case (.throttled, _): return await gate.heldUntil(now: now) ?? now
+        // Another poll's cycle tries the server, and its end is not known.
+        case (.circuitOpen, _): return await gate.nextTrial ?? now + ExtraRun.afterAnothers
+        case (.overlap, _), (_, .cancelled): return now + ExtraRun.afterAnothers
+        case (.backpressure, _): return now + ExtraRun.whileOutOfRoom
+        case (_, .network): return now + ExtraRun.afterNetworkFailure
+        case (_, .timeout), (_, .serverError), (_, .unavailable): return now + ExtraRun.afterServerFailure
+        default: return nil
+        }
+    }
+}
+
+/// A configured poll on its schedule.
+private final class FollowedPoll: ScheduledWork {
+    private let poll: Poll
+    private let service: PollService
+    private let state: Mutex<ScheduleTimes>
+
+    init(poll: Poll, service: PollService, times: ScheduleTimes) {
+        self.poll = poll
+        self.service = service
+        state = Mutex(times)
+    }
+
+    var schedule: Schedule { poll.schedule }
+    var catchUp: CatchUp { poll.options.catchUp }
+    var splay: Duration { poll.splay }
+
+    private var metrics: PollMetrics { service.environment.metrics.polls }
+
+    func times() -> ScheduleTimes {
+        var times = state.withLock { $0 }
+        times.isRunning = service.state.withLock { $0.running[poll.name] != nil }
+        return times
+    }
+
+    func plan(_ next: Timestamp?) async { setNext(next) }
+
+    func run(planned: Timestamp, next: Timestamp?) async -> Timestamp? {
+        let now = service.environment.time.now
+        metrics.scheduleDelay[poll.label].observe(max(now - planned - poll.splay, .zero))
+        setNext(next)
+        return await cycle(next: next, at: now)
+    }
+
+    func runExtra(next: Timestamp) async -> Timestamp? {
+        await cycle(next: next, at: service.environment.time.now)
+    }
+
+    func join() async -> Timestamp? { await service.again(poll, after: await service.join(poll)) }
+
+    func count(_ outcomes: [ScheduleOutcome: Int]) {
+        for (outcome, count) in outcomes {
+            metrics.scheduleRuns[poll.label, outcome].increment(by: UInt64(count))
+        }
+    }
+
+    func lookedAt() {
+        service.progress.mark(.poll(poll.name), at: service.environment.time.monotonic)
+    }
+
+    private func cycle(next: Timestamp?, at now: Timestamp) async -> Timestamp? {
+        state.withLock { $0.lastRun = now }
+        let result = await service.pass(poll, runID: RandomID.runID(), nextRun: next)
+        return await service.again(poll, after: result.skip == .overlap ? await service.join(poll) : result)
+    }
+
+    private func setNext(_ next: Timestamp?) {
+        state.withLock { $0.nextRun = next }
+        guard let next else { return }
+        metrics.nextRun[poll.label].set((next + poll.splay).seconds)
+        service.state.withLock { $0.nextRun[poll.name] = next + poll.splay }
+    }
+}

@@ -1,0 +1,192 @@
+import ServiceLifecycle
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The parts of an agent that work for one account: its way to the server, its polls, their delivery, acknowledgement
+/// and digests.
+///
+/// A process can make and drop many of them; all that is expensive belongs to the ``AgentProcess``.
+package final class AccountRuntime: Sendable {
+    package let account: Account
+    package let polls: [Poll]
+    let wakes = Wakes()
+    let pollService: PollService
+    let dispatcher: DispatchService
+    let acknowledger: AcknowledgeService
+    /// `nil` without digests.
+    let digests: DigestService?
+    /// `nil` without callbacks.
+    let callbacks: CallbackService?
+
+    /// Makes the parts; nothing runs yet.
+    ///
+    /// - Throws: ``AgentError`` of kind `failed` when the database fails, of kind `configuration` when there can be no
+    ///   token for the active identity.
+    init(process: AgentProcess, parts: AgentParts, options: AgentOptions) async throws(AgentError) {
+        let (environment, store) = (process.environment, process.store)
+        let account = Self.account(process, parts, options)
+        self.account = account
+        let active: DID?
+        do throws(StoreError) {
+            active = try await store.activeIdentity().did
+            try await account.gate.restore(now: environment.time.now)
+        } catch {
+            throw AgentError(.failed, error.description)
+        }
+        try await parts.validate(account: active)
+        polls = zip(options.polls, parts.schedules).map { poll, schedule in
+            Poll(
+                options: poll,
+                label: environment.metrics.pollNames[poll.name.rawValue]!,
+                schedule: schedule,
+                splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay)
+            )
+        }
+        pollService = PollService(
+            polls: polls,
+            shared: PollCycle.Shared(
+                environment: environment,
+                store: store,
+                account: account,
+                outbox: options.outbox,
+                longestCycle: options.limits.cycle
+            ),
+            maxConcurrent: options.limits.maxConcurrentPolls,
+            wakes: wakes,
+            progress: process.progress,
+            news: process.news
+        )
+        dispatcher = DispatchService(
+            polls: polls,
+            sinks: process.sinks,
+            store: store,
+            account: account,
+            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
+            environment: environment,
+            wakes: wakes
+        )
+        acknowledger = AcknowledgeService(
+            polls: polls,
+            store: store,
+            account: account,
+            options: options.acknowledge,
+            limit: options.limits.acknowledgementsPerMinute,
+            environment: environment,
+            wakes: wakes
+        )
+        let writer = CallbackWriter(options: options.callbacks, pseudonym: process.pseudonym)
+        let content = PollContent(
+            polls: polls,
+            service: pollService,
+            store: store,
+            server: account.server,
+            environment: environment,
+            names: options.delivery.projectNames
+        )
+        try await process.storeDigests(parts.digests, options, account: active, writer: writer)
+        digests = Self.digests(
+            process,
+            parts,
+            options,
+            account: account,
+            writer: writer,
+            content: content,
+            wakes: wakes
+        )
+        callbacks =
+            parts.callbacks.isEmpty
+            ? nil
+            : CallbackService(
+                receivers: parts.callbacks,
+                options: options.callbacks,
+                writer: writer,
+                store: store,
+                identity: account.identity,
+                environment: environment,
+                wakes: wakes
+            )
+    }
+
+    private static func account(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> Account {
+        let environment = process.environment
+        let identity = IdentityContext(
+            store: process.store,
+            server: parts.url.origin,
+            isShared: options.storage.owner == .host,
+            now: { [clock = environment.clock] in clock.now }
+        )
+        let gate = Gate(
+            server: parts.url.origin,
+            limits: GateLimits(
+                requestsPerMinute: options.limits.requestsPerMinute,
+                acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute
+            ),
+            windows: .perAccount,
+            dialect: options.server.dialect.fixed,
+            store: process.store,
+            watched: (environment.clock, GateGauges(metrics: environment.metrics))
+        )
+        process.gates.add(gate)
+        let api = EndorserAPI(
+            client: EndorserClient(
+                http: process.http,
+                baseURL: parts.url.base,
+                clientVersion: AgentVersion.userAgent,
+                timeout: options.server.timeout,
+                maxResponseBytes: options.server.maxResponseBytes
+            ),
+            gate: gate,
+            tokens: parts.tokens,
+            assumedDialect: parts.assumedDialect,
+            requester: process.requester,
+            environment: environment,
+            progress: process.progress
+        )
+        return Account(identity: identity, api: api)
+    }
+
+    private static func digests(
+        _ process: AgentProcess,
+        _ parts: AgentParts,
+        _ options: AgentOptions,
+        account: Account,
+        writer: CallbackWriter,
+        content: PollContent,
+        wakes: Wakes
+    ) -> DigestService? {
+        guard !parts.digests.isEmpty else { return nil }
+        return DigestService(
+            digests: parts.digests.map { $0.placed(for: process.instance) },
+            sinks: process.sinks,
+            store: process.store,
+            account: account,
+            tools: .init(
+                fetcher: DigestFetcher(http: process.http, requester: process.requester, polls: content),
+                writer: writer,
+                locale: options.delivery.locale
+            ),
+            environment: process.environment,
+            wakes: wakes
+        )
+    }
+
+    /// The services that work without being asked, in the order in which they start. They are stopped in reverse:
+    /// polling first, then delivery, then acknowledgement.
+    var services: [any Service] {
+        let callbacks: [any Service] = callbacks.map { [$0] } ?? []
+        let digests: [any Service] = digests.map { [$0] } ?? []
+        return callbacks + [acknowledger, dispatcher] + digests + [pollService]
+    }
+
+    /// Gives up the work for a former identity, and returns when it has ended.
+    func abort() async {
+        async let cycles: Void = pollService.abort()
+        async let deliveries: Void = dispatcher.abort()
+        async let acknowledgements: Void = acknowledger.abort()
+        async let digests: Void? = digests?.abort()
+        _ = await (cycles, deliveries, acknowledgements, digests)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchTelemetry
+
+/// The log of a process and the metrics that count it: there before everything else, so that every failure is seen.
+struct AgentLog: Sendable {
+    let metrics: AgentMetrics
+    let pipeline: LogPipeline
+    let recorder = LogRecorder()
+    let logger: Logger
+
+    /// - Parameters:
+    ///   - sinks: Receivers of log lines beside the database; `nil`: standard error.
+    ///   - previous: The agent that a reload ended: its counters continue.
+    /// - Throws: ``AgentError`` of kind `configuration` for names that cannot be label values.
+    init(
+        options: AgentOptions,
+        surroundings: AgentSurroundings,
+        sinks: [any StarwatchTelemetry.LogSink]?,
+        time: any TimeSource,
+        after previous: Agent?
+    ) throws(AgentError) {
+        do {
+            metrics = try AgentMetrics(
+                polls: options.polls.map(\.name.rawValue),
+                sinks: options.delivery.sinks.map(\.name) + surroundings.sinks.map(\.name),
+                now: { time.now },
+                dependencies: surroundings.dependencies.bridge
+            )
+        } catch {
+            throw AgentError(.configuration, "\(error)")
+        }
+        if let previous { metrics.registry.countOn(from: previous.metrics.registry) }
+        pipeline = LogPipeline(
+            format: LogFormat(rawValue: options.log.format.rawValue) ?? .json,
+            level: Logger.Level(rawValue: options.log.level.rawValue) ?? .info,
+            sinks: sinks ?? [
+                DescriptorWriter.standardError(
+                    environment: ProcessInfo.processInfo.environment,
+                    onDrop: { [metrics] in metrics.log.dropped.increment() }
+                )
+            ],
+            metrics: metrics.log,
+            nowMilliseconds: { time.now.milliseconds }
+        )
+        let handler = pipeline.handler(label: "starwatch")
+        logger = Logger(label: "starwatch", factory: { _ in handler })
+    }
+
+    /// The logger of libraries, whose label sets their sentences apart from events. They say at debug what the agent's
+    /// own events say better.
+    var frameworks: Logger {
+        let handler = pipeline.handler(label: "frameworks")
+        var logger = Logger(label: "frameworks", factory: { _ in handler })
+        logger.logLevel = max(.notice, self.logger.logLevel)
+        return logger
+    }
+}

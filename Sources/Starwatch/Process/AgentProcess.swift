@@ -1,0 +1,206 @@
+import Foundation
+import Logging
+import StarwatchCore
+import StarwatchPolling
+package import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The parts of an agent that exist once, whatever the number of accounts: the database, the network, the sinks, the
+/// clocks, the metrics and the log.
+package final class AgentProcess: Sendable {
+    package let environment: Environment
+    package let store: Store
+    let http: any HTTPTransport
+    /// The road to every server.
+    let requester: Requester
+    /// The requests of the host program and of digests' servers.
+    let pollManager: PollManager
+    let sinks: [SinkSlot]
+    let feed: Feed
+    let logs: AgentLog
+    let pseudonym: IdentityHash
+    /// The id of this installation, which spreads polls over their splay.
+    let instance: String
+    let news = NewsDesk()
+    let progress = ProgressMark()
+    let startedAt: Timestamp
+
+    var gates: Gates { requester.gates }
+
+    /// Opens the database and makes the sinks.
+    ///
+    /// - Parameters:
+    ///   - log: The log and the metrics, which are there before everything else.
+    ///   - previous: The agent that a reload ended; waits of unchanged sinks stay.
+    init(
+        options: AgentOptions,
+        parts: AgentParts,
+        log: AgentLog,
+        surroundings: AgentSurroundings,
+        time: any TimeSource,
+        random: @escaping @Sendable () -> Double,
+        after previous: Agent?
+    ) async throws(AgentError) {
+        let (metrics, logger) = (log.metrics, log.logger)
+        startedAt = time.now
+        logs = log
+        http = parts.http
+        feed = parts.feed
+        store = try Agent.open(options, metrics: metrics, logger: logger, change: surroundings.store)
+        let installation = try await Self.prepare(
+            store,
+            options,
+            server: parts.url.origin,
+            hostSinks: surroundings.sinks.map(\.name),
+            now: startedAt
+        )
+        feed.attach(store)
+        instance = installation.instanceID
+        let hash = IdentityHash(key: installation.key)
+        pseudonym = hash
+        log.pipeline.setPseudonym { text in DID(text).map(hash.hash) ?? RedactionKind.did.replacement }
+        log.pipeline.add(log.recorder)
+        let environment = Environment(
+            time: time,
+            clock: ServerClock(
+                time: time,
+                metrics: metrics.clock,
+                maxSkew: options.clock.maxSkew,
+                source: options.clock.source
+            ),
+            metrics: metrics,
+            logger: logger,
+            random: random
+        )
+        self.environment = environment
+        let gates = Gates(
+            store: store,
+            requestsPerMinute: options.limits.requestsPerMinute,
+            time: time,
+            onJump: { environment.report($0) }
+        )
+        requester = Requester(gates: gates, time: time, random: random)
+        sinks = Self.slots(parts, options, surroundings, environment: environment, after: previous)
+        var limits = PollManager.Limits()
+        limits.concurrentPolls = options.limits.maxConcurrentPolls
+        limits.requestsPerMinute = options.limits.requestsPerMinute
+        limits.retry = options.hostPollRetry
+        var hooks = PollManager.Hooks()
+        hooks.onEnd = { metrics.host.count($0, duration: $1) }
+        pollManager = PollManager(
+            http: http,
+            store: store,
+            time: time,
+            limits: limits,
+            gates: gates,
+            hooks: hooks,
+            random: random
+        )
+    }
+
+    /// Brings the database in line with the configuration.
+    private static func prepare(
+        _ store: Store,
+        _ options: AgentOptions,
+        server: String,
+        hostSinks: [String],
+        now: Timestamp
+    ) async throws(AgentError) -> Installation {
+        do throws(StoreError) {
+            let installation = try await store.installation()
+            // Before the configured identity has its settings: that one is new here.
+            _ = try await store.introduce(
+                feature: FeatureNotification.starredProjects.rawValue,
+                now: now,
+                token: RandomID.notificationID
+            )
+            let active = try await store.seedIdentityIfEmpty(options.initialIdentity, server: server, now: now)
+            if let did = active.did {
+                let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
+                _ = try await store.seedStarsIfEmpty(plans, of: did, server: server, now: now)
+            }
+            _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name) + hostSinks), now: now)
+            // Notifications that nobody can see any more are deleted.
+            try await store.trimFeed(keep: options.delivery.feedKeep ?? 0)
+            _ = try await store.evict(
+                options.outbox.eviction,
+                server: server,
+                maxUndelivered: options.outbox.maxUndelivered,
+                now: now
+            )
+            return installation
+        } catch {
+            throw AgentError(.failed, error.description)
+        }
+    }
+
+    private static func slots(
+        _ parts: AgentParts,
+        _ options: AgentOptions,
+        _ surroundings: AgentSurroundings,
+        environment: Environment,
+        after previous: Agent?
+    ) -> [SinkSlot] {
+        let metrics = environment.metrics
+        func slot(_ sink: any NotificationSink) -> SinkSlot {
+            SinkSlot(sink: sink, label: metrics.sinkNames[sink.name]!, target: metrics.circuitNames[sink.name]!)
+        }
+        let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
+            let slot = slot(sink)
+            if let previous, previous.options.delivery.sinks.contains(settings),
+                let same = previous.sinks.first(where: { $0.name == sink.name })
+            {
+                slot.keepWait(of: same)
+            }
+            return slot
+        }
+        return configured + surroundings.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
+    }
+
+    /// Stores which digests and callbacks are configured, and queues the event that tells callbacks of a change.
+    func storeDigests(
+        _ digests: [Digest],
+        _ options: AgentOptions,
+        account: DID?,
+        writer: CallbackWriter
+    ) async throws(AgentError) {
+        do throws(StoreError) {
+            // Texts armed for digests that are gone must not be shown.
+            try await store.retainDigests(Set(digests.map(\.name)))
+            // Old events must not be sent to callbacks that are configured again later.
+            try await store.retainEvents(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
+            let json = DigestConfiguration.json(options.digests)
+            let now = environment.time.now
+            let event = writer.draft(.configUpdated, account: account, config: json, now: now)
+            let dropped = try await store.storeDigestConfiguration(json, telling: event, now: now)
+            if let event, let dropped {
+                environment.metrics.digests.noteQueued([event], dropped: dropped, environment.logger)
+            }
+        } catch {
+            throw AgentError(.failed, error.description)
+        }
+    }
+
+    /// Closes the connections and the database, and stores the rest of the log.
+    func close() async {
+        news.close()
+        logs.pipeline.flush()
+        await logs.recorder.flush(to: store)
+        http.shutdown()
+        await gates.storeEnds()
+        await pollManager.endSchedules()
+        await store.close()
+    }
+}
+
+extension Environment {
+    /// Counts and logs a jump of the local clock.
+    fileprivate func report(_ event: ClockJumpDetector.Event) {
+        metrics.clock.jumps[event.jump].increment()
+        logger.log(
+            .clockJump,
+            [.kind: "\(event.jump.rawValue)", .sizeMilliseconds: .number(event.size.wholeMilliseconds)]
+        )
+    }
+}

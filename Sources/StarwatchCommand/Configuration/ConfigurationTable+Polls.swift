@@ -1,0 +1,65 @@
+import Starwatch
+import StarwatchCore
+
+extension ConfigurationTable {
+    static var polls: Setting<AgentOptions> {
+        Setting(named: "polls", \.polls, "at most \(maximumParts); names: a-z, 0-9 and _") {
+            Setting("kind", \.kind, .choice())
+            Setting("schedule", \.schedule, .text(ValueRules.schedule), "cron, five fields, in quotes")
+            Setting("timezone", \.timezone, .text(ValueRules.timezone), "of the schedule; an IANA name")
+            Setting("every", \.interval, .duration(Schedule.minimumInterval), "replaces schedule, such as 5s")
+            Setting("catch_up", \.catchUp, .choice(), "latest: one run replaces all missed runs")
+            Setting("splay", \.splay, .duration(.zero, .days(7)), "range of this instance's fixed delay")
+            Setting("stale_after", \.staleAfter, .duration(.seconds(1)), "after this time without success: degraded")
+            Setting("plan_ids", \.planIDs, .plans, "only seeds an empty database; later: starwatch stars set")
+            Setting("bootstrap", \.bootstrap, .choice(), "the first run announces nothing, or everything")
+            Setting("validation", \.validation, .choice())
+            Setting("quarantine_invalid", \.quarantineInvalid, .flag, "true: reject single items, not the whole page")
+            Setting("group_interval", \.groupInterval, .duration(.zero, .days(7)), "replaces delivery.group_interval")
+            Setting("max_group_size", \.maxGroupSize, .integer(1...100), "replaces delivery.max_group_size")
+            Setting("priority", \.priority, .integer(-100...100), "higher is delivered first and evicted last")
+        } check: { poll, _, section in
+            checkPoll(poll, section)
+        }
+    }
+
+    private static func checkPoll(_ poll: PollOptions, _ section: SettingsField) {
+        if section.field("kind").node == nil, PollKind(rawValue: poll.name.rawValue) == nil {
+            section.report("needs a kind: one of \(PollKind.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        if section.has("every"), section.has("schedule") {
+            section.report("cannot be combined with schedule; keep one of the two.", at: "every")
+        }
+        if section.has("every"), section.has("timezone") {
+            section.report("has no effect with every; remove it.", at: "timezone")
+        }
+        if poll.kind != .starredProjects, !poll.planIDs.isEmpty {
+            section.report("is only for polls of kind starred_projects; remove it.", at: "plan_ids")
+        }
+    }
+}
+
+/// The parts of the timing as settings of their own; `nil` for the form that is not used.
+extension PollOptions {
+    fileprivate var schedule: String? {
+        get { if case .cron(let schedule, _) = timing { schedule } else { nil } }
+        set { if let newValue, let timezone { timing = .cron(newValue, timezone: timezone) } }
+    }
+
+    fileprivate var timezone: String? {
+        get { if case .cron(_, let timezone) = timing { timezone } else { nil } }
+        set { if let newValue, let schedule { timing = .cron(schedule, timezone: newValue) } }
+    }
+
+    fileprivate var interval: Duration? {
+        get { if case .every(let interval) = timing { interval } else { nil } }
+        set { if let newValue { timing = .every(newValue) } }
+    }
+}
+
+extension PollOptions: NamedOptions {
+    init?(named text: String) {
+        guard let name = PollName(text) else { return nil }
+        self.init(name: name, kind: PollKind(rawValue: text) ?? .starredProjects)
+    }
+}

@@ -1,0 +1,102 @@
+import Starwatch
+import StarwatchCore
+
+extension ConfigurationTable {
+    static var delivery: Setting<AgentOptions> {
+        Setting("delivery", \.delivery) {
+            Setting("group_wait", \.groupWait, .duration(.zero, .days(1)), "how long the first change waits for others")
+            Setting("group_interval", \.groupInterval, .duration(.zero, .days(7)), "one notification per interval")
+            Setting("max_group_size", \.maxGroupSize, .integer(1...100), "above it, \"several\" become \"many\"")
+            Setting("locale", \.locale, .text(ValueRules.locale), "en, ja, pl or one of catalogues; pl-PL uses pl")
+            Setting("catalogues", \.folder, .catalogues, "a folder with your own texts: LOCALE.json, such as pl.json")
+            Setting("project_names", \.projectNames, .projectNames, "your own project names: {HANDLE: name, ...}")
+            Setting("staleness_notice", \.stalenessNotice, .flag, "true: one notification while a poll is stale")
+            sinks
+        }
+    }
+
+    private static var sink: [Setting<SinkDraft>] {
+        let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        return [
+            Setting("name", \.name, .text(ValueRules.name).needed("needs a name.")),
+            Setting("kind", \.kind, .choice(isListed: false).needed("needs a kind: one of \(kinds).")),
+        ]
+    }
+
+    /// The further settings of a sink of a kind.
+    @SettingsBuilder<SinkDraft> private static func sink(of kind: SinkDraft.Kind) -> [Setting<SinkDraft>] {
+        let needs = { (key: String) in "a sink of kind \(kind.rawValue) needs \(key); add it." }
+        switch kind {
+        case .stdout, .log:
+            []
+        case .feed:
+            Setting("keep", \.keep, .integer(1...10_000), "notifications")
+        case .file:
+            Setting("path", \.path, .path.needed(needs("path")))
+        case .webhook:
+            Setting("url", \.url, .secretURL.needed(needs("url")))
+            Setting("secret_file", \.secretFile, .secretFile, "whsec_ and base64, or bytes; two whsec_ lines to rotate")
+            Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
+        case .ntfy:
+            Setting("url", \.url, .url.needed(needs("url")))
+            Setting("topic", \.topic, .text(ValueRules.topic).secret.needed(needs("topic")))
+            Setting("token_file", \.tokenFile, .secretFile)
+        case .command:
+            Setting("argv", \.argv, .command.needed(needs("argv")))
+            Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
+        }
+    }
+
+    private static var sinks: Setting<DeliveryOptions> {
+        Setting(key: "sinks") { delivery, section in
+            let field = section.field("sinks")
+            guard !field.isNull else { return }
+            guard let items = field.items else {
+                return field.report("must be a list of sinks, each with a name and a kind.")
+            }
+            if items.isEmpty { field.report("must name at least one sink.") }
+            field.limit(items.count)
+            delivery.sinks = items.reduce(into: []) { $0 += read($1, beside: $0) }
+        } write: { delivery, printer in
+            let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: " | ")
+            printer.section("sinks", "at most \(maximumParts); kind: \(kinds)") { printer in
+                for (index, sink) in delivery.sinks.enumerated() { write(SinkDraft(sink), at: index, &printer) }
+            }
+            for (comment, sink) in SinkDraft.examples { printer.example(comment) { write(sink, at: 0, &$0) } }
+        }
+    }
+
+    private static func read(_ field: SettingsField, beside others: [SinkOptions]) -> [SinkOptions] {
+        guard let section = field.section else { return [] }
+        guard !section.isNull else { return section.reject("must have a name and a kind.") ?? [] }
+        var draft = SinkDraft()
+        for setting in sink { setting.read(&draft, section) }
+        guard let kind = draft.kind else { return [] }
+        let settings = sink(of: kind)
+        section.allow((sink + settings).map(\.key))
+        for setting in settings { setting.read(&draft, section) }
+        if others.contains(where: { $0.name == draft.name }) {
+            section.report("is the name of another sink; choose a different one.", at: "name")
+        }
+        if kind == .feed, others.contains(where: { SinkDraft($0).kind == .feed }) {
+            section.report("is the kind of another sink; remove one, because only one feed is possible.", at: "kind")
+        }
+        return draft.options.map { [$0] } ?? []
+    }
+
+    private static func write(_ draft: SinkDraft, at index: Int, _ printer: inout ConfigurationPrinter) {
+        guard let kind = draft.kind else { return }
+        printer.item(index) { (sink + sink(of: kind)).write(draft, to: &$0) }
+    }
+}
+
+extension DeliveryOptions {
+    /// The catalogues that the file adds to the built-in ones.
+    fileprivate var folder: CatalogueFolder? {
+        get { catalogueFolder.map { CatalogueFolder(path: $0, catalogues: []) } }
+        set {
+            catalogueFolder = newValue?.path
+            catalogues = MessageCatalogues.builtIn.adding(newValue?.catalogues ?? [])
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Starwatch
+import StarwatchCore
+import StarwatchHTTP
+
+/// The table of every setting of the configuration file, in the order of the file.
+///
+/// An entry names the key, the key path into the options, the ``Rule`` that parses, checks and prints the value, and the
+/// comment of `config default`. The default is the value of fresh options, so it is written once. Everything else walks
+/// the table: reading, `config print`, `config default` and "did you mean". Adding a setting means adding one entry.
+///
+/// Checks between several settings belong to the section. Polls, delivery and digests have a file each.
+enum ConfigurationTable {
+    /// The largest number of polls, of sinks and of digests.
+    static let maximumParts = 16
+
+    @SettingsBuilder<AgentOptions> static var settings: [Setting<AgentOptions>] {
+        server
+        Setting("identity", \.self) {
+            Setting("did", \.initialIdentity, did, "only seeds an empty database; later: starwatch identity set")
+        }
+        auth
+        Setting("storage", \.storage) {
+            Setting("path", \.path, .path, "the SQLite file")
+            Setting("owner", \.owner, .choice(), "host: the agent never migrates, it only checks the version")
+        }
+        polls
+        Setting("outbox", \.outbox) {
+            Setting("max_undelivered", \.maxUndelivered, .integer(1...1_000_000), "rows that wait for delivery")
+            Setting("backpressure_threshold", \.backpressureThreshold, .fraction, "fraction at which polling pauses")
+            Setting("eviction", \.eviction, .choice(), "evicted first: oldest, newest or lowest priority")
+            Setting("max_retries", \.maxRetries, .integer(1...100), "rejections by one sink before a dead letter")
+            Setting("cleanup_interval", \.cleanupInterval, .duration(.seconds(1)), "how often old rows are deleted")
+            Setting("keep_delivered", \.keepDelivered, .duration(), "retention of finished rows; dead letters: 30d")
+        }
+        delivery
+        Setting("acknowledge", \.acknowledge) {
+            Setting("mode", \.mode, .choice(), "where delivered changes are acknowledged")
+            Setting("batch_size", \.batchSize, .integer(1...100), "changes per request")
+        }
+        Setting("limits", \.limits) {
+            let changes = \LimitOptions.acknowledgementsPerMinute
+            Setting("requests_per_minute", \.requestsPerMinute, .integer(1...100_000), "in any 60s, per identity")
+            Setting("acknowledgements_per_minute", changes, .integer(1...1_000_000), "changes in any 60s")
+            Setting("max_concurrent_polls", \.maxConcurrentPolls, .integer(1...maximumParts), "poll cycles at once")
+            Setting("cycle", \.cycle, .duration(.seconds(1)), "time to request pages; the next poll cycle resumes")
+            Setting("shutdown", \.shutdown, .duration(.seconds(1)), "grace period; the next start resumes the rest")
+        }
+        clock
+        Setting("http", \.http) {
+            Setting("listen", \.listen, .text(ValueRules.listen), "/metrics, health checks, status page")
+            Setting("web_config_file", \.webConfigFile, .unsupported, "not supported; for TLS, put a proxy in front")
+            Setting("dashboards_url", \.dashboardsURL, .text(ValueRules.link), "linked on the status page")
+        }
+        control
+        Setting("log", \.log) {
+            Setting("level", \.level, .choice())
+            Setting("format", \.format, .choice())
+        }
+        // After polls and sinks, because digests name them.
+        digests
+        callbacks
+    }
+
+    private static var did: Rule<DID> {
+        .word("must be a DID such as did:ethr:0x…, or null.", shown: { _ in "<did>" }) { DID($0) }
+    }
+
+    private static var server: Setting<AgentOptions> {
+        Setting("server", \.server) {
+            Setting("url", \.url, .url, "https; http only to this machine")
+            Setting("dialect", \.dialect, .choice())
+            Setting("timeout", \.timeout, .duration(.milliseconds(100), .hours(1)), "per request, with the body")
+            Setting("max_response", \.maxResponseBytes, .size(1024...1 << 30), "after decompression")
+            Setting("ca_file", \.caFile, .file, "additional trust anchors, PEM")
+            Setting("pinned_public_key", \.pinnedPublicKey, .text(ValueRules.pinnedPublicKey), "sha256//...")
+        }
+    }
+
+    private static var auth: Setting<AgentOptions> {
+        Setting("auth", \.auth) {
+            Setting("kind", \.kind, .choice())
+            Setting("secret_file", \.secretFile, .secretFile, "shared_secret: the secret's bytes (HS256)")
+            Setting("key_file", \.keyFile, .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
+            Setting("tokens_file", \.tokensFile, .secretFile, "token_pool: one token per line, or a JSON array")
+            Setting("argv", \.argv, .command, "command: [program, argument, ...]; prints a token")
+            Setting("lifetime", \.lifetime, .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
+            Setting("refresh_before", \.refreshBefore, .duration(), "time before expiry; at most half the lifetime")
+        } check: { auth, _, section in
+            let needed: String? =
+                switch auth.kind {
+                case .none: nil
+                case .sharedSecret: "secret_file"
+                case .didKey: "key_file"
+                case .tokenPool: "tokens_file"
+                case .command: "argv"
+                }
+            guard let needed, !section.has(needed) else { return }
+            section.report("\(auth.kind.rawValue) needs \(needed); add it.", at: "kind")
+        }
+    }
+
+    private static var clock: Setting<AgentOptions> {
+        Setting("clock", \.clock) {
+            Setting("source", \.source, .choice())
+            Setting("ntp_server", \.ntpServer, .text(ValueRules.ntpServer), "source ntp: HOST or HOST:PORT")
+            Setting("check_interval", \.checkInterval, .duration(.seconds(1)), "clock check period; ntp: 15s or more")
+            Setting("max_skew", \.maxSkew, .duration(.milliseconds(1)), "above it, the agent is degraded")
+        } check: { clock, _, section in
+            guard clock.source == .ntp else { return }
+            if !section.has("ntp_server") { section.report("ntp needs ntp_server; add it.", at: "source") }
+            if clock.checkInterval < .seconds(15) {
+                section.report("must be at least 15s with source ntp.", at: "check_interval")
+            }
+        }
+    }
+
+    private static var control: Setting<AgentOptions> {
+        Setting("control", \.control) {
+            Setting("socket", \.socket, .path, "created with mode 0600")
+            Setting("listen", \.listen, .text(ValueRules.listen), "control API on TCP; needs token_file")
+            Setting("token_file", \.tokenFile, .secretFile, "bearer token of requests over TCP")
+        } check: { control, _, section in
+            if let problem = ControlSocket.problem(ofPath: control.socket) {
+                section.report("\(problem).", at: "socket")
+            }
+            guard section.has("listen"), !section.has("token_file") else { return }
+            section.report("opens the control API on TCP, which needs token_file; add that.", at: "listen")
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import StarwatchCore
+import Yams
+
+/// The rule of a setting's value: how it is parsed, checked and printed.
+struct Rule<Value> {
+    /// The value as YAML.
+    var print: (Value) -> String
+    /// Returns the value, or `nil` after reporting what is wrong with it.
+    var read: (SettingsField) -> Value?
+    /// The value as `config print` shows it, without secrets.
+    var show: (Value) -> String
+    /// The problem of a file without the value; `nil` for a setting with a default.
+    var needed: String?
+    /// The choices, which begin the comment.
+    var choices = ""
+    /// The limits, which end the comment.
+    var limits = ""
+
+    init(print: @escaping (Value) -> String, read: @escaping (SettingsField) -> Value?) {
+        (self.print, self.read, show) = (print, read, print)
+    }
+
+    func comment(_ text: String) -> String {
+        let comment = [choices, text].filter { !$0.isEmpty }.joined(separator: "; ")
+        if limits.isEmpty { return comment }
+        return comment.isEmpty ? limits : "\(comment) (\(limits))"
+    }
+
+    /// Accepts null too.
+    var orNull: Rule<Value?> {
+        var rule = Rule<Value?>(print: { $0.map(print) ?? "null" }) {
+            $0.isNull ? .some(nil) : read($0).map(Optional.some)
+        }
+        rule.show = { $0.map(show) ?? "null" }
+        (rule.needed, rule.choices, rule.limits) = (needed, choices, limits)
+        return rule
+    }
+
+    func needed(_ problem: String) -> Rule { with { $0.needed = problem } }
+
+    func shown(_ show: @escaping (Value) -> String) -> Rule { with { $0.show = show } }
+
+    var secret: Rule { shown { _ in "<secret>" } }
+
+    private func with(_ change: (inout Rule) -> Void) -> Rule {
+        var rule = self
+        change(&rule)
+        return rule
+    }
+
+    /// A value made of this one, and its own way of printing.
+    func map<Other>(
+        to print: @escaping (Other) -> String,
+        _ make: @escaping (Value, SettingsField) -> Other?
+    ) -> Rule<Other> {
+        Rule<Other>(print: print) { field in read(field).flatMap { make($0, field) } }
+    }
+
+    /// Adds a check, which returns what is wrong with a value, or `nil`.
+    func checked(limits: String = "", _ problem: @escaping (Value, SettingsField) -> String?) -> Rule {
+        with { rule in
+            rule.limits = limits
+            rule.read = { field in
+                guard let value = read(field) else { return nil }
+                guard let problem = problem(value, field) else { return value }
+                return field.reject(problem)
+            }
+        }
+    }
+
+    /// A scalar, which `parse` reads or rejects.
+    static func scalar(
+        _ expected: String,
+        _ print: @escaping (Value) -> String,
+        _ parse: @escaping (String, SettingsField) -> Value?
+    ) -> Rule {
+        Rule(print: print) { field in field.scalar(expected).flatMap { parse($0, field) } }
+    }
+
+    /// A scalar that is not text, so it has no quotes.
+    private static func plain(_ expected: String, _ parse: @escaping (String) -> Value?) -> Rule {
+        scalar(expected, { "\($0)" }) { text, field in
+            (field.node?.isPlain == true ? parse(text) : nil) ?? field.reject("must be \(expected).")
+        }
+    }
+
+    /// A scalar with a unit.
+    private static func unit(
+        _ expected: String,
+        _ print: @escaping (Value) -> String,
+        _ parse: @escaping (String) throws(UnitTextError) -> Value
+    ) -> Rule {
+        scalar(expected, print) { text, field in
+            do throws(UnitTextError) { return try parse(text) } catch { return field.reject(error.description) }
+        }
+    }
+}
+
+extension Rule<Int> {
+    static func integer(_ range: ClosedRange<Int>) -> Rule {
+        plain("a whole number") { Int($0) }.within(range) { "\($0)" }
+    }
+
+    /// A number of bytes.
+    static func size(_ range: ClosedRange<Int>) -> Rule {
+        unit("a size such as 10MiB", ByteSizeText.format, ByteSizeText.parse).within(range, ByteSizeText.format)
+    }
+
+    private func within(_ range: ClosedRange<Int>, _ format: (Int) -> String) -> Rule {
+        let (low, high) = (format(range.lowerBound), format(range.upperBound))
+        return checked(limits: "\(low) to \(high)") { value, _ in
+            range.contains(value) ? nil : "must be between \(low) and \(high)."
+        }
+    }
+}
+
+extension Rule<Double> {
+    static var fraction: Rule {
+        plain("a number between 0 and 1") { Double($0).flatMap { (0...1).contains($0) ? $0 : nil } }
+    }
+}
+
+extension Rule<Bool> {
+    static var flag: Rule { plain("true or false") { Bool($0.lowercased()) } }
+}
+
+extension Rule<Duration> {
+    static func duration(_ least: Duration = .zero, _ most: Duration = .days(3650)) -> Rule {
+        let (low, high) = (DurationText.format(least), DurationText.format(most))
+        let isOpen = most == .days(3650)
+        let limits =
+            isOpen ? (least > .zero ? "at least \(low)" : "") : least > .zero ? "\(low) to \(high)" : "at most \(high)"
+        return unit("a duration such as 30s", DurationText.format, DurationText.parse).checked(limits: limits) {
+            value,
+            _ in
+            value < least ? "must be at least \(low)." : value > most ? "must be at most \(high)." : nil
+        }
+    }
+}
+
+extension Rule where Value: CaseIterable & RawRepresentable<String> {
+    /// - Parameter isListed: Whether the comment lists the choices.
+    static func choice(isListed: Bool = true) -> Rule {
+        let words = Value.allCases.map(\.rawValue)
+        let all = words.joined(separator: ", ")
+        var rule = scalar("one of \(all)", \.rawValue) { text, field in
+            Value(rawValue: text) ?? field.reject("must be one of \(all)\(Suggestion.tail(for: text, among: words))")
+        }
+        if isListed { rule.choices = words.joined(separator: " | ") }
+        return rule
+    }
+}
+
+extension Duration {
+    static func days(_ count: Int) -> Duration { .hours(count * 24) }
+    static func hours(_ count: Int) -> Duration { .seconds(count * 3600) }
+}

@@ -1,0 +1,69 @@
+import Starwatch
+
+/// A sink as the file writes it: flat, with the settings of every kind and their defaults.
+struct SinkDraft {
+    enum Kind: String, CaseIterable {
+        case stdout, log, feed, file, webhook, ntfy, command
+    }
+
+    var name = ""
+    var kind: Kind?
+    var keep = 100
+    var (path, url, topic) = ("", "", "")
+    var argv: [String] = []
+    var secretFile: String?
+    var tokenFile: String?
+    var timeout = Duration.seconds(10)
+
+    init() {}
+
+    init(_ sink: SinkOptions) {
+        name = sink.name
+        switch sink.kind {
+        case .stdout: kind = .stdout
+        case .log: kind = .log
+        case .feed(let keep): (kind, self.keep) = (.feed, keep)
+        case .file(let path): (kind, self.path) = (.file, path)
+        case .webhook(let url, let secretFile, let timeout):
+            (kind, self.url, self.secretFile, self.timeout) = (.webhook, url, secretFile, timeout)
+        case .ntfy(let url, let topic, let tokenFile):
+            (kind, self.url, self.topic, self.tokenFile) = (.ntfy, url, topic, tokenFile)
+        case .command(let argv, let timeout): (kind, self.argv, self.timeout) = (.command, argv, timeout)
+        }
+    }
+
+    /// `nil` without a kind.
+    var options: SinkOptions? {
+        switch kind {
+        case nil: nil
+        case .stdout: SinkOptions(name: name, kind: .stdout)
+        case .log: SinkOptions(name: name, kind: .log)
+        case .feed: SinkOptions(name: name, kind: .feed(keep: keep))
+        case .file: SinkOptions(name: name, kind: .file(path: path))
+        case .webhook: SinkOptions(name: name, kind: .webhook(url: url, secretFile: secretFile, timeout: timeout))
+        case .ntfy: SinkOptions(name: name, kind: .ntfy(url: url, topic: topic, tokenFile: tokenFile))
+        case .command: SinkOptions(name: name, kind: .command(argv: argv, timeout: timeout))
+        }
+    }
+
+    /// The examples of `config default`, each below a comment.
+    static var examples: [(comment: String, sink: SinkDraft)] {
+        func draft(_ name: String, _ kind: Kind, url: String = "") -> SinkDraft {
+            var draft = SinkDraft()
+            (draft.name, draft.kind, draft.url) = (name, kind, url)
+            (draft.path, draft.topic, draft.argv) = (
+                "./notifications.jsonl", "my-topic", ["/usr/local/bin/notify", "--quiet"]
+            )
+            (draft.secretFile, draft.tokenFile) = ("hook.secret", "ntfy.token")
+            return draft
+        }
+        return [
+            ("Title and body on standard output, for a person:", draft("terminal", .stdout)),
+            ("The latest notifications, for the control API's /feed:", draft("feed", .feed)),
+            ("JSON lines appended to a file:", draft("journal", .file)),
+            ("Standard Webhooks, signed with secret_file:", draft("hook", .webhook, url: "https://example.org/hook")),
+            ("A topic of an ntfy server:", draft("phone", .ntfy, url: "https://ntfy.sh")),
+            ("A program that reads the notification as JSON from standard input:", draft("script", .command)),
+        ]
+    }
+}

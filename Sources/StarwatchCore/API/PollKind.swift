@@ -1,0 +1,27 @@
+/// The kinds of polls.
+public enum PollKind: String, Sendable, CaseIterable, Codable {
+    /// Changes of plans that the identity has starred.
+    case starredProjects = "starred_projects"
+    /// Offers made to the identity.
+    case offersToMe = "offers_to_me"
+    /// Offers made to the identity's own plans.
+    case offersToMyProjects = "offers_to_my_projects"
+
+    /// The account preference that disables this kind of poll.
+    public var preference: String {
+        switch self {
+        case .starredProjects: "starredProjects"
+        case .offersToMe: "offersToMe"
+        case .offersToMyProjects: "offersToMyProjects"
+        }
+    }
+
+    /// The endpoint of this kind of poll.
+    public var endpoint: Endpoint {
+        switch self {
+        case .starredProjects: .plansChanged
+        case .offersToMe: .offersToMe
+        case .offersToMyProjects: .offersToMyProjects
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// The details of a plan, beside its name and handle, as text.
+///
+/// Persons are omitted, because a server can hide a DID from one requester and show it to the next. Such a difference
+/// is no change.
+public struct PlanDetails: Sendable, Hashable, Codable {
+    /// The compared fields.
+    public enum Field: String, Sendable, CaseIterable, CodingKey {
+        case name, description, location, url, image
+        case startTime = "start_time"
+        case endTime = "end_time"
+    }
+
+    /// The longest stored text, in bytes; the rest is not compared.
+    public static let longestText = 4000
+
+    private var texts: [Field: String] = [:]
+
+    public init(_ fields: [Field: String] = [:]) {
+        for (field, text) in fields { self[field] = text }
+    }
+
+    /// The text of a field. Setting an empty text removes it, and a long text is truncated.
+    public subscript(_ field: Field) -> String? {
+        get { texts[field] }
+        set { texts[field] = newValue.flatMap { $0.isEmpty ? nil : Self.shortened($0) } }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Field.self)
+        for field in Field.allCases { texts[field] = try container.decodeIfPresent(String.self, forKey: field) }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Field.self)
+        for field in Field.allCases { try container.encodeIfPresent(texts[field], forKey: field) }
+    }
+
+    /// The fields that differ, with their old and new values.
+    public func changes(from before: PlanDetails) -> [String: FieldChange] {
+        var changes: [String: FieldChange] = [:]
+        for field in Field.allCases where before[field] != self[field] {
+            changes[field.rawValue] = FieldChange(before: before[field], after: self[field])
+        }
+        return changes
+    }
+
+    private static func shortened(_ text: String) -> String {
+        guard text.utf8.count > longestText else { return text }
+        var short = text.prefix(longestText)
+        while short.utf8.count > longestText { short.removeLast() }
+        return short + "…"
+    }
+}

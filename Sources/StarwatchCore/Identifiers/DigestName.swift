@@ -1,0 +1,14 @@
+/// The configured name of a digest: lower-case letters, digits and `_`, at most 63 bytes.
+///
+/// Names become label values, so they never contain personal data.
+public struct DigestName: Sendable, Hashable, CustomStringConvertible, Codable {
+    public let rawValue: String
+
+    /// `nil` unless `text` matches `[a-z][a-z0-9_]{0,62}`.
+    public init?(_ text: String) {
+        guard LabelName.isValid(text) else { return nil }
+        rawValue = text
+    }
+
+    public var description: String { rawValue }
+}

@@ -1,0 +1,46 @@
+/// A rendered notification: stored once, and sent unchanged to every sink at every attempt.
+package struct OutgoingNotification: Sendable, Hashable, Identifiable {
+    /// The stable id, `ntf_…`.
+    package let id: String
+    /// The run that made it.
+    package let runID: String
+    /// The name of its poll, digest or feature.
+    package let poll: String
+    package let group: NotificationGroup
+    /// The number of changes. A notification without changes counts as one.
+    package let count: Int
+    package let title: String
+    package let body: String
+    /// The JSON of ``NotificationMessage`` or ``DigestMessage``.
+    package let payload: [UInt8]
+
+    package init(
+        id: String,
+        runID: String,
+        poll: String,
+        group: NotificationGroup,
+        count: Int,
+        text: (title: String, body: String),
+        payload: [UInt8]
+    ) {
+        self.id = id
+        self.runID = runID
+        self.poll = poll
+        self.group = group
+        self.count = count
+        (title, body) = text
+        self.payload = payload
+    }
+
+    package init(_ message: NotificationMessage) {
+        self.init(
+            id: message.id,
+            runID: message.runID,
+            poll: message.poll,
+            group: message.group,
+            count: max(1, message.count),
+            text: (message.title, message.body),
+            payload: message.json()
+        )
+    }
+}

@@ -1,0 +1,19 @@
+import FoundationEssentials
+
+/// JSON with sorted keys and unescaped slashes: equal values always give equal bytes.
+package enum StableJSON {
+    /// Encodes `value`, which must not contain an infinite number or NaN.
+    package static func bytes(of value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else {
+            preconditionFailure("\(type(of: value)) cannot be encoded as JSON.")
+        }
+        return Array(data)
+    }
+
+    /// The text of ``bytes(of:)``.
+    package static func text(of value: some Encodable) -> String {
+        String(decoding: bytes(of: value), as: UTF8.self)
+    }
+}

@@ -1,0 +1,92 @@
+package import StarwatchCore
+package import StarwatchStore
+import StarwatchTransport
+import Synchronization
+
+/// The gates of a process, one for each server, and the local clock that they all follow.
+package final class Gates: Sendable {
+    /// For servers whose gate nobody ``add(_:)``ed.
+    private let store: Store?
+    private let requestsPerMinute: Int
+    private let time: any TimeSource
+    private let watch: ClockWatch
+    private let onJump: @Sendable (ClockJumpDetector.Event) -> Void
+    private let state = Mutex(State())
+
+    private struct State {
+        var gates: [String: Gate] = [:]
+        /// How far the clock was set in all.
+        var jumps = Duration.zero
+    }
+
+    /// - Parameters:
+    ///   - requestsPerMinute: The limit of requests to any server in 60 s.
+    ///   - onJump: Called after a jump of the local clock, once every gate has moved with it.
+    package init(
+        store: Store?,
+        requestsPerMinute: Int,
+        time: any TimeSource,
+        onJump: @escaping @Sendable (ClockJumpDetector.Event) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.requestsPerMinute = requestsPerMinute
+        self.time = time
+        self.onJump = onJump
+        watch = ClockWatch(time: time)
+    }
+
+    /// Number of clock jumps since the start.
+    package var jumps: Int { watch.jumps }
+
+    /// Uses `gate` for every request to its server from now on.
+    package func add(_ gate: Gate) {
+        state.withLock { $0.gates[ServerURL.withoutDefaultPort(gate.server)] = gate }
+    }
+
+    /// The gate to a server; made at its first use.
+    package func gate(to origin: String) -> Gate {
+        state.withLock { state in
+            let key = ServerURL.withoutDefaultPort(origin)
+            if let gate = state.gates[key] { return gate }
+            let gate = Gate(
+                server: origin,
+                limits: GateLimits(requestsPerMinute: requestsPerMinute),
+                windows: .shared,
+                store: store,
+                jumps: state.jumps
+            )
+            state.gates[key] = gate
+            return gate
+        }
+    }
+
+    /// Moves every wait along with a local clock that was set since the last call.
+    ///
+    /// Call it before each use of a gate, so that no wait counts from a clock that was set before it began.
+    package func followClock() async {
+        let events = watch.look()
+        for event in events where event.jump != .suspend {
+            let jump = event.jump == .forward ? event.size : .zero - event.size
+            let gates = state.withLock { state in
+                state.jumps += jump
+                return Array(state.gates.values)
+            }
+            let now = time.now
+            // Concurrent: no gate waits for what the store does for another.
+            await withTaskGroup { group in
+                for gate in gates {
+                    gate.clock?.noteStep()
+                    group.addTask { await gate.shift(by: jump, now: now) }
+                }
+            }
+        }
+        // Last: a log whose reader is slow blocks its writer, and another request would use a gate that has not moved.
+        for event in events { onJump(event) }
+    }
+
+    /// Stores what the gates have not stored yet. Call it before the database is closed.
+    package func storeEnds() async {
+        let (gates, now) = (state.withLock { Array($0.gates.values) }, time.now)
+        for gate in gates { await gate.storeEnds(now: now) }
+    }
+}

@@ -1,0 +1,67 @@
+import StarwatchCore
+import StarwatchStore
+
+/// The time before which a server wants no request, over a restart too. It belongs to the server's ``Gate``.
+final class ServerWait {
+    private let server: String
+    /// `nil`: the wait ends with the process.
+    private let store: Store?
+    private(set) var notBefore = NotBefore()
+    private var isStored = true
+    /// Whether the stored wait comes from a clock that was ahead. It stays stored until the wait is over, because the
+    /// present clock may be the wrong one.
+    private var isCorrected = false
+
+    init(server: String, store: Store?) {
+        self.server = server
+        self.store = store
+    }
+
+    /// Restores the wait of a former run.
+    func restore(_ learned: ServerState, now: Timestamp) {
+        guard let until = learned.notBefore else { return }
+        // A wait that is over is restored too: if the clock is set back, the wait moves back with it.
+        notBefore = NotBefore(restoring: until, since: learned.notBeforeSet, now: now)
+        isCorrected = notBefore.until != until
+    }
+
+    /// The end of the wait at `now`; `nil` when requests can go.
+    func until(at now: Timestamp) -> Timestamp? { notBefore.wait(at: now) == nil ? nil : notBefore.until }
+
+    /// Waits at least until `until`, as asked at `now`.
+    func hold(until: Timestamp, now: Timestamp, isolation: isolated (any Actor)? = #isolation) async {
+        // Stored only where it makes the wait longer.
+        if notBefore.extend(to: until, since: now) { await save() }
+    }
+
+    /// Moves the wait along with a wall clock that was set by `jump`, positive for forward.
+    func shift(by jump: Duration, isolation: isolated (any Actor)? = #isolation) async {
+        notBefore.shift(by: jump)
+        if notBefore.until != nil { await save() }
+    }
+
+    /// Stores a wait whose last write failed. Call it from time to time.
+    func saveUnstored(isolation: isolated (any Actor)? = #isolation) async {
+        if !isStored { await save() }
+    }
+
+    /// Stores a corrected wait that is over.
+    ///
+    /// - Returns: Whether it wrote, and another wait may have come meanwhile.
+    func saveCorrection(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+        guard isCorrected else { return false }
+        await save()
+        return true
+    }
+
+    private func save(isolation: isolated (any Actor)? = #isolation) async {
+        isStored = store == nil
+        isCorrected = false
+        while let store, !isStored {
+            let wait = notBefore
+            guard (try? await store.setNotBefore(wait, server: server)) != nil else { return }
+            // The wait may have changed during the write.
+            isStored = wait == notBefore
+        }
+    }
+}

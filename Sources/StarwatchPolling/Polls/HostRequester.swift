@@ -1,0 +1,120 @@
+import StarwatchCore
+import StarwatchTransport
+
+/// Sends a host application's request until it is answered or given up.
+struct HostRequester: Sendable {
+    /// How a request ended, as it is shared by all who asked the same.
+    struct Answer: Sendable {
+        var result: Result<HTTPResponse, PollError>
+        var requestID = ""
+        var retryCount = 0
+    }
+
+    let http: any HTTPTransport
+    let requester: Requester
+
+    private var time: any TimeSource { requester.time }
+
+    func send(_ request: PreparedRequest) async -> Answer {
+        let gate = requester.gates.gate(to: request.origin)
+        await requester.gates.followClock()
+        guard await gate.begin(now: time.now) else {
+            var error = PollError(
+                .circuitOpen,
+                "The server failed so often that no request is sent to it for a while.",
+                isRetryable: true
+            )
+            error.retryAfter = await gate.nextTrial.map { max(.zero, $0 - time.now) }
+            return Answer(result: .failure(error))
+        }
+        let reply = await requester.send(job(request, through: gate), through: gate)
+        await requester.gates.followClock()
+        await gate.end(reply.end.circuitFailure, now: time.now)
+        return Answer(
+            result: result(of: reply.end),
+            requestID: reply.requestID,
+            retryCount: max(0, reply.tries - 1)
+        )
+    }
+
+    private func job(_ request: PreparedRequest, through gate: Gate) -> RequestJob {
+        var job = RequestJob(
+            account: request.account,
+            token: { [time] refused in
+                guard let tokens = request.tokens else { return nil }
+                let token = try await tokens.token(request.account, refused, gate.clock?.now ?? time.now)
+                guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
+                return token
+            },
+            send: { [http, time] attempt in
+                let message = request.httpRequest(token: attempt.token, requestID: attempt.requestID)
+                return Exchange(await http.exchange(message)) { response in
+                    Self.refusal(of: response, isConditional: request.validator != nil, now: time.now)
+                }
+            }
+        )
+        job.retries = .policy(request.retry)
+        return job
+    }
+
+    private struct NoToken: Error {}
+
+    private func result(of end: RequestEnd) -> Result<HTTPResponse, PollError> {
+        switch end {
+        case .answer(let response, _): return .success(response)
+        case .failed(let failure): return .failure(PollError(failure))
+        case .deferred(let until, let failure?):
+            var error = PollError(failure)
+            error.retryAfter = until - time.now
+            return .failure(error)
+        case .deferred(let until, nil):
+            return .failure(
+                PollError(
+                    .rateLimitExceeded,
+                    "The server, or our own limit, asks for a longer wait than is sat out.",
+                    isRetryable: true,
+                    retryAfter: until - time.now
+                )
+            )
+        case .unstored(let error): return .failure(PollError(error))
+        case .noToken(let error):
+            var failure = PollError(
+                .noToken,
+                (error as? TokenError)?.description ?? "There is no token to send.",
+                isRetryable: false
+            )
+            if !(error is NoToken) { failure.underlying = error }
+            return .failure(failure)
+        }
+    }
+
+    /// The failure that an answer is; `nil` when it is none.
+    private static func refusal(of response: HTTPResponse, isConditional: Bool, now: Timestamp) -> APIFailure? {
+        if response.status == 304, !isConditional {
+            return APIFailure(
+                result: .malformed,
+                failureClass: .malformed,
+                status: 304,
+                reason: "The server answered \"not modified\" (304) to a request that was not conditional."
+            )
+        }
+        return AnswerClassifier.classify(
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+            now: now
+        )
+    }
+}
+
+extension RequestEnd {
+    /// The failure that the circuit must know; `nil`: the request succeeded.
+    fileprivate var circuitFailure: FailureClass? {
+        switch self {
+        case .answer: nil
+        case .failed(let failure), .deferred(_, let failure?): failure.failureClass
+        // Nothing was sent, so nothing is known of the server.
+        case .deferred(_, nil), .noToken, .unstored: .cancelled
+        }
+    }
+}

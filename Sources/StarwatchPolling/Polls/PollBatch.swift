@@ -1,0 +1,122 @@
+import Synchronization
+
+/// Puts what is asked for one by one into requests of several.
+///
+/// The first item waits for others for a moment; what comes meanwhile goes with it (R-POLL-33, C-240).
+public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
+    private struct Entry {
+        let item: Item
+        let answer = Promise<Result<Output, any Error>>()
+    }
+
+    private struct State {
+        /// Rises with every batch that is closed, so that the timer of one does not close the next.
+        var batch: UInt64 = 0
+        var open: [Entry] = []
+    }
+
+    /// The effect of a new item on its batch.
+    private enum Next {
+        case join
+        case begin(batch: UInt64)
+        case send([Entry])
+    }
+
+    /// The longest wait: less than 100 ms.
+    public static var longestWait: Duration { .milliseconds(99) }
+    /// The most items of one request.
+    public static var largest: Int { 10 }
+
+    private let wait: Duration
+    private let limit: Int
+    private let time: any TimeSource
+    private let onAdd: @Sendable (Int) -> Void
+    private let perform: @Sendable ([Item]) async throws -> [Output]
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - wait: How long the first item waits for others, at most ``longestWait``. By default 50 ms.
+    ///   - limit: How many items go at once, at most ``largest``, which is the default.
+    ///   - perform: Answers the items in their order. What it throws, each of them gets.
+    public convenience init(
+        wait: Duration = .milliseconds(50),
+        limit: Int = 10,
+        perform: @escaping @Sendable ([Item]) async throws -> [Output]
+    ) {
+        self.init(wait: wait, limit: limit, time: SystemClock(), perform: perform)
+    }
+
+    /// - Parameter onAdd: Called when an item waits to go, with how many do.
+    init(
+        wait: Duration,
+        limit: Int,
+        time: any TimeSource,
+        onAdd: @escaping @Sendable (Int) -> Void = { _ in },
+        perform: @escaping @Sendable ([Item]) async throws -> [Output]
+    ) {
+        self.wait = min(max(wait, .zero), Self.longestWait)
+        self.limit = min(max(limit, 1), Self.largest)
+        self.time = time
+        self.onAdd = onAdd
+        self.perform = perform
+    }
+
+    /// The answer to `item`, in whatever batch it goes.
+    ///
+    /// Cancelling the task takes an item out of a batch that has not gone yet, and gives up its answer otherwise; the
+    /// other items are not disturbed.
+    ///
+    /// - Throws: What the batch failed with, or `CancellationError`.
+    public func submit(_ item: Item) async throws -> Output {
+        try Task.checkCancellation()
+        let entry = Entry(item: item)
+        add(entry)
+        guard let result = await entry.answer.value() else {
+            state.withLock { $0.open.removeAll { $0.answer === entry.answer } }
+            throw CancellationError()
+        }
+        return try result.get()
+    }
+
+    private func add(_ entry: Entry) {
+        let (next, count): (Next, Int) = state.withLock { state in
+            state.open.append(entry)
+            let count = state.open.count
+            if count >= limit { return (.send(close(&state)), count) }
+            return (count == 1 ? .begin(batch: state.batch) : .join, count)
+        }
+        onAdd(count)
+        // Unstructured: a batch belongs to all who have an item in it.
+        switch next {
+        case .join: break
+        case .begin(let batch):
+            Task {
+                try? await time.sleep(for: wait)
+                let entries = state.withLock { $0.batch == batch ? close(&$0) : [] }
+                await send(entries)
+            }
+        case .send(let entries): Task { await send(entries) }
+        }
+    }
+
+    private func close(_ state: inout State) -> [Entry] {
+        defer { state.open = [] }
+        state.batch += 1
+        return state.open
+    }
+
+    private func send(_ entries: [Entry]) async {
+        guard !entries.isEmpty else { return }
+        let result: Result<[Output], any Error>
+        do {
+            let outputs = try await perform(entries.map(\.item))
+            guard outputs.count == entries.count else {
+                throw PollError(.execution, "The batch was not answered item by item.", isRetryable: false)
+            }
+            result = .success(outputs)
+        } catch {
+            result = .failure(error)
+        }
+        for (index, entry) in entries.enumerated() { entry.answer.fulfil(result.map { $0[index] }) }
+    }
+}

@@ -1,0 +1,230 @@
+import Foundation
+public import ServiceLifecycle
+public import StarwatchCore
+package import StarwatchStore
+package import StarwatchTransport
+
+/// Polls whatever a host application describes: once, or on a schedule.
+///
+/// An agent has one, ``Agent/pollManager``, which shares its database, its metrics and its promises to its server, and
+/// runs with it. A program without an agent makes its own and runs it in its `ServiceGroup`.
+///
+/// Every request goes the same way: it is validated, its query and body are made, it waits for its turn, gets a token,
+/// is tried as often as its failures permit, and its answer is checked and transformed. The same request made twice at
+/// the same time goes once.
+public actor PollManager: Service {
+    /// The numbers of a manager.
+    public struct Limits: Sendable, Hashable {
+        /// Runs of schedules under way at once; two of the same schedule never overlap. By default 3.
+        public var concurrentPolls = 3
+        /// Requests to one server in any 60 s. By default 100.
+        public var requestsPerMinute = 100
+        /// The retry policy of requests without one of their own. `nil`, the default: the policy of each class of
+        /// failures.
+        public var retry: RetryPolicy?
+
+        public init() {}
+    }
+
+    /// The callbacks of a manager, for metrics and tests.
+    package struct Hooks: Sendable {
+        /// Called when a task begins to wait for a request, with the number that wait for the same.
+        package var onJoin: @Sendable (Int) -> Void = { _ in }
+        /// Called when a poll ends, with its duration.
+        package var onEnd: @Sendable (HostPollOutcome, Duration) -> Void = { _, _ in }
+
+        package init() {}
+    }
+
+    nonisolated let requester: HostRequester
+    nonisolated let flights: SingleFlight<PreparedRequest.Identity, HostRequester.Answer>
+    /// The validators of the last answers to one-time requests.
+    nonisolated let validators = ValidatorBook()
+    nonisolated let time: any TimeSource
+    nonisolated let hooks: Hooks
+    /// The retry policy of requests without one; `nil`: the policy of each class of failures.
+    nonisolated let retry: RetryPolicy?
+    private nonisolated let shared: ScheduleEntry.Shared
+    private var entries: [ScheduleID: ScheduleEntry] = [:]
+    private var added: AsyncStream<ScheduleEntry>.Continuation?
+
+    /// Makes a manager without an agent.
+    ///
+    /// - Parameters:
+    ///   - database: The SQLite file in which schedules, watermarks and waits outlive a restart; created with mode 0600
+    ///     if it does not exist. `nil`, the default: they end with the process.
+    ///   - limits: The numbers of the manager.
+    /// - Throws: ``PollError`` with the code `INVALID_CONFIGURATION` when the database cannot be used.
+    public init(database: String? = nil, limits: Limits = Limits()) throws(PollError) {
+        let time = SystemClock()
+        do {
+            let http = try HTTPClient(
+                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+            )
+            let store = try database.map { try Store(StoreOptions(path: $0)) }
+            self.init(http: http, store: store, time: time, limits: limits)
+        } catch {
+            throw PollError(.configuration, "\(error)", isRetryable: false)
+        }
+    }
+
+    /// - Parameter gates: Shared with an agent; `nil`: the manager has its own.
+    package init(
+        http: any HTTPTransport,
+        store: Store?,
+        time: any TimeSource,
+        limits: Limits = Limits(),
+        gates: Gates? = nil,
+        hooks: Hooks = Hooks(),
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        self.time = time
+        self.hooks = hooks
+        retry = limits.retry
+        flights = SingleFlight(onJoin: hooks.onJoin)
+        shared = ScheduleEntry.Shared(
+            time: time,
+            store: store,
+            limit: ConcurrencyLimit(max(1, limits.concurrentPolls))
+        )
+        let gates = gates ?? Gates(store: store, requestsPerMinute: limits.requestsPerMinute, time: time)
+        requester = HostRequester(http: http, requester: Requester(gates: gates, time: time, random: random))
+    }
+
+    private nonisolated var store: Store? { shared.store }
+
+    /// The watermarks of the database; of this process only, where there is none.
+    public nonisolated var storage: any StorageAdapter {
+        store.map { SQLiteStorage(store: $0, time: time) } ?? memory
+    }
+
+    private nonisolated let memory = InMemoryStorage()
+
+    /// Lets go of all schedules, and closes the database of a manager of one's own; an agent's is closed with it.
+    public func close() async {
+        endSchedules()
+        await store?.close()
+    }
+
+    /// Lets go of all schedules, which stay in the database: what the host gave them to do may hold the agent.
+    package func endSchedules() { entries.removeAll() }
+
+    // MARK: - Schedules
+
+    /// Begins to make a request again and again, as soon as ``run()`` runs.
+    ///
+    /// A name that a former run of the program used goes on where it was: its next run, and the validator of its last
+    /// answer.
+    ///
+    /// - Returns: The name, or the one that was made.
+    /// - Throws: ``PollError`` with the code `SCHEDULE_ERROR` when the name, the timing or the database cannot be used,
+    ///   or the name is taken.
+    @discardableResult
+    public func schedule<Request, Response>(
+        _ poll: PollSchedule<Request, Response>
+    ) async throws(PollError) -> ScheduleID {
+        let made = ScheduleID(madeAt: time.now)
+        guard let id = poll.name.map({ ScheduleID($0) }) ?? made, PollName(id.rawValue) != nil else {
+            throw Self.notScheduled(
+                "a name has lower-case letters, digits and _, begins with a letter and has at most 63."
+            )
+        }
+        guard entries[id] == nil else { throw Self.notScheduled("the name is taken; cancel that schedule first.") }
+        let schedule: Schedule
+        do throws(PollTimingError) { schedule = try Schedule(poll.timing) } catch {
+            throw Self.notScheduled(error.description)
+        }
+        if let problem = Self.problem(with: poll.request) { throw problem }
+        var stored = StoredSchedule(configuration: poll.timing.json)
+        do throws(StoreError) {
+            try await store?.addHostSchedule(id.rawValue, configuration: poll.timing.json, now: time.now)
+            stored = try await store?.hostSchedule(id.rawValue) ?? stored
+        } catch {
+            throw Self.notScheduled(error.description)
+        }
+        guard entries[id] == nil else { throw Self.notScheduled("the name is taken; cancel that schedule first.") }
+        let entry = ScheduleEntry(
+            id: id,
+            schedule: schedule,
+            catchUp: poll.catchUp,
+            slowDown: poll.slowDown.map { .init(afterEmptyRuns: $0.afterEmptyRuns, factor: $0.factor) },
+            stored: stored,
+            shared: shared
+        ) { [weak self] validator in
+            guard let self else { return ScheduleEntry.Report(error: .cancelled) }
+            return await self.run(poll, validator: validator)
+        }
+        entries[id] = entry
+        added?.yield(entry)
+        return id
+    }
+
+    /// Ends a schedule and forgets it; a run under way is given up. One that is not there is passed over.
+    ///
+    /// - Throws: ``PollError`` with the code `SCHEDULE_ERROR` when the database fails: it has ended all the same, and is
+    ///   not forgotten.
+    public func cancel(_ id: ScheduleID) async throws(PollError) {
+        entries.removeValue(forKey: id)?.isCancelled.raise()
+        do throws(StoreError) { try await store?.removeHostSchedule(id.rawValue) } catch {
+            throw Self.notScheduled(error.description)
+        }
+    }
+
+    /// How a schedule stands; `nil` when there is none of that name.
+    public func status(of id: ScheduleID) -> PollStatus? { entries[id]?.status(now: time.now) }
+
+    /// Follows all schedules, also those that are added later, until the service is told to stop or its task is
+    /// cancelled. A run under way is then given up; its answer counts as not seen.
+    public func run() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: ScheduleEntry.self)
+        added = continuation
+        for entry in entries.values { continuation.yield(entry) }
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                for await entry in stream { group.addTask { await self.follow(entry) } }
+            }
+        }
+        added = nil
+    }
+
+    /// Gives up what is under way for an identity: it is not the active one any more.
+    package nonisolated func abort() { flights.abort { $0.account != nil } }
+
+    private static func notScheduled(_ reason: String) -> PollError {
+        PollError(.schedule, "Failed to schedule poll: \(reason)", isRetryable: false)
+    }
+
+    // MARK: - Following
+
+    /// Follows one schedule until it, or the task, is cancelled.
+    private nonisolated func follow(_ entry: ScheduleEntry) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await entry.follow(on: self.time) }
+            group.addTask { await entry.isCancelled.wait() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// One run of a schedule's own.
+    private nonisolated func run<Request, Response>(
+        _ poll: PollSchedule<Request, Response>,
+        validator: StoredValidator?
+    ) async -> ScheduleEntry.Report {
+        do {
+            let context = try await poll.context()
+            let (result, next) = await exchange(poll.request, context: context, validator: validator)
+            if result.error?.code == .cancelled { return ScheduleEntry.Report(error: .cancelled) }
+            // An answer for a former identity is nobody's.
+            guard try await poll.context().account == context.account else {
+                return ScheduleEntry.Report(error: .cancelled)
+            }
+            try await poll.handle(result, context)
+            var report = ScheduleEntry.Report(error: result.error, validator: next)
+            if result.isSuccess { report.isEmpty = result.value == nil }
+            return report
+        } catch {
+            return ScheduleEntry.Report(error: .host("The handling of a result", error))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import StarwatchCore
+import StarwatchStore
+import Synchronization
+
+/// A host's schedule at work, whatever its types are.
+final class ScheduleEntry: ScheduledWork {
+    /// How a run ended.
+    struct Report: Sendable {
+        var error: PollError?
+        /// Whether the server had nothing, or nothing new.
+        var isEmpty = false
+        /// The validator of the next request; `nil`: it stays the same.
+        var validator: StoredValidator?
+    }
+
+    /// What all schedules of a manager share.
+    struct Shared: Sendable {
+        let time: any TimeSource
+        let store: Store?
+        /// Runs under way at once.
+        let limit: ConcurrencyLimit
+    }
+
+    private struct State {
+        var stored: StoredSchedule
+        var isRunning = false
+        var deferredUntil: Timestamp?
+        var emptyRuns = 0
+        /// Runs left out since the last one that was made.
+        var leftOut = 0
+    }
+
+    let id: ScheduleID
+    let schedule: Schedule
+    let catchUp: CatchUp
+    /// Raised when it is cancelled.
+    let isCancelled = Signal()
+    private let slowDown: SlowDown?
+    private let shared: Shared
+    private let body: @Sendable (StoredValidator?) async -> Report
+    private let state: Mutex<State>
+
+    /// Numbers of a schedule's ``PollSchedule/SlowDown``.
+    struct SlowDown: Sendable {
+        var afterEmptyRuns: Int
+        var factor: Int
+    }
+
+    init(
+        id: ScheduleID,
+        schedule: Schedule,
+        catchUp: CatchUp,
+        slowDown: SlowDown?,
+        stored: StoredSchedule,
+        shared: Shared,
+        body: @escaping @Sendable (StoredValidator?) async -> Report
+    ) {
+        self.id = id
+        self.schedule = schedule
+        self.catchUp = catchUp
+        self.slowDown = slowDown
+        self.shared = shared
+        self.body = body
+        state = Mutex(State(stored: stored))
+    }
+
+    /// The schedule's state at `now`.
+    func status(now: Timestamp) -> PollStatus {
+        state.withLock { state in
+            let isDeferred = state.deferredUntil.map { $0 > now } ?? false
+            return PollStatus(
+                id: id,
+                state: state.isRunning ? .running : isDeferred ? .deferred : .idle,
+                lastAttempt: state.stored.lastAttempt,
+                lastSuccess: state.stored.lastSuccess,
+                nextRun: state.stored.nextRun,
+                consecutiveFailures: state.stored.failures,
+                lastError: state.stored.lastError.map(PollError.Code.init(rawValue:))
+            )
+        }
+    }
+
+    // MARK: - ScheduledWork
+
+    func times() -> ScheduleTimes {
+        state.withLock {
+            // Nobody else begins a run of this schedule.
+            ScheduleTimes(nextRun: $0.stored.nextRun, lastRun: $0.stored.lastAttempt, isRunning: false)
+        }
+    }
+
+    func plan(_ next: Timestamp?) async {
+        if setNext(next) { await save() }
+    }
+
+    func leavesOut(next: Timestamp?) -> Bool {
+        guard let slowDown else { return false }
+        return state.withLock { state in
+            guard state.emptyRuns >= slowDown.afterEmptyRuns, state.leftOut + 1 < slowDown.factor else { return false }
+            state.leftOut += 1
+            state.stored.nextRun = next
+            return true
+        }
+    }
+
+    func run(planned: Timestamp, next: Timestamp?) async -> Timestamp? { await run(next: .some(next)) }
+
+    func runExtra(next: Timestamp) async -> Timestamp? { await run(next: nil) }
+
+    func join() async -> Timestamp? { nil }
+
+    // MARK: - Running
+
+    /// - Parameter next: Planned only when the run was made: one that a crash cut short is due again.
+    private func run(next: Timestamp??) async -> Timestamp? {
+        let report = await shared.limit.run { await self.runOnce() }
+        // Cancelled in the middle: the same run is due when the schedule resumes.
+        guard let report, report.error?.code != .cancelled || !Task.isCancelled else { return nil }
+        if let next { _ = setNext(next) }
+        await save()
+        guard let error = report.error, error.isRetryable else { return nil }
+        let now = shared.time.now
+        if let wait = error.retryAfter { return now + max(wait, .seconds(1)) }
+        switch error.code {
+        // Another request tries the server, and its end is not known.
+        case .circuitOpen: return now + ExtraRun.afterAnothers
+        case .network: return now + ExtraRun.afterNetworkFailure
+        case .timeout, .server: return now + ExtraRun.afterServerFailure
+        default: return nil
+        }
+    }
+
+    private func runOnce() async -> Report {
+        let validator = state.withLock { state in
+            state.isRunning = true
+            state.leftOut = 0
+            state.stored.lastAttempt = shared.time.now
+            return state.stored.validator
+        }
+        let report = await body(validator)
+        let now = shared.time.now
+        state.withLock { state in
+            state.isRunning = false
+            state.deferredUntil = nil
+            if let error = report.error {
+                // A cancelled run has not failed.
+                guard error.code != .cancelled else { return }
+                state.stored.failures += 1
+                state.stored.lastError = error.code.rawValue
+                state.deferredUntil = error.retryAfter.map { now + $0 }
+            } else {
+                state.stored.failures = 0
+                state.stored.lastError = nil
+                state.stored.lastSuccess = now
+                if let validator = report.validator { state.stored.validator = validator }
+                state.emptyRuns = report.isEmpty ? state.emptyRuns + 1 : 0
+            }
+        }
+        return report
+    }
+
+    /// - Returns: Whether the plan changed.
+    private func setNext(_ next: Timestamp?) -> Bool {
+        state.withLock { state in
+            defer { state.stored.nextRun = next }
+            return state.stored.nextRun != next
+        }
+    }
+
+    private func save() async {
+        let stored = state.withLock(\.stored)
+        // A write that fails is made up for by the next run; until then the process remembers it.
+        try? await shared.store?.saveHostSchedule(stored, id: id.rawValue, now: shared.time.now)
+    }
+}

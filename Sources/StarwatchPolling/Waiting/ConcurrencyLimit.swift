@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A limit on how many tasks run at once; the others wait their turn, first come, first served.
+package final class ConcurrencyLimit: Sendable {
+    private struct State {
+        var free: Int
+        var queue: [Promise<Void>] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter limit: At least 1.
+    package init(_ limit: Int) {
+        state = Mutex(State(free: limit))
+    }
+
+    /// Runs `body` when its turn comes.
+    ///
+    /// - Returns: `nil` when the task was cancelled while it waited.
+    package func run<T: Sendable>(_ body: () async -> T) async -> T? {
+        guard await acquire() else { return nil }
+        defer { release() }
+        return await body()
+    }
+
+    private func acquire() async -> Bool {
+        let turn = Promise<Void>()
+        let atOnce: Bool? = state.withLock { state in
+            if Task.isCancelled { return false }
+            if state.free > 0 {
+                state.free -= 1
+                return true
+            }
+            state.queue.append(turn)
+            return nil
+        }
+        if let atOnce { return atOnce }
+        if await turn.value() != nil { return true }
+        let isQueued = state.withLock { state in
+            guard let index = state.queue.firstIndex(where: { $0 === turn }) else { return false }
+            state.queue.remove(at: index)
+            return true
+        }
+        // The turn came together with the cancellation: it goes to the next in the queue.
+        if !isQueued { release() }
+        return false
+    }
+
+    private func release() {
+        let next: Promise<Void>? = state.withLock { state in
+            if state.queue.isEmpty {
+                state.free += 1
+                return nil
+            }
+            return state.queue.removeFirst()
+        }
+        next?.fulfil(())
+    }
+}

@@ -1,0 +1,68 @@
+import Synchronization
+
+/// A value that becomes known once, and the tasks that wait for it.
+///
+/// The only place that holds continuations; ``Signal``, ``ConcurrencyLimit`` and ``SingleFlight`` are built on it.
+package final class Promise<Value: Sendable>: Sendable {
+    private struct State {
+        var isSettled = false
+        var value: Value?
+        var lastID: UInt64 = 0
+        var waiters: [UInt64: CheckedContinuation<Value?, Never>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Makes `value` known. Only the first call of this or ``abandon()`` counts.
+    package func fulfil(_ value: Value) { settle(value) }
+
+    /// Ends every wait, present and future, without a value.
+    package func abandon() { settle(nil) }
+
+    /// The value; `nil` when the promise is abandoned or the waiting task is cancelled.
+    package func value() async -> Value? {
+        let id = nextID()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { add($0, id, unlessCancelled: true) }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil)
+        }
+    }
+
+    /// The value; `nil` when the promise is abandoned. Cancelling the waiting task does not end the wait.
+    package func outcome() async -> Value? {
+        let id = nextID()
+        return await withCheckedContinuation { add($0, id, unlessCancelled: false) }
+    }
+
+    private func nextID() -> UInt64 {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+    }
+
+    private func add(_ continuation: CheckedContinuation<Value?, Never>, _ id: UInt64, unlessCancelled: Bool) {
+        let answer: Value?? = state.withLock { state in
+            if state.isSettled { return .some(state.value) }
+            // The cancellation handler may have run before this, and found no waiter to end.
+            if unlessCancelled, Task.isCancelled { return .some(nil) }
+            state.waiters[id] = continuation
+            return nil
+        }
+        if let answer { continuation.resume(returning: answer) }
+    }
+
+    private func settle(_ value: Value?) {
+        let waiters = state.withLock { state in
+            guard !state.isSettled else { return [CheckedContinuation<Value?, Never>]() }
+            state.isSettled = true
+            state.value = value
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(returning: value) }
+    }
+}

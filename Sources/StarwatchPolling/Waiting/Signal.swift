@@ -1,0 +1,63 @@
+import Synchronization
+
+/// A wake-up for one waiting service. A wake that comes before the wait is kept; several are one.
+package final class Signal: Sendable {
+    private struct State {
+        var isRaised = false
+        var waiter: Promise<Void>?
+    }
+
+    private enum Start {
+        case raised, cancelled, waiting
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Wakes the waiter, or the next one when nobody waits.
+    package func raise() {
+        let waiter = state.withLock { state in
+            defer { state.waiter = nil }
+            if state.waiter == nil { state.isRaised = true }
+            return state.waiter
+        }
+        waiter?.fulfil(())
+    }
+
+    /// Waits for a wake, at most for `duration`. Cancelling the task ends the wait too.
+    ///
+    /// Only one task can wait at a time.
+    package func wait(for duration: Duration, on time: any TimeSource) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait() }
+            group.addTask { try? await time.sleep(for: duration) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Waits for a wake. Cancelling the task ends the wait, and leaves a wake for the next one.
+    ///
+    /// - Returns: `false` when the task was cancelled.
+    @discardableResult
+    package func wait() async -> Bool {
+        let waiter = Promise<Void>()
+        let start: Start = state.withLock { state in
+            if Task.isCancelled { return .cancelled }
+            if state.isRaised {
+                state.isRaised = false
+                return .raised
+            }
+            state.waiter = waiter
+            return .waiting
+        }
+        guard start == .waiting else { return start == .raised }
+        if await waiter.value() != nil { return true }
+        state.withLock { state in
+            // A wake that came together with the cancellation belongs to the next wait.
+            if state.waiter === waiter { state.waiter = nil } else { state.isRaised = true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,62 @@
+package import StarwatchCore
+
+/// The permission to send one notification to one sink until the lease ends.
+///
+/// The result counts only under its own lease: a worker that lost its lease cannot overrule its successor.
+package struct DeliveryTicket: Sendable, Hashable {
+    /// The notification's id, `ntf_…`.
+    package let notification: String
+    package let sink: String
+    let lease: Int
+    /// The number of earlier attempts at this sink, whatever their result.
+    package let earlierAttempts: Int
+    /// The number of rejections by this sink.
+    package let rejections: Int
+}
+
+/// A notification that is due at one or more sinks.
+package struct OpenNotification: Sendable, Hashable, Identifiable {
+    package let outgoing: OutgoingNotification
+    package let stream: StreamKey
+    /// One ticket for every due sink, leased to the caller.
+    package let tickets: [DeliveryTicket]
+
+    package var id: String { outgoing.id }
+    package var runID: String { outgoing.runID }
+}
+
+/// The result of one attempt.
+package enum DeliveryOutcome: Sendable, Hashable {
+    /// The sink accepted the notification (C-052).
+    case ok
+    /// The sink rejected it. Counts as a retry.
+    case rejected(nextAttemptAt: Timestamp)
+    /// The sink was unreachable. Does not count as a retry.
+    case unavailable(nextAttemptAt: Timestamp)
+    /// Not sent, because the sink's circuit is open or the sink asked for a wait. Does not count as an attempt.
+    case postponed(until: Timestamp)
+    /// The sink is permanently gone (410). The notification is left to the other sinks.
+    case gone
+}
+
+/// The state of a notification after an attempt.
+package enum DeliveryResult: Sendable, Hashable {
+    /// The lease has ended, or the notification is closed. Nothing was written.
+    case stale
+    /// Some sinks are still due.
+    case waiting
+    /// At least one sink accepted it, none rejected it for good, and none is due.
+    case delivered([JWTID])
+    /// A sink rejected it too often, and none is due.
+    case dead([JWTID])
+    /// Every sink is gone. The rows are pending again.
+    case released(rows: Int)
+}
+
+/// The rows of one stream that wait to be claimed.
+package struct DueSummary: Sendable, Hashable {
+    package let count: Int
+    package let oldestCreatedAt: Timestamp?
+    /// The time of the last claim, for `group_interval`; `nil` if there was none.
+    package let lastNotifiedAt: Timestamp?
+}

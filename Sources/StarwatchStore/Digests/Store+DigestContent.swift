@@ -1,0 +1,105 @@
+import GRDB
+package import StarwatchCore
+
+/// The content of digests: fetched from a source, or found by a poll.
+extension Store {
+    /// The newest stored content of a source; `nil` if there is none. A wrong clock can have set its time.
+    package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
+        try direct(.read) { db in
+            try db.row(
+                """
+                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag FROM notif_contents
+                WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
+                """,
+                [account.rawValue, source]
+            ).map { StoredContent(payload: $0[0], fetchedAt: $0.time(1), validatedAt: $0.time(2), etag: $0[3]) }
+        }
+    }
+
+    /// The changes of a stream that were or will be announced, the latest identifier first.
+    ///
+    /// - Parameters:
+    ///   - row: Only changes stored after this row; `nil` for those stored after `since`.
+    ///   - since: A time by the server's clock.
+    /// - Returns: The changes, and the id of the newest outbox row.
+    package func changesFound(
+        in stream: StreamKey,
+        after row: Int64?,
+        since: Timestamp
+    ) throws(StoreError) -> (changes: [FoundChange], last: Int64) {
+        try direct(.read) { db in
+            let last: Int64 = try db.row("SELECT coalesce(max(id), 0) FROM notification_outbox")?[0] ?? 0
+            var found: [FoundChange] = []
+            let rows = try db.rows(
+                """
+                SELECT o.plan_id, o.name FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
+                    AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END
+                    AND o.state NOT IN ('cancelled', 'suppressed')
+                ORDER BY o.jwt_id DESC
+                """,
+                [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds, row]
+            )
+            while let row = try rows.next() { found.append(FoundChange(plan: row[0], name: row[1])) }
+            return (found, last)
+        }
+    }
+
+    /// Stores the result of a fetch: the content, and the new state of the occurrence that it was for.
+    ///
+    /// - Parameters:
+    ///   - occurrence: The occurrence that the fetch was for; `nil` for a fetch of content only.
+    ///   - now: The time of the answer, by the clock of schedules.
+    ///   - events: The callback events to queue.
+    /// - Returns: The number of events dropped for lack of room; `nil` if another identity is active and nothing was
+    ///   stored.
+    package func finishPrefetch(
+        _ result: PrefetchResult,
+        slot: String,
+        source: String,
+        occurrence: DigestOccurrence?,
+        of account: DID,
+        generation: Int,
+        now: Timestamp,
+        events: [EventDraft] = []
+    ) throws(StoreError) -> Int? {
+        try write(.digest) { db in
+            guard try db.isCurrent(account, generation: generation) else { return nil }
+            switch result {
+            case .fetched(let payload, let etag):
+                try db.run(
+                    """
+                    INSERT OR REPLACE INTO notif_contents
+                        (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4)
+                    """,
+                    [account.rawValue, slot, payload, now.milliseconds, etag, source]
+                )
+                // Older content is not needed, because armed occurrences have their text.
+                try db.run(
+                    "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
+                    [account.rawValue, source, db.lastInsertedRowID]
+                )
+            case .notModified:
+                try db.run(
+                    """
+                    UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
+                        WHERE account = ?2 AND source = ?3 ORDER BY id DESC LIMIT 1)
+                    """,
+                    [now.milliseconds, account.rawValue, source]
+                )
+            case .failed: break
+            }
+            if let occurrence {
+                let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
+                try db.run(
+                    """
+                    UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
+                    """,
+                    occurrence.key(account) + [end.rawValue]
+                )
+            }
+            return try db.enqueue(events, now)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import GRDB
+
+/// The unique values of this installation.
+package struct Installation: Sendable, Hashable {
+    /// 32 hexadecimal digits; the seed of the splay.
+    package let instanceID: String
+    /// A key of 32 random bytes, with which logs hash identities. Never logged.
+    package let key: [UInt8]
+}
+
+extension Store {
+    /// The installation's id and key, created with the database.
+    package func installation() throws(StoreError) -> Installation {
+        try direct(.read) { db in
+            guard let row = try db.row("SELECT instance_id, installation_key FROM installation") else {
+                throw Row.damaged
+            }
+            return Installation(instanceID: row[0], key: row.bytes(1))
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package import StarwatchCore
+
+/// The result of one cycle.
+package struct CycleRecord: Sendable, Hashable {
+    package var stream: StreamKey
+    package var runID: String
+    /// The time when the cycle reached the API; `nil` for a skip, which is no attempt.
+    package var startedAt: Timestamp?
+    package var finishedAt: Timestamp
+    /// The outcome; `nil` for a skip, which leaves the last outcome.
+    package var outcome: PollOutcome?
+    /// The time of success, by the clock that measures freshness; `nil` if the cycle failed.
+    package var successAt: Timestamp?
+    /// The next run of the schedule; `nil` leaves the stored one.
+    package var nextRun: Timestamp?
+    /// The number of new rows, for the history.
+    package var newRows = 0
+    /// The reason for a failure, for the history: one word of a fixed set.
+    package var reason: String?
+
+    package init(stream: StreamKey, runID: String, startedAt: Timestamp?, finishedAt: Timestamp, outcome: PollOutcome?)
+    {
+        self.stream = stream
+        self.runID = runID
+        self.startedAt = startedAt
+        self.finishedAt = finishedAt
+        self.outcome = outcome
+    }
+}

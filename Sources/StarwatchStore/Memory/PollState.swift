@@ -1,0 +1,32 @@
+package import StarwatchCore
+
+/// The stored state that a cycle needs before its first request.
+package struct PollState: Sendable, Hashable {
+    /// The identity's generation, which every commit must pass back.
+    package let generation: Int
+    /// Whether the stream's account is the active identity.
+    package let isActive: Bool
+    /// The end of the completely fetched range; `nil` before the first complete walk.
+    package let fetchCursor: JWTID?
+    package let bootstrapped: Bool
+    package let walk: OpenWalk?
+    package let watermark: JWTID?
+    package let lastAttempt: Timestamp?
+    package let lastSuccess: Timestamp?
+    package let nextRun: Timestamp?
+    /// The number of pending and claimed rows of all streams, which the limit counts.
+    package let openRows: Int
+    /// The number of new rows that can be stored: the limit minus ``openRows``, at least 0.
+    package let room: Int
+    /// Whether evicted rows must be fetched again.
+    package let hasTombstones: Bool
+    /// The newest rows, which the overlap fetches again; empty while there are tombstones.
+    package let known: Set<JWTID>
+
+    /// Whether committing `changes` and the move of the cursor would change nothing.
+    package func knows(_ changes: [Change], upTo move: CursorMove) -> Bool {
+        guard changes.allSatisfy({ known.contains($0.id) }) else { return false }
+        guard let target = move.target(last: changes.last?.id) else { return true }
+        return fetchCursor.map { $0.precedes(target) != true } ?? false
+    }
+}

@@ -1,0 +1,31 @@
+package import StarwatchCore
+
+/// The state of one stream for `/metrics` and `status`.
+package struct StreamSnapshot: Sendable, Hashable {
+    package let watermark: JWTID?
+    package let fetchCursor: JWTID?
+    package let bootstrapped: Bool
+    package let lastAttempt: Timestamp?
+    package let lastSuccess: Timestamp?
+    package let lastOutcome: PollOutcome?
+    package let nextRun: Timestamp?
+    package let lastNotifiedAt: Timestamp?
+    /// The creation time of the oldest pending row; `nil` if there is none.
+    package let oldestPending: Timestamp?
+    package let ledger: Ledger
+    /// The number of open and dead rows by state. A state without rows has no entry.
+    package let rows: [OutboxState: Int]
+}
+
+/// The state of the store at one moment.
+package struct StoreSnapshot: Sendable, Hashable {
+    package let identity: ActiveIdentity
+    /// The requested streams that were ever used.
+    package let streams: [StreamKey: StreamSnapshot]
+    /// The number of rows of all streams: pending, claimed, delivered, dead, evicted. Every state has an entry.
+    package let rows: [OutboxState: Int]
+    package let ages: OutboxAges
+    /// The time of the next delivery; `nil` if none is open.
+    package let nextDeliveryAt: Timestamp?
+    package let imbalance: LedgerImbalance
+}

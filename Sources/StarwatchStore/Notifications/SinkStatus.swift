@@ -1,0 +1,16 @@
+package import StarwatchCore
+
+/// The state of one notification at one sink.
+package struct SinkStatus: Sendable, Hashable {
+    package enum State: String, Sendable, CaseIterable {
+        case pending, ok, rejected, gone, cancelled
+    }
+
+    package let sink: String
+    package let state: State
+    package let attempts: Int
+    package let rejections: Int
+    /// The time of the next attempt while the state is pending.
+    package let nextAttemptAt: Timestamp
+    package let updatedAt: Timestamp
+}

@@ -1,0 +1,6 @@
+/// The keys of `notif_config`.
+enum DigestConfigurationKey {
+    static let configuration = "digests"
+    static let armedThrough = "armed_through:"
+    static let heartbeat = "heartbeat_at"
+}

@@ -1,0 +1,181 @@
+import GRDB
+import StarwatchCore
+import Synchronization
+
+/// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
+///
+/// Uses one connection and short transactions. Every method is one transaction unless it says otherwise. It throws
+/// ``StoreError``, and a call that throws has changed nothing. Cancellation has no effect: a transaction that has begun
+/// is finished. Times are arguments. Callers see no SQL.
+package actor Store {
+    nonisolated let executor: any StoreQueue
+    package nonisolated let health = StoreHealth()
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    nonisolated let options: StoreOptions
+    let database: DatabaseQueue
+    private let lock: FileLock
+    /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
+    var streamIDs: [StreamKey: Int64] = [:]
+    let starredPolls: Set<PollName>
+    private var changes: [OutboxChange: Int] = [:]
+    var openCounts: [Int64: [OutboxState: Int]]?
+    /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
+    private var changedRows = 0
+    nonisolated let pollMemory = PollMemory()
+    nonisolated let snapshotMemory = SnapshotMemory()
+    nonisolated let unchanged = UnchangedCycles()
+    private nonisolated let changeCount = Atomic<UInt64>(0)
+
+    /// A counter that changes with every write that affects dispatching or acknowledging; `nil` if a host application
+    /// can write too. Read it before the data, so that a concurrent change is noticed later.
+    package nonisolated var revision: UInt64? {
+        options.owner == .agent ? changeCount.load(ordering: .acquiring) : nil
+    }
+
+    /// Opens the database. Creates and migrates it if the agent owns it.
+    ///
+    /// Releases the leases of an earlier process: notifications that it claimed and did not confirm are due again.
+    ///
+    /// - Throws: ``StoreError/alreadyOpen`` for a second agent, ``StoreError/version(found:supported:)`` for an unknown
+    ///   schema version, ``StoreError/corrupt(detail:)``, ``StoreError/io(detail:)``.
+    package init(_ options: StoreOptions) throws(StoreError) {
+        self.options = options
+        executor = options.queue ?? StoreExecutor()
+        self.starredPolls = options.starredPolls
+        let start = ContinuousClock.now
+        do {
+            switch options.owner {
+            case .agent: try DatabaseFile.prepare(path: options.path)
+            case .host: try DatabaseFile.mustExist(path: options.path)
+            }
+            lock = try FileLock(path: options.path + ".lock")
+            database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
+            try Schema.open(database, owner: options.owner)
+            // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
+            // stays there.
+            if options.owner == .agent { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }
+            try database.write { db in
+                try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
+            }
+        } catch {
+            let error = StoreError(error)
+            options.onError(error.kind)
+            throw error
+        }
+        options.onTransaction(.open, ContinuousClock.now - start)
+    }
+
+    private static func configuration(_ options: StoreOptions) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "starwatch"
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(options.busyTimeout.inSeconds)
+        configuration.readonly = false
+        let maxPages = options.maxPages
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            // In KiB. Holds the indexes of 100,000 open rows; with SQLite's default of 2,000 every count would read the
+            // file.
+            try db.execute(sql: "PRAGMA cache_size = -8000")
+            // Keeps the statement journal in memory, because the folder for temporary files may not exist.
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+            if let maxPages { try db.execute(sql: "PRAGMA max_page_count = \(maxPages)") }
+        }
+        return configuration
+    }
+
+    /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
+    package func close() {
+        try? database.close()
+        lock.release()
+    }
+
+    // MARK: - Access
+
+    /// Runs one immediate transaction.
+    func write<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
+        try access(operation) { try database.write { db in try counted(db, body) } }
+    }
+
+    /// Runs statements that are each their own transaction: reads, or a single write.
+    func direct<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
+        try access(operation) { try database.writeWithoutTransaction { db in try counted(db, body) } }
+    }
+
+    private func counted<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
+        let result = try body(db)
+        // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
+        changedRows = db.totalChangesCount
+        return result
+    }
+
+    private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
+        let start = ContinuousClock.now
+        let before = changedRows
+        var hasFailed = false
+        health.begin(at: start)
+        defer {
+            health.end()
+            // The failed transaction can have created streams that do not exist now.
+            if hasFailed { streamIDs.removeAll() }
+            // Also after an error, because a commit can reach the disk before it fails.
+            if hasFailed || changedRows != before {
+                if operation.changesPollState {
+                    pollMemory.forget()
+                    openCounts = nil
+                    changeCount.add(1, ordering: .releasing)
+                }
+                if operation.changesSnapshot { snapshotMemory.forget() }
+            }
+        }
+        let result: T
+        do {
+            try options.interrupt?(operation, .begun)
+            result = try body()
+            try options.interrupt?(operation, .ended)
+        } catch {
+            hasFailed = true
+            changes.removeAll(keepingCapacity: true)
+            let error = StoreError(error)
+            health.failed(error.kind)
+            options.onError(error.kind)
+            throw error
+        }
+        options.onTransaction(operation, ContinuousClock.now - start)
+        if !changes.isEmpty {
+            options.onChanges(changes)
+            changes.removeAll(keepingCapacity: true)
+        }
+        return result
+    }
+
+    /// Counts a change of outbox rows. ``StoreOptions/onChanges`` reports it after the commit.
+    func record(_ change: OutboxChange, _ count: Int) {
+        if count > 0 { changes[change, default: 0] += count }
+    }
+
+    // MARK: - Streams
+
+    /// The row id of a stream. Creates the stream and its ledger at first use.
+    func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
+        if let id = streamIDs[stream] { return id }
+        let id = try write(.read) { db in
+            let key: StatementArguments = [stream.account.rawValue, stream.server, stream.poll.rawValue]
+            if let id = try Int64.fetchOne(
+                db,
+                sql: "SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?",
+                arguments: key
+            ) {
+                return id
+            }
+            try db.execute(sql: "INSERT INTO streams (account, server, poll) VALUES (?, ?, ?)", arguments: key)
+            let id = db.lastInsertedRowID
+            try db.execute(sql: "INSERT INTO ledger (stream_id) VALUES (?)", arguments: [id])
+            return id
+        }
+        streamIDs[stream] = id
+        return id
+    }
+}

@@ -1,0 +1,33 @@
+/// The transactions of the store; the `operation` label.
+package enum StoreOperation: String, Sendable, CaseIterable {
+    case open, pollState = "poll_state", commit, bootstrap, finishCycle = "finish_cycle"
+    case identity, stars, server, claim, delivery, acknowledge, watermark
+    case evict, edit, read, snapshot, log, digest, retention, checkpoint
+
+    /// Whether a transaction of this kind can change the ``PollState`` or what dispatching and acknowledging depend on.
+    /// It also changes ``Store/revision``.
+    var changesPollState: Bool {
+        switch self {
+        case .pollState, .finishCycle, .read, .snapshot, .log, .digest, .checkpoint: false
+        case .open, .commit, .bootstrap, .identity, .server, .stars, .claim, .delivery, .acknowledge, .watermark,
+            .evict, .edit, .retention:
+            true
+        }
+    }
+
+    /// Whether a transaction of this kind can change a snapshot.
+    var changesSnapshot: Bool {
+        switch self {
+        case .log, .digest: false
+        default: true
+        }
+    }
+}
+
+/// The moment of an access; see ``StoreOptions/interrupt``.
+package enum StoreMoment: Sendable, CaseIterable {
+    /// Nothing has been done.
+    case begun
+    /// The transaction is committed, and the caller does not know it yet.
+    case ended
+}

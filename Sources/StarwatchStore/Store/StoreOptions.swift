@@ -1,0 +1,34 @@
+package import StarwatchCore
+
+/// The options for opening a store.
+package struct StoreOptions: Sendable {
+    /// The database file. Created with mode 0600 if `owner` is `.agent`.
+    package var path: String
+    package var owner: StoreOwner = .agent
+    /// The longest wait for another process's write lock, in whole milliseconds.
+    package var busyTimeout: Duration = .seconds(5)
+    /// The largest size in SQLite pages of 4 KiB. Beyond it writes fail with ``StoreError/full``. `nil` means no limit.
+    package var maxPages: Int?
+    /// The polls that are configured. Only their rows are evicted, because only these are fetched again.
+    package var polls: Set<PollName> = []
+    /// The polls of kind `starred_projects`. `settings` mirrors their watermark, and unstarring a plan suppresses their
+    /// rows.
+    package var starredPolls: Set<PollName> = []
+    /// Called on the store's queue after every transaction. Must not block.
+    package var onTransaction: @Sendable (StoreOperation, Duration) -> Void = { _, _ in }
+    /// Called on the store's queue for every failed transaction, before the error is thrown.
+    package var onError: @Sendable (StoreErrorKind) -> Void = { _ in }
+    /// Called on the store's queue when the end of an unchanged cycle could not be stored.
+    package var onUnrecorded: @Sendable (StoreError) -> Void = { _ in }
+    /// Called after a commit that changed outbox rows, with the number of each change. Not called after a rollback.
+    package var onChanges: @Sendable ([OutboxChange: Int]) -> Void = { _ in }
+    /// The queue on which the store runs; `nil` creates one.
+    package var queue: (any StoreQueue)?
+    /// Called on the store's queue at the moments of every access. The access fails with the error that it throws.
+    /// Simulations use it to inject disk errors.
+    package var interrupt: (@Sendable (StoreOperation, StoreMoment) throws(StoreError) -> Void)?
+
+    package init(path: String) {
+        self.path = path
+    }
+}

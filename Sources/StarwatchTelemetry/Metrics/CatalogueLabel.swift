@@ -1,0 +1,5 @@
+/// A label of a family with all its possible values.
+package struct CatalogueLabel: Sendable, Hashable {
+    package let name: String
+    package let values: [String]
+}

@@ -1,0 +1,20 @@
+/// A cumulative metric that can continue from another's value.
+protocol Counting: Sendable {
+    /// Adds the total of `other`.
+    ///
+    /// A metric of another kind or with other buckets is ignored: a reload changed its definition, so it restarts at 0.
+    func add(_ other: any Counting)
+}
+
+extension Counter: Counting {
+    func add(_ other: any Counting) {
+        if let other = other as? Counter { increment(by: other.value) }
+    }
+}
+
+extension Histogram: Counting {
+    func add(_ other: any Counting) {
+        guard let other = other as? Histogram, other.bounds == bounds else { return }
+        add(counts: other.counts, sum: other.sum)
+    }
+}

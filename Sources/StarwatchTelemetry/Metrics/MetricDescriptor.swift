@@ -1,0 +1,134 @@
+/// The unit of a family. Only base units exist.
+package enum MetricUnit: String, Sendable, CaseIterable {
+    case none = ""
+    case seconds
+    case bytes
+    case rows
+    case ratio
+    case requests
+
+    /// Whether the page can declare the unit: OpenMetrics requires the family's name to end in it.
+    func isSuffix(of familyName: String) -> Bool {
+        self != .none && familyName.hasSuffix("_" + rawValue)
+    }
+}
+
+/// The kind of a family.
+package enum MetricKind: String, Sendable, CaseIterable {
+    case counter
+    case gauge
+    case histogram
+    case info
+}
+
+/// The stability guarantee of a family.
+package enum MetricStability: String, Sendable, CaseIterable {
+    /// Part of the contract: never changes (R-TEL-01 to R-TEL-12).
+    case contract
+    /// The name does not change.
+    case stable
+    /// A diagnostic that can change between versions.
+    case detail
+}
+
+/// The name, kind, unit and help of a family of series. They are literals in the code, never derived from data.
+package struct MetricDescriptor: Sendable, Hashable {
+    /// The family's name in the text format: counters end in `_total`, infos in `_info`.
+    package let name: String
+    package let kind: MetricKind
+    package let unit: MetricUnit
+    package let help: String
+    package let stability: MetricStability
+    /// Whether samples can carry an exemplar; if not, exemplars are dropped.
+    package let carriesExemplars: Bool
+
+    package init(
+        _ name: StaticString,
+        kind: MetricKind,
+        unit: MetricUnit = .none,
+        help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) {
+        self.init(
+            name: "\(name)",
+            kind: kind,
+            unit: unit,
+            help: "\(help)",
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
+    }
+
+    /// Creates a descriptor for a family of a dependency, whose name is only known at run time, or for a test.
+    init(
+        name: String,
+        kind: MetricKind,
+        unit: MetricUnit,
+        help: String,
+        stability: MetricStability,
+        carriesExemplars: Bool
+    ) {
+        self.name = name
+        self.kind = kind
+        self.unit = unit
+        self.help = help
+        self.stability = stability
+        self.carriesExemplars = carriesExemplars
+    }
+
+    /// A counter; the name must end in `_total`.
+    package static func counter(
+        _ name: StaticString,
+        unit: MetricUnit = .none,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) -> Self {
+        Self(name, kind: .counter, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
+    }
+
+    /// A gauge.
+    package static func gauge(
+        _ name: StaticString,
+        unit: MetricUnit = .none,
+        _ help: StaticString,
+        stability: MetricStability = .stable
+    ) -> Self {
+        Self(name, kind: .gauge, unit: unit, help: help, stability: stability)
+    }
+
+    /// A histogram; in seconds by default.
+    package static func histogram(
+        _ name: StaticString,
+        unit: MetricUnit = .seconds,
+        _ help: StaticString,
+        stability: MetricStability = .stable,
+        carriesExemplars: Bool = false
+    ) -> Self {
+        Self(name, kind: .histogram, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
+    }
+
+    /// A constant 1 whose labels describe the program; the name must end in `_info`.
+    package static func info(
+        _ name: StaticString,
+        _ help: StaticString,
+        stability: MetricStability = .stable
+    ) -> Self {
+        Self(name, kind: .info, help: help, stability: stability)
+    }
+
+    /// The family's name in OpenMetrics, without `_total` and `_info`.
+    package var openMetricsName: String {
+        switch kind {
+        case .counter where name.hasSuffix("_total"): String(name.dropLast(6))
+        case .info where name.hasSuffix("_info"): String(name.dropLast(5))
+        default: name
+        }
+    }
+
+    /// The names of the family's samples.
+    var sampleNames: [String] {
+        kind == .histogram ? [name + "_bucket", name + "_sum", name + "_count"] : [name]
+    }
+}

@@ -1,0 +1,102 @@
+/// An enumeration whose raw values are the values of a metric label. Conformance is one line:
+/// `extension E: MetricLabel {}`.
+///
+/// Label values come only from such an enumeration or from ``ConfiguredNames``. The number of series is thus a function
+/// of the configuration (R-TEL-14).
+package protocol MetricLabel: CaseIterable, RawRepresentable, Sendable, Hashable where RawValue == String {}
+
+/// A closed list of names from the configuration, such as poll or sink names, created once at start.
+package struct ConfiguredNames: Sendable, Hashable {
+    /// Limit of configured names, not counting the fixed ones.
+    package static let limit = 16
+
+    /// All names: the fixed ones first, then the configured ones.
+    package let all: [ConfiguredName]
+
+    /// Validates the names.
+    ///
+    /// - Parameters:
+    ///   - names: At most ``limit`` different names, each `[a-z][a-z0-9_]{0,62}`.
+    ///   - fixed: Names that exist in every configuration, such as `server` among circuit targets.
+    /// - Throws: ``TelemetryError`` with the position of the first invalid name.
+    package init(_ names: [String], after fixed: [StaticString] = []) throws(TelemetryError) {
+        guard names.count <= Self.limit else { throw .tooManyNames(count: names.count) }
+        var texts = fixed.map { "\($0)" }
+        for (position, name) in names.enumerated() {
+            guard Self.isValid(name) else { throw .invalidName(position: position) }
+            guard !texts.contains(name) else { throw .duplicateName(position: position) }
+            texts.append(name)
+        }
+        all = texts.enumerated().map { ConfiguredName(text: $1, index: $0) }
+    }
+
+    /// The name with that text; `nil` if it is not configured.
+    package subscript(_ text: String) -> ConfiguredName? {
+        all.first { $0.text == text }
+    }
+
+    /// Whether a text matches `[a-z][a-z0-9_]{0,62}`.
+    package static func isValid(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard let first = bytes.first, bytes.count <= 63 else { return false }
+        return first.isLowercaseLetter && bytes.allSatisfy { $0.isLowercaseLetter || $0.isDigit || $0 == 0x5F }
+    }
+}
+
+/// One name of a ``ConfiguredNames``. Only such a list creates it.
+package struct ConfiguredName: Sendable, Hashable, CustomStringConvertible {
+    package let text: String
+    let index: Int
+
+    package var description: String { text }
+}
+
+/// A label with all its values, by which a family of series is split.
+package struct LabelDimension<Value: Sendable>: Sendable {
+    package let name: String
+    package let values: [String]
+    @usableFromInline let indexOf: @Sendable (Value) -> Int
+
+    /// A label whose values are the raw values of an enumeration.
+    package init(_ name: StaticString, of type: Value.Type = Value.self) where Value: MetricLabel {
+        let cases = Array(Value.allCases)
+        precondition(cases.count <= 64, "The label \(name) has more than 64 values.")
+        self.name = "\(name)"
+        values = cases.map(\.rawValue)
+        if MemoryLayout<Value>.size == 1 {
+            // The single byte of an enum without payload identifies the case. A table lookup avoids hashing its text.
+            var table = [UInt8](repeating: 0, count: 256)
+            for (index, value) in cases.enumerated() {
+                table[withUnsafeBytes(of: value) { Int($0[0]) }] = UInt8(index)
+            }
+            indexOf = { [table] value in Int(table[withUnsafeBytes(of: value) { Int($0[0]) }]) }
+        } else {
+            indexOf = { [cases] value in cases.firstIndex(of: value)! }
+        }
+    }
+
+    /// A label whose values are configured names.
+    package init(_ name: StaticString, of names: ConfiguredNames) where Value == ConfiguredName {
+        self.name = "\(name)"
+        values = names.all.map(\.text)
+        indexOf = { [all = names.all, name] value in
+            precondition(
+                value.index < all.count && all[value.index] == value,
+                "\(value) is not a value of the label \(name)."
+            )
+            return value.index
+        }
+    }
+
+    /// The index of a value in ``values``. Traps for a name of another list.
+    @inlinable func index(of value: Value) -> Int { indexOf(value) }
+
+    var erased: CatalogueLabel { CatalogueLabel(name: name, values: values) }
+}
+
+extension UInt8 {
+    var isLowercaseLetter: Bool { self >= 0x61 && self <= 0x7A }
+    var isUppercaseLetter: Bool { self >= 0x41 && self <= 0x5A }
+    var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+    var isLetter: Bool { isLowercaseLetter || isUppercaseLetter }
+}

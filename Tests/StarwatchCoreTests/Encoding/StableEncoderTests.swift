@@ -1,0 +1,20 @@
+import FoundationEssentials
+import StarwatchCore
+import Testing
+
+@Suite struct StableEncoderTests {
+    private struct Link: Encodable {
+        let z = "a/b"
+        let a: Int? = nil
+        let m = 1
+    }
+
+    @Test func keysAreSortedAndSlashesAreNotEscaped() throws {
+        #expect(String(decoding: try JSONEncoder.stable().encode(Link()), as: UTF8.self) == #"{"m":1,"z":"a/b"}"#)
+    }
+
+    @Test func prettyOutputHasOneKeyPerLine() throws {
+        let text = String(decoding: try JSONEncoder.stable(isPretty: true).encode(Link()), as: UTF8.self)
+        #expect(text.split(separator: "\n").map { $0.filter { $0 != " " } } == ["{", #""m":1,"#, #""z":"a/b""#, "}"])
+    }
+}
