@@ -23,7 +23,8 @@ import Testing
         // Serves reports, and never sees the store.
         "StarwatchHTTP": [
             "CZlib", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
+            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry",
+            "StarwatchTransport",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.
@@ -43,7 +44,7 @@ import Testing
         "Simulation/Sources/StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],
         // A host application needs the library products alone.
         "Examples/ReleaseWatcher/Sources/ReleaseWatcher": [
-            "CoreMetrics", "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "UnixSignals",
+            "CoreMetrics", "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchHTTP", "UnixSignals",
         ],
     ]
 
