@@ -38,13 +38,15 @@ import Testing
     /// The same for the targets of packages beside this one.
     static let allowedBeside: [String: Set<String>] = [
         "Simulation/Sources/StarwatchSimulation": [
-            "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore", "StarwatchStore",
-            "StarwatchTelemetry", "StarwatchTransport",
+            "GRDBSQLite", "ServiceLifecycle", "ServiceLifecycleTestKit", "Starwatch", "StarwatchCore",
+            "StarwatchPolling",
+            "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport",
         ],
         "Simulation/Sources/StarwatchSimulationCommand": ["ArgumentParser", "StarwatchSimulation"],
         // A host application needs the library products alone.
         "Examples/ReleaseWatcher/Sources/ReleaseWatcher": [
-            "CoreMetrics", "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchHTTP", "UnixSignals",
+            "CoreMetrics", "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchHTTP",
+            "UnixSignals",
         ],
     ]
 

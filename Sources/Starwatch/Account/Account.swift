@@ -1,7 +1,7 @@
 import StarwatchCore
 package import StarwatchPolling
 
-/// The account that a runtime works for: its identity and interests, and its way to the server.
+/// The account of a runtime: its identity and interests, and its connection to the server.
 package struct Account: Sendable {
     package let identity: IdentityContext
     package let api: EndorserAPI

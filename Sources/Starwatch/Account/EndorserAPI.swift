@@ -5,9 +5,10 @@ import StarwatchStore
 import StarwatchTelemetry
 package import StarwatchTransport
 
-/// Requests to the account's Endorser server: their tokens, their metrics, and their way through the server's gate.
+/// Client of the account's Endorser server. It adds tokens and metrics, and sends each request through the server's
+/// gate.
 package final class EndorserAPI: Sendable {
-    /// A call, whatever tokens and tries it takes.
+    /// A call, including all its tokens and tries.
     package struct Call: Sendable {
         package var endpoint: Endpoint
         package var method: HTTPRequest.Method
@@ -18,9 +19,9 @@ package final class EndorserAPI: Sendable {
         package var runID: String
         /// The poll of the cycle that the call belongs to.
         package var poll: PollName?
-        /// The same for every try; `nil` for GET.
+        /// Idempotency key, the same for every try; `nil` for GET.
         package var idempotencyKey: String?
-        /// Number of acknowledged identifiers, which have a limit of their own.
+        /// Number of acknowledged identifiers, which have their own limit.
         package var identifiers = 0
         package var retries = RequestJob.Retries.policy(nil)
     }
@@ -28,12 +29,12 @@ package final class EndorserAPI: Sendable {
     package let client: EndorserClient
     package let gate: Gate
     package let tokens: any TokenProvider
-    /// The dialect of tokens for a server that has not answered yet.
+    /// Token dialect for a server that has not responded yet.
     package let assumedDialect: Dialect
     package let requester: Requester
     let environment: Environment
     private let lastToken = LastToken()
-    /// Marked by every try of a poll, so that a long walk of pages does not look stuck.
+    /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
     private let progress: ProgressMark?
 
     package init(
@@ -54,10 +55,10 @@ package final class EndorserAPI: Sendable {
         self.progress = progress
     }
 
-    /// Moves every wait along with a local clock that was set since the last call.
+    /// Adjusts every wait if the local clock was set since the last call.
     package func followClock() async { await requester.gates.followClock() }
 
-    /// Sends a call until it is answered or given up.
+    /// Sends a call until it gets a response or is given up.
     package func send(_ call: Call, dialect: Dialect) async -> RequestEnd {
         var job = RequestJob(
             account: call.account,
@@ -98,7 +99,7 @@ package final class EndorserAPI: Sendable {
 
     // MARK: - Tokens
 
-    /// Says whether `account` has a token to show now, or needs none. Sends no request to the server.
+    /// Returns `true` if `account` has a token now, or needs none. Sends no request to the server.
     package func hasToken(for account: DID) async -> Bool {
         let dialect = await gate.dialect ?? assumedDialect
         do {

@@ -5,31 +5,31 @@ import Synchronization
 
 /// The active identity and its stars, kept in memory so that an unchanged cycle does not read and encode them again.
 ///
-/// In a database that a host application owns they may change behind our back, so they are read every time.
+/// A host application that owns the database can change them at any time, so a shared database is read every time.
 package final class IdentityContext: Sendable {
-    /// What a cycle has to know of the identity.
+    /// The identity data that a cycle needs.
     package struct Snapshot: Sendable {
         package var identity: ActiveIdentity
         package var interests: Interests?
         package var stars: [String] { interests?.stars ?? [] }
         /// The kinds of poll that the account's preferences switch off.
         package var optedOut: Set<PollKind> = []
-        /// The stars as request bodies, made at the first use in a dialect.
+        /// The stars as request bodies, created at the first use in each dialect.
         package var chunks: [Dialect: [PlanChunk]] = [:]
-        /// Since when polls of a kind are expected to succeed; none: for as long as the agent runs.
+        /// Start of the time in which polls of a kind are expected to succeed; no entry means since the agent's start.
         fileprivate(set) var expectedSince: [PollKind: Timestamp] = [:]
 
-        /// Whether the identity has what polls of `kind` ask for; only those for starred projects need anything.
+        /// Returns `true` if the identity has what polls of `kind` need. Only polls for starred projects need stars.
         package func hasStars(for kind: PollKind) -> Bool { kind != .starredProjects || !stars.isEmpty }
 
-        /// Whether a poll of `kind` is expected to succeed: somebody is signed in, did not opt out of it, and has
-        /// starred something if it asks for that. Only such a poll can be stale.
+        /// Returns `true` if a poll of `kind` is expected to succeed: an account is signed in, has not opted out, and
+        /// has starred something if the poll needs stars. Only such a poll can be stale.
         package func expects(_ kind: PollKind) -> Bool {
             identity.did != nil && !optedOut.contains(kind) && hasStars(for: kind)
         }
 
-        /// From when the age of a poll's data counts: its last success or else the agent's start, and not before it was
-        /// expected to have any.
+        /// Start of the age of a poll's data: its last success or else the agent's start, but not before the poll was
+        /// expected to succeed.
         func ageBegins(_ kind: PollKind, lastSuccess: Timestamp?, startedAt: Timestamp) -> Timestamp {
             let since = lastSuccess ?? startedAt
             return expectedSince[kind].map { max($0, since) } ?? since
@@ -44,9 +44,9 @@ package final class IdentityContext: Sendable {
     }
 
     private struct History {
-        /// What was read last, whether or not it still holds.
+        /// The last snapshot read, valid or not.
         var former: Snapshot?
-        /// When it was said to hold no more.
+        /// Time of the last invalidation.
         var changedAt: Timestamp?
     }
 
@@ -56,12 +56,12 @@ package final class IdentityContext: Sendable {
     private let now: @Sendable () -> Timestamp
     private let cached = Mutex<Snapshot?>(nil)
     private let history = Mutex(History())
-    /// Rises with every ``invalidate()``: what was read before one must not be kept after it.
+    /// Counter of ``invalidate()`` calls. A snapshot read before a call must not be cached after it.
     private let epoch = Atomic<UInt64>(0)
 
     /// - Parameters:
-    ///   - isShared: Whether someone else may change the database.
-    ///   - now: The server's time, as well as it is known.
+    ///   - isShared: `true` if another program can change the database.
+    ///   - now: The best estimate of the server's time.
     package init(store: Store, server: String, isShared: Bool, now: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.server = server
@@ -69,7 +69,7 @@ package final class IdentityContext: Sendable {
         self.now = now
     }
 
-    /// The identity and its stars.
+    /// Returns the identity and its stars.
     package func current() async throws(StoreError) -> Snapshot {
         if !isShared, let snapshot = cached.withLock({ $0 }) { return snapshot }
         let epoch = epoch.load(ordering: .acquiring)
@@ -89,7 +89,7 @@ package final class IdentityContext: Sendable {
         return snapshot
     }
 
-    /// The stars of `snapshot` as request bodies.
+    /// Returns the stars of `snapshot` as request bodies.
     package func chunks(of snapshot: Snapshot, dialect: Dialect) -> [PlanChunk] {
         if let chunks = snapshot.chunks[dialect] { return chunks }
         let chunks = PlanChunk.split(snapshot.stars, dialect: dialect)
@@ -101,8 +101,8 @@ package final class IdentityContext: Sendable {
         return chunks
     }
 
-    /// Reads the flags of R-VAL-12 and C-209, under the kind's name in either spelling: a kind with a flag that is
-    /// `false` is opted out; what is not there is on.
+    /// Reads the flags of R-VAL-12 and C-209, under the kind's name in either spelling. A kind with the flag `false` is
+    /// opted out; a missing flag means on.
     private static func optedOut(_ json: String) -> Set<PollKind> {
         struct Flag: Decodable {
             let isOff: Bool
@@ -115,7 +115,7 @@ package final class IdentityContext: Sendable {
         return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? flags[$0.preference]?.isOff ?? false })
     }
 
-    /// Forgets what is cached: the identity or its stars were changed.
+    /// Clears the cache because the identity or its stars changed.
     package func invalidate() {
         history.withLock { $0.changedAt = now() }
         cached.withLock { cached in

@@ -5,7 +5,7 @@ import Synchronization
 final class LastToken: Sendable {
     private let token = Mutex<AccessToken?>(nil)
 
-    /// Puts `new` in place; whether it is another one.
+    /// Stores `new`. Returns `true` if it differs from the previous token.
     func replace(with new: AccessToken) -> Bool {
         token.withLock { token in
             defer { token = new }

@@ -6,33 +6,30 @@ package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// Acknowledges what was delivered, and only then moves the watermark.
+/// Acknowledges delivered changes, and moves the watermark only afterwards.
 package final class AcknowledgeService: Service {
-    /// What one pass did.
+    /// Result of one pass.
     package struct Pass: Sendable, Hashable {
         package var acknowledged = 0
         package var watermarkMoved = false
-        /// When a batch is tried again; `nil` when only a delivery can give work.
+        /// Time of the next retry of a batch; `nil` if only a delivery can create work.
         package var next: Timestamp?
-        /// Whether there was a batch to send, whatever came of it.
-        var hasTried = false
     }
 
-    /// Refusals after which a batch is halved, to find what it is that the server does not take (C-044).
+    /// Number of rejections before a batch is halved, to find the identifier that the server rejects (C-044).
     static let triesBeforeHalving = 3
-    /// Refusals after which a single acknowledgement is given up, when the last one is a 200 that says so.
+    /// Number of rejections before a single acknowledgement is given up, if the last one is a 200 that rejects it.
     static let triesOfOne = 5
 
     private let polls: [Poll]
     private let store: Store
     private let account: Account
     private let options: AcknowledgeOptions
-    /// The most identifiers that a minute allows, and so a request.
+    /// Maximum number of identifiers per minute, and therefore per request.
     private let limit: Int
     private let environment: Environment
     private let wakes: Wakes
     private let passes = PassRunner<Pass>()
-    private let memory = PassMemory()
 
     package init(
         polls: [Poll],
@@ -55,7 +52,7 @@ package final class AcknowledgeService: Service {
     private var clock: ServerClock { environment.clock }
     private var logger: Logger { environment.logger }
 
-    /// Passes whenever something was delivered or is due; once more when told to stop.
+    /// Runs a pass whenever something was delivered or is due. On shutdown it runs one more.
     package func run() async throws {
         await PassLoop(wake: wakes.acknowledge, time: environment.time, finishes: true).run {
             let next = await self.pass().next
@@ -63,39 +60,33 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Acknowledges everything that may be acknowledged now. Passes never overlap.
+    /// Acknowledges everything that can be acknowledged now. Passes never overlap.
     package func pass() async -> Pass {
         await passes.run { await self.passOnce() } ?? Pass()
     }
 
-    /// Gives up the pass under way, because the identity changed, and returns when it has ended.
+    /// Cancels the current pass because the identity changed, and returns when the pass has ended.
     package func abort() async {
         await passes.abort()
-        // It may have found nothing because it was given up, or for the identity that left.
-        memory.forget()
     }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (revision, start) = (store.revision, clock.now)
-        let rest = memory.rest(revision: revision, at: start)
-        if rest.isResting { return Pass(next: rest.next) }
-        memory.forget()
         do throws(StoreError) {
             guard let did = try await account.identity.current().identity.did else { return pass }
             let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
             for (poll, stream) in zip(polls, configured) {
                 try await acknowledge(poll, stream, &pass)
-                // Rows that died or were discarded let it move too.
+                // Dead and discarded rows let the watermark move too.
                 note(try await store.advanceWatermark(stream, now: clock.now), poll, &pass)
             }
-            // Nothing asks a server about a poll that is not configured any more; what it left is done when delivered.
+            // The agent sends no requests for a poll that is no longer configured. Its rows are done once they are
+            // delivered.
             for stream in try await store.streams(of: did, with: .delivered, except: configured) {
                 let completion = try await store.acknowledgeLocally(stream, now: clock.now)
                 environment.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
-            if !pass.hasTried, !Task.isCancelled { memory.remember(revision: revision, at: start, next: pass.next) }
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
@@ -128,12 +119,11 @@ package final class AcknowledgeService: Service {
                 if let next = try await store.nextAckAt(stream) { pass.next = min(pass.next ?? next, next) }
                 return
             }
-            // Made under a larger limit than today's.
+            // The batch was created under a larger limit than the current one.
             guard batch.ids.count <= limit else {
                 try await store.halveAck(batch, until: clock.now, newKey: RandomID.uuid())
                 continue
             }
-            pass.hasTried = true
             let isSent = try await Trace.span(.acknowledge) { span throws(StoreError) in
                 let isSent = try await send(batch, poll, dialect: dialect ?? .canonical, &pass)
                 guard let span else { return isSent }
@@ -150,7 +140,8 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Whether acknowledgements go to the server (C-046). Its endpoint knows changes of plans only, no offers.
+    /// Returns `true` if acknowledgements go to the server (C-046). Its endpoint accepts changes of plans only, not
+    /// offers.
     private func asksServer(dialect: Dialect?) async -> Bool {
         switch options.mode {
         case .server: true
@@ -159,7 +150,19 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Sends one batch; whether to go on with the next.
+    /// The next try of a batch that was not acknowledged.
+    private struct Retry {
+        /// Not before this time.
+        var resume: Timestamp
+        /// Whether the server rejects the batch itself.
+        var isRefused = false
+        /// A new idempotency key, where the old one cannot be used again.
+        var newKey: String?
+    }
+
+    /// Sends one batch.
+    ///
+    /// - Returns: Whether the next batch can follow.
     private func send(
         _ batch: AckBatch,
         _ poll: Poll,
@@ -178,44 +181,12 @@ package final class AcknowledgeService: Service {
             retries: .tokenOnly
         )
         let count = UInt64(batch.ids.count)
-        let results = environment.metrics.outbox.acknowledgements
-        var resume = clock.now
-        var newKey: String?
-        var isRefused = false
+        var retry = Retry(resume: clock.now)
         let hasAcknowledged = await account.gate.acknowledges ?? false
         switch await account.api.send(call, dialect: dialect) {
         case .answer(let response, _):
-            let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
-            if let answer, answer.isSuccess(of: batch.ids.count) {
-                let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
-                let completion = try await store.completeAck(batch, now: clock.now)
-                if completion.acknowledged > 0 {
-                    results[.already].increment(by: already)
-                    results[.ok].increment(by: count - already)
-                }
-                if options.mode == .auto { try await account.gate.learn(acknowledges: true) }
-                pass.acknowledged += completion.acknowledged
-                note(completion.watermark, poll, &pass)
-                return true
-            }
-            // All or nothing: a part that failed is the whole that failed (C-044).
-            isRefused = true
-            results[.failed].increment(by: count)
-            let isGivenUp = answer != nil && count == 1 && batch.refusals + 1 >= Self.triesOfOne
-            logger.log(
-                .acknowledgeFailed,
-                [
-                    .changeCount: .number(count),
-                    .error: isGivenUp
-                        ? "The server does not take one acknowledgement; it counts as done, so that others go on."
-                        : "The server did not take the whole batch.",
-                ]
-            )
-            if isGivenUp {
-                let completion = try await store.completeAck(batch, now: clock.now)
-                note(completion.watermark, poll, &pass)
-                return true
-            }
+            if try await take(response, batch, poll, &pass) { return true }
+            retry.isRefused = true
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
@@ -224,27 +195,75 @@ package final class AcknowledgeService: Service {
             return true
         case .failed(let failure):
             guard failure.failureClass != .cancelled else { return false }
-            results[failure.failureClass == .refused ? .failed : .retried].increment(by: count)
+            let result: AcknowledgementResult = failure.failureClass == .refused ? .failed : .retried
+            environment.metrics.outbox.acknowledgements[result].increment(by: count)
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
-            if failure.status == 409 { newKey = RandomID.uuid() }
-            isRefused = [400, 413, 422].contains(failure.status)
+            if failure.status == 409 { retry.newKey = RandomID.uuid() }
+            retry.isRefused = [400, 413, 422].contains(failure.status)
             logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
         case .deferred(let until, _):
             // The gate's times are the local clock's.
-            resume = until + (clock.now - environment.time.now)
+            retry.resume = until + (clock.now - environment.time.now)
         case .noToken(let error):
             logger.log(.acknowledgeNoToken, [.error: "\((error as? TokenError)?.description ?? "There is no token.")"])
         case .unstored(let error): throw error
         }
+        try await postpone(batch, retry, &pass)
+        return false
+    }
+
+    /// Reads the server's answer to a batch.
+    ///
+    /// - Returns: Whether the batch is done.
+    private func take(
+        _ response: HTTPResponse,
+        _ batch: AckBatch,
+        _ poll: Poll,
+        _ pass: inout Pass
+    ) async throws(StoreError) -> Bool {
+        let count = UInt64(batch.ids.count)
+        let results = environment.metrics.outbox.acknowledgements
+        let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
+        if let answer, answer.isSuccess(of: batch.ids.count) {
+            let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
+            let completion = try await store.completeAck(batch, now: clock.now)
+            if completion.acknowledged > 0 {
+                results[.already].increment(by: already)
+                results[.ok].increment(by: count - already)
+            }
+            if options.mode == .auto { try await account.gate.learn(acknowledges: true) }
+            pass.acknowledged += completion.acknowledged
+            note(completion.watermark, poll, &pass)
+            return true
+        }
+        // All or nothing: when a part failed, the whole batch failed (C-044).
+        results[.failed].increment(by: count)
+        let isGivenUp = answer != nil && count == 1 && batch.refusals + 1 >= Self.triesOfOne
+        logger.log(
+            .acknowledgeFailed,
+            [
+                .changeCount: .number(count),
+                .error: isGivenUp
+                    ? "The server rejects one acknowledgement; it counts as done, so that others can follow."
+                    : "The server did not take the whole batch.",
+            ]
+        )
+        guard isGivenUp else { return false }
+        let completion = try await store.completeAck(batch, now: clock.now)
+        note(completion.watermark, poll, &pass)
+        return true
+    }
+
+    /// Stores when a batch is tried again, in halves if the server rejected it several times.
+    private func postpone(_ batch: AckBatch, _ retry: Retry, _ pass: inout Pass) async throws(StoreError) {
         let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: environment.random())
-        let next = max(resume, clock.now + delay)
-        if isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
+        let next = max(retry.resume, clock.now + delay)
+        if retry.isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
             try await store.halveAck(batch, until: next, newKey: RandomID.uuid())
         } else {
-            try await store.deferAck(batch, until: next, isRefused: isRefused, newKey: newKey)
+            try await store.deferAck(batch, until: next, isRefused: retry.isRefused, newKey: retry.newKey)
         }
         pass.next = min(pass.next ?? next, next)
-        return false
     }
 
     private func note(_ outcome: WatermarkOutcome, _ poll: Poll, _ pass: inout Pass) {
@@ -258,7 +277,8 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// The body of R-EP-21, the same for every try: a key with another body is a conflict. Identifiers and versions need no escaping.
+    /// Returns the body of R-EP-21, identical for every try: reusing a key with another body is a conflict. Identifiers
+    /// and versions need no escaping.
     private static func body(of batch: AckBatch) -> [UInt8] {
         let ids = batch.ids.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
         return Array(
@@ -267,16 +287,16 @@ package final class AcknowledgeService: Service {
         )
     }
 
-    /// The answer of R-EP-22, as far as it matters.
+    /// The relevant part of the R-EP-22 response.
     private struct Answer: Decodable {
         var acknowledged: Int?
         var failed: Int
         var alreadyAcknowledged: Int?
 
-        /// Whether every one of `count` identifiers is acknowledged now.
+        /// Returns `true` if all `count` identifiers are now acknowledged.
         func isSuccess(of count: Int) -> Bool {
             guard failed == 0 else { return false }
-            // A server that does not count says only that nothing failed.
+            // A response without counts reports only that nothing failed.
             guard acknowledged != nil || alreadyAcknowledged != nil else { return true }
             let (sum, overflow) = (acknowledged ?? 0).addingReportingOverflow(alreadyAcknowledged ?? 0)
             return !overflow && sum == count

@@ -5,11 +5,12 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension DispatchService {
-    /// Each sink gets its notifications one after the other; sinks do not wait for one another.
+    /// Delivers to all sinks concurrently. Each sink gets its notifications one at a time.
     func deliver(_ open: [OpenNotification], _ pass: inout Pass) async {
         let results = await withTaskGroup(of: [DeliveryResult].self) { group in
             for slot in sinks {
-                // Those that have failed before come last: a probe must not meet the same poisoned one for ever.
+                // Notifications that failed before come last, so that a probe does not meet the same poisoned one every
+                // time.
                 let work = open.compactMap { notification in
                     notification.tickets.first { $0.sink == slot.name }.map { (notification, $0) }
                 }.enumerated().sorted { left, right in
@@ -42,7 +43,7 @@ extension DispatchService {
         _ ticket: DeliveryTicket,
         at slot: SinkSlot
     ) async -> DeliveryResult? {
-        // It said so meanwhile, while this notification was already made.
+        // The sink returned 410 Gone after this notification was created.
         if slot.isDisabled { return await record(ticket, .gone, notification) }
         let admission = slot.admit(at: clock.now)
         if let changed = admission.changed { note(changed, of: slot) }
@@ -51,7 +52,8 @@ extension DispatchService {
         }
         let start = environment.time.monotonic
         let result = await deliver(notification.outgoing, to: slot)
-        // Given up in the middle: the sink is not to blame, and does not hold the claim for longer than its lease.
+        // The attempt was cancelled. It does not count against the sink, and the claim ends with its lease at the
+        // latest.
         if Task.isCancelled, result.isNoAnswer {
             if let changed = slot.abandon(at: clock.now) { note(changed, of: slot) }
             return nil
@@ -112,7 +114,8 @@ extension DispatchService {
         logger.log(.sinkCircuit, [.sink: "\(slot.name)", .state: "\(state.rawValue)"])
     }
 
-    /// Stores what the sink said. When that fails, the lease ends and the sink is asked again under the same id.
+    /// Stores the result of an attempt. If that fails, the lease expires and the sink gets the notification again under
+    /// the same id.
     private func record(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,

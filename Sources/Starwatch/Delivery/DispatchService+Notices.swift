@@ -2,9 +2,9 @@ import StarwatchCore
 import StarwatchStore
 
 extension DispatchService {
-    /// Makes notifications of the notices of new features that the account is still to get.
+    /// Creates notifications for the new-feature notices that the account has not received yet.
     ///
-    /// A notice has its id before that, so a crash cannot make two of it.
+    /// Each notice already has its id, so a crash cannot create two notifications from one notice.
     func makeNotices(of account: DID) async throws(StoreError) {
         let active = sinks.filter { !$0.isDisabled }.map(\.name)
         guard !active.isEmpty else { return }

@@ -3,7 +3,7 @@ import StarwatchStore
 import StarwatchTransport
 
 extension DispatchService {
-    /// Tells the person, once, that a poll is stale, and takes it back when it no longer is (R-NOT-14).
+    /// Notifies the user once when a poll is stale, and takes the notification back when the poll recovers (R-NOT-14).
     func noticeStaleness(of current: IdentityContext.Snapshot) async throws(StoreError) {
         guard let did = current.identity.did else { return }
         let streams = polls.map { StreamKey(account: did, server: server, poll: $0.name) }
@@ -18,7 +18,7 @@ extension DispatchService {
             if !current.expects(poll.kind) {
                 isStale = false
             } else if success == nil, notice != nil {
-                // A new start is no success.
+                // A restart does not count as a success.
                 isStale = true
             } else {
                 let begin = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt)

@@ -6,22 +6,22 @@ import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 
-/// Groups what waits in the outbox into notifications and hands them to the sinks.
+/// Groups pending outbox rows into notifications and delivers them to the sinks.
 package final class DispatchService: Service {
-    /// What one pass did.
+    /// The result of one pass.
     package struct Pass: Sendable, Hashable {
-        /// Notifications that were made.
+        /// Number of notifications created.
         package var made = 0
-        /// Rows that every sink is done with.
+        /// Number of rows that every sink has finished.
         package var delivered = 0
         package var dead = 0
-        /// Notifications that came to their end and had no row: digests.
+        /// Number of finished notifications without rows: digests.
         package var settled = 0
-        /// When there is something to do again; `nil` when only a new row can give work.
+        /// Time of the next due work; `nil` when only a new row can create work.
         package var next: Timestamp?
     }
 
-    /// The options of delivery, and of the outbox as far as delivery goes by them.
+    /// Delivery options, and the outbox options that delivery uses.
     package struct Options: Sendable {
         package let delivery: DeliveryOptions
         package let maxRetries: Int
@@ -32,9 +32,9 @@ package final class DispatchService: Service {
         }
     }
 
-    /// The most rows of one notification; more wait for the next one.
+    /// Maximum number of rows in one notification. The remaining rows wait for the next notification.
     static let rowsPerNotification = 1000
-    /// For how long what an agent claimed is left to it, should it end. An attempt may take longer: passes never overlap.
+    /// Duration of a claim if the agent ends. An attempt can take longer, because passes never overlap.
     static let lease = Duration.seconds(120)
 
     let polls: [Poll]
@@ -43,15 +43,14 @@ package final class DispatchService: Service {
     private let account: Account
     let options: DeliveryOptions
     let messages: Messages
-    /// Since when a poll that never succeeded has had the chance to.
+    /// Start time. A poll that never succeeded is measured from here.
     let startedAt: Timestamp
     let maxRetries: Int
     let environment: Environment
     private let wakes: Wakes
     private let passes = PassRunner<Pass>()
-    /// The latest time of a pass; a pass before it finds the clock set back.
+    /// Time of the latest pass. An earlier `now` means that the clock was set back.
     private let latest = Mutex<Timestamp?>(nil)
-    private let memory = PassMemory()
 
     package init(
         polls: [Poll],
@@ -79,8 +78,8 @@ package final class DispatchService: Service {
     var metrics: AgentMetrics { environment.metrics }
     var logger: Logger { environment.logger }
 
-    /// Passes whenever something was stored or is due. When told to stop, it finishes the pass under way and makes
-    /// one more, so that what the last poll brought is not left lying.
+    /// Runs a pass whenever something was stored or is due. On shutdown it finishes the current pass and runs one more,
+    /// which delivers the changes of the last poll.
     package func run() async throws {
         await PassLoop(wake: wakes.dispatch, time: environment.time, finishes: true).run {
             let next = await self.pass().next
@@ -88,27 +87,18 @@ package final class DispatchService: Service {
         }
     }
 
-    /// Makes the notifications that are due and tries every sink that is due. Passes never overlap.
+    /// Creates the notifications that are due and tries every sink that is due. Passes never overlap.
     package func pass() async -> Pass {
         await passes.run { await self.passOnce() } ?? Pass()
     }
 
-    /// Gives up the pass under way, because the identity changed, and returns when it has ended.
+    /// Cancels the current pass because the identity changed, and returns when the pass has ended.
     package func abort() async {
         await passes.abort()
-        // It may have found nothing because it was given up, or for the identity that left.
-        memory.forget()
     }
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        let (revision, start) = (store.revision, clock.now)
-        let rest = memory.rest(revision: revision, at: start)
-        if rest.isResting {
-            latest.withLock { $0 = start }
-            return Pass(next: rest.next)
-        }
-        memory.forget()
         var open: [OpenNotification] = []
         var failure: StoreError?
         do throws(StoreError) {
@@ -116,15 +106,11 @@ package final class DispatchService: Service {
         } catch {
             failure = error
         }
-        // What was claimed before the store failed would else wait until its lease ends.
+        // Rows claimed before the store failed would otherwise wait until their lease expires.
         await deliver(open, &pass)
         do throws(StoreError) {
             if let failure { throw failure }
             if let next = try await store.nextDeliveryAt() { pass.next = min(pass.next ?? next, next) }
-            // Staleness comes with time alone.
-            if open.isEmpty, !options.stalenessNotice {
-                memory.remember(revision: revision, at: start, next: pass.next)
-            }
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
@@ -134,9 +120,9 @@ package final class DispatchService: Service {
         return pass
     }
 
-    /// Claims what is due: what is open already, then what waits to be announced.
+    /// Claims the due work: first the open notifications, then the rows that wait for one.
     ///
-    /// - Returns: Whether there is an identity.
+    /// - Returns: `true` if there is an identity.
     private func collect(_ open: inout [OpenNotification], _ pass: inout Pass) async throws(StoreError) -> Bool {
         try await settleTimes()
         let current = try await account.identity.current()
@@ -150,15 +136,16 @@ package final class DispatchService: Service {
         for stream in try await store.streams(of: did, with: .pending, except: configured) {
             open += try await claim(nil, stream, &pass)
         }
-        // What waited for a sink is no more urgent for it; `sorted` is stable.
+        // Waiting for a sink does not raise a notification's priority; `sorted` is stable.
         open = open.sorted { priority(of: $0.stream.poll) > priority(of: $1.stream.poll) }
         return true
     }
 
-    /// At the first pass, and whenever the clock was set back: a former run's clock may have been ahead.
+    /// Corrects stored times at the first pass and whenever the clock was set back. The clock of an earlier run can
+    /// have been ahead.
     private func settleTimes() async throws(StoreError) {
         let now = clock.now
-        // A transaction that fails is tried again at the next pass.
+        // A failed transaction is retried at the next pass.
         guard latest.withLock({ latest in latest.map { now < $0 } ?? true }) else {
             return latest.withLock { $0 = now }
         }
@@ -166,9 +153,9 @@ package final class DispatchService: Service {
         latest.withLock { $0 = now }
     }
 
-    /// Since when the oldest row that could be delivered now has been due; `nil` if there is none.
+    /// Due time of the oldest row that can be delivered now; `nil` if there is none.
     ///
-    /// A row that waits for its group, or for a sink's next try, is not due.
+    /// A row that waits for its group interval, or for a sink's next try, is not due.
     package func oldestDue(in snapshot: StoreSnapshot) -> Timestamp? {
         let now = clock.now
         guard snapshot.identity.did != nil else { return nil }
@@ -184,14 +171,14 @@ package final class DispatchService: Service {
 
     private func priority(of poll: PollName) -> Int { polls.first { $0.name == poll }?.options.priority ?? 0 }
 
-    /// The least time between two notifications of a poll.
+    /// Minimum time between two notifications of a poll.
     private func groupInterval(of poll: PollName) -> Duration {
         polls.first { $0.name == poll }?.options.groupInterval ?? options.groupInterval
     }
 
-    /// Makes the stream's notification, if one may be made now.
+    /// Creates the stream's notification, if one is allowed now.
     ///
-    /// - Parameter poll: `nil` for what a poll or server has left that is not configured any more.
+    /// - Parameter poll: `nil` for rows of a poll or server that is no longer configured.
     private func claim(
         _ poll: Poll?,
         _ stream: StreamKey,

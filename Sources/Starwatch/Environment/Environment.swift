@@ -2,15 +2,15 @@ package import Logging
 import StarwatchCore
 package import StarwatchPolling
 
-/// The surroundings that every room shares: clocks, metrics, the log and randomness.
+/// Dependencies shared by all modules: clocks, metrics, the log and randomness.
 package struct Environment: Sendable {
     /// The local clock.
     package let time: any TimeSource
-    /// The local clock, corrected by what is known of the server's.
+    /// The local clock, corrected by the known offset of the server's clock.
     package let clock: ServerClock
     package let metrics: AgentMetrics
     package let logger: Logger
-    /// A random number in `0 ..< 1`.
+    /// Source of random numbers in `0 ..< 1`.
     package let random: @Sendable () -> Double
 
     package init(

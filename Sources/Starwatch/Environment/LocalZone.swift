@@ -1,16 +1,16 @@
 import Foundation
 package import StarwatchCore
 
-/// The zone of this machine, read again at every question: it may be another one since.
+/// The time zone of this machine, read again on every access because it can change.
 package struct LocalZone: Sendable {
     private let variable: String?
     private let link: String
     private let file: String
 
     /// - Parameters:
-    ///   - variable: `$TZ`.
+    ///   - variable: Value of `$TZ`.
     ///   - link: The symbolic link whose target names the zone.
-    ///   - file: A file that names it, where the link is none.
+    ///   - file: A file that contains the zone's name, used if the link names none.
     package init(
         variable: String? = ProcessInfo.processInfo.environment["TZ"],
         link: String = "/etc/localtime",
@@ -21,10 +21,10 @@ package struct LocalZone: Sendable {
         self.file = file
     }
 
-    /// The zone now; UTC when nothing names one that is known.
+    /// The current zone; UTC if no known zone is configured.
     package var current: any TimeZoneRules {
         for name in [variable.map { $0.hasPrefix(":") ? String($0.dropFirst()) : $0 }, linked, written] {
-            // Foundation calls it GMT.
+            // Foundation calls this zone GMT.
             if let name, ["UTC", "Etc/UTC"].contains(name) { return FixedZone.utc }
             if let name, !name.isEmpty, let zone = FoundationTimeZone(identifier: name) { return zone }
         }

@@ -1,19 +1,19 @@
 public import StarwatchCore
 import Synchronization
 
-/// What an agent does that a host program may want to know.
+/// Agent events for a host program.
 public enum AgentNews: Sendable, Hashable {
-    /// A cycle ended, and stored so many new changes.
+    /// A cycle ended and stored this number of new changes.
     case poll(PollName, PollOutcome, newChanges: Int)
-    /// A cycle was not begun.
+    /// A cycle was skipped.
     case skipped(PollName, SkipReason)
-    /// Another identity is active; `nil`: none.
+    /// The active identity changed; `nil` means that none is active.
     case identityChanged(DID?)
 }
 
-/// Tells the agent's news to all who listen.
+/// Publishes the agent's news to all listeners.
 package final class NewsDesk: Sendable {
-    /// Who does not keep up loses the oldest of more than this.
+    /// Maximum number of unread news items per listener. A slow listener loses the oldest.
     static let backlog = 1000
 
     private struct State {
@@ -51,7 +51,7 @@ package final class NewsDesk: Sendable {
         return stream
     }
 
-    /// Ends every listener's sequence, and those of who comes later at once.
+    /// Ends the sequence of every listener, and of every later listener immediately.
     func close() {
         let listeners = state.withLock { state in
             defer { (state.isClosed, state.listeners) = (true, [:]) }

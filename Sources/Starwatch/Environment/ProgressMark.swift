@@ -1,13 +1,13 @@
 package import StarwatchCore
 import Synchronization
 
-/// When local work last moved on, for the health check. Never depends on the remote server.
+/// Time of the last local progress, for the health check. It never depends on the remote server.
 package final class ProgressMark: Sendable {
-    /// Work that moves on by itself, or is stuck by itself.
+    /// Work that progresses, or gets stuck, independently.
     package enum Line: Hashable, Sendable {
-        /// A poll's schedule, and the cycle it is in.
+        /// A poll's schedule and its current cycle.
         case poll(PollName)
-        /// The store answers, if only with an error.
+        /// The store's response, including an error.
         case store
     }
 
@@ -15,17 +15,17 @@ package final class ProgressMark: Sendable {
 
     package init() {}
 
-    /// Notes progress at `now`, by the monotonic clock.
+    /// Records progress at `now`, by the monotonic clock.
     package func mark(_ line: Line, at now: Duration) {
         last.withLock { $0[line] = max($0[line] ?? now, now) }
     }
 
-    /// The line waits for others, whose own marks count meanwhile; until it is marked again.
+    /// Pauses the line until its next mark. It waits for other lines, whose marks count meanwhile.
     package func pause(_ line: Line) {
         last.withLock { $0[line] = nil }
     }
 
-    /// The lines without progress within their limit.
+    /// Returns the lines without progress within their limit.
     package func stuck(at now: Duration, limit: (Line) -> Duration) -> [Line] {
         last.withLock { last in last.filter { now - $0.value > limit($0.key) }.map(\.key) }
     }

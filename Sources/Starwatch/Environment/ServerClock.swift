@@ -2,15 +2,15 @@ package import StarwatchCore
 import StarwatchTelemetry
 import Synchronization
 
-/// The local clock, corrected by what is known of the server's.
+/// The local clock, corrected by the known offset of the server's clock.
 ///
-/// Tokens, stored times and freshness use ``now``, so that a clock that is wrong does little harm. Differences within
-/// the uncertainty, or below a second, are not corrected: time would jitter for nothing. Between readings the local
-/// clock is held against one that nobody sets, so that setting it does no harm either.
+/// Tokens, stored times and freshness use ``now``, so that a wrong local clock does little harm. Differences within the
+/// uncertainty, or below one second, are not corrected, because corrections would make the time jitter. Between
+/// readings the local clock is compared with a clock that nobody sets, so that setting it does no harm either.
 package final class ServerClock: ServerTime {
-    /// Smaller steps are the time between two looks at two clocks.
+    /// Minimum size of a step. Smaller differences are the time between reading the two clocks.
     private static let leastStep = Duration.seconds(1)
-    /// How exactly a step is known.
+    /// Uncertainty of a measured step.
     private static let stepUncertainty = Duration.milliseconds(20)
 
     private let time: any TimeSource
@@ -23,7 +23,7 @@ package final class ServerClock: ServerTime {
         var estimator = ClockEstimator()
         var correction: Duration = .zero
         var lastSync: Timestamp?
-        /// The clocks when the estimator's readings were last brought up to date; `nil` before the first one.
+        /// Both clocks at the last update of the estimator's readings; `nil` before the first reading.
         var anchor: (wall: Timestamp, boottime: Duration)?
     }
 
@@ -34,7 +34,7 @@ package final class ServerClock: ServerTime {
         self.source = source
     }
 
-    /// The server's time, as well as it is known.
+    /// The best estimate of the server's time.
     package var now: Timestamp {
         guard source != .system else { return time.now }
         return state.withLock { state in
@@ -43,13 +43,13 @@ package final class ServerClock: ServerTime {
         }
     }
 
-    /// A time of ``now``'s, by the local clock.
+    /// Converts a time of ``now`` to the local clock.
     package func local(_ corrected: Timestamp) -> Timestamp {
         guard source != .system else { return corrected }
         return state.withLock { corrected - $0.correction + look($0).step }
     }
 
-    /// The estimate as of now; `nil` before the first reading.
+    /// The current estimate; `nil` before the first reading.
     package var estimate: ClockEstimator.Estimate? {
         state.withLock { state in
             absorbStep(&state)
@@ -57,22 +57,22 @@ package final class ServerClock: ServerTime {
         }
     }
 
-    /// When the server's clock was last read, by ``now``.
+    /// Time of the last reading of the server's clock, by ``now``.
     package var lastSync: Timestamp? { state.withLock(\.lastSync) }
 
-    /// Whether ``now`` is to be believed: some other clock was read since the start, or the local one is chosen.
+    /// `true` if ``now`` is reliable: another clock was read since the start, or the local clock is configured.
     package var isConfirmed: Bool { source == .system || lastSync != nil }
 
-    /// Whether the skew is certainly over the limit.
+    /// `true` if the skew exceeds the limit beyond the uncertainty.
     package var isSkewed: Bool {
         guard let estimate else { return false }
         let size = estimate.offset < .zero ? .zero - estimate.offset : estimate.offset
         return size - estimate.uncertainty > maxSkew
     }
 
-    /// Learns from the headers of an answer, unless another clock is to be believed.
+    /// Reads the server's time from the headers of a response, unless NTP is the configured source.
     ///
-    /// - Parameter roundTrip: From the request to the answer, by the monotonic clock.
+    /// - Parameter roundTrip: Time from the request to the response, by the monotonic clock.
     package func observe(serverTime: String?, date: String?, age: String?, sentAt: Timestamp, roundTrip: Duration) {
         guard source != .ntp else { return }
         observe(
@@ -86,7 +86,7 @@ package final class ServerClock: ServerTime {
         )
     }
 
-    /// Learns from a reading.
+    /// Updates the estimate with a reading.
     package func observe(_ reading: ServerClockReading) {
         let (result, estimate) = state.withLock { state in
             absorbStep(&state)
@@ -105,12 +105,12 @@ package final class ServerClock: ServerTime {
         metrics.lastSync.set(time.now.seconds)
     }
 
-    /// Counts a request for the time that brought none.
+    /// Counts a failed request for the time.
     package func sampleFailed(_ source: ClockSource, _ result: ClockSampleResult = .failed) {
         metrics.samples[source, result].increment()
     }
 
-    /// Takes note of a local clock that was set: ``now`` goes on as before, and the skew is another.
+    /// Publishes the new skew after the local clock was set; ``now`` continues unchanged.
     package func noteStep() {
         guard let estimate else { return }
         publish(estimate)
@@ -121,7 +121,7 @@ package final class ServerClock: ServerTime {
         metrics.uncertainty.set(estimate.uncertainty.inSeconds)
     }
 
-    /// The local clock, and by how much it was set since the anchor.
+    /// Returns the local clock, and the size of the step by which it was set since the anchor.
     private func look(_ state: State) -> (wall: Timestamp, step: Duration) {
         guard let anchor = state.anchor else { return (time.now, .zero) }
         let before = time.boottime
@@ -129,7 +129,7 @@ package final class ServerClock: ServerTime {
         let passed = wall - anchor.wall
         let most = passed - (before - anchor.boottime)
         if most < .zero - Self.leastStep { return (wall, most) }
-        // A thread that was held up between two looks has seen no step.
+        // A thread that was delayed between the two readings is not a step.
         let least = passed - (time.boottime - anchor.boottime)
         return (wall, least > Self.leastStep ? least : .zero)
     }

@@ -3,11 +3,11 @@ import ServiceContextModule
 import StarwatchCore
 import Tracing
 
-/// Spans for a host that has a tracer. Without one nothing is made, and nothing is sent.
+/// Spans for a host that has a tracer. Without a tracer, nothing is created or sent.
 enum Trace {
     /// The closed set of spans.
     enum Name: String, CaseIterable {
-        /// One cycle of a poll, skipped ones included.
+        /// One poll cycle, including a skipped one.
         case cycle = "starwatch.cycle"
         /// One try of one request to the server.
         case request = "starwatch.request"
@@ -26,7 +26,7 @@ enum Trace {
         }
     }
 
-    /// Runs `body` in a span, which it may fill; in none where nobody listens.
+    /// Runs `body` in a span, which it can fill in. Without a tracer there is no span.
     static func span<Value, Failure: Error>(
         _ name: Name,
         _ body: (TraceSpan?) async throws(Failure) -> Value
@@ -44,7 +44,7 @@ enum Trace {
         return try result.get()
     }
 
-    /// What tells the receiver of a request which span it belongs to: the fields of W3C Trace Context.
+    /// W3C Trace Context headers, which tell the server which span a request belongs to.
     static var headers: [(name: String, value: String)] {
         guard let tracer, let context = ServiceContext.current else { return [] }
         var headers: [(name: String, value: String)] = []
@@ -52,14 +52,14 @@ enum Trace {
         return headers
     }
 
-    /// Asked for with every span, because the library cannot know when its host has one.
+    /// The host's tracer. It is looked up for every span, because the library cannot know when the host installs one.
     private static var tracer: (any Tracer)? {
-        // The usual case first: looking for a tracer takes a dynamic cast.
+        // The common case comes first, because looking for a tracer needs a dynamic cast.
         let instrument = InstrumentationSystem.instrument
         return instrument is NoOpInstrument ? nil : InstrumentationSystem.tracer
     }
 
-    /// Leaves out what else a tracer would send: a host's baggage may name people.
+    /// Drops all other headers of a tracer, because a host's baggage can contain personal data.
     private struct HeaderInjector: Injector {
         func inject(_ value: String, forKey key: String, into carrier: inout [(name: String, value: String)]) {
             guard ["traceparent", "tracestate"].contains(key.lowercased()) else { return }
@@ -68,7 +68,7 @@ enum Trace {
     }
 }
 
-/// A span that takes only what may be known of a person's agent: names of its configuration, closed words, counts.
+/// A span without personal data: configured names, values of closed sets, and counts only.
 struct TraceSpan {
     fileprivate let span: any Span
 
@@ -98,7 +98,7 @@ struct TraceSpan {
 
     func set(_ key: Key, sink name: String) { span.attributes[key.rawValue] = name }
 
-    /// Marks the span as failed. The word is the outcome's; a text could quote the server.
+    /// Marks the span as failed with the outcome's word. A free text could quote the server.
     func fail(_ word: some RawRepresentable<String>) {
         set(.outcome, word)
         span.setStatus(SpanStatus(code: .error, message: word.rawValue))

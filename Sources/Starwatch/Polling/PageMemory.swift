@@ -1,7 +1,7 @@
 import StarwatchCore
 import Synchronization
 
-/// The page of a poll that was decoded last. A poll that finds nothing new is answered with the same bytes every time.
+/// The most recently decoded page of a poll. The server returns identical bytes for every poll that finds nothing new.
 final class PageMemory: Sendable {
     private struct Known {
         let bytes: [UInt8]
@@ -10,14 +10,14 @@ final class PageMemory: Sendable {
         let page: Page
     }
 
-    /// The longest answer that is kept, in bytes.
+    /// Maximum size of a remembered response, in bytes.
     private static let longest = 64 << 10
 
     private let last = Mutex<Known?>(nil)
 
-    /// The page that an answer is, by `decode` where it is not the last one.
+    /// Returns the page of a response. `decode` runs only if the response differs from the previous one.
     ///
-    /// - Parameter latest: The latest time that an identifier may have. What was right for an earlier one is right.
+    /// - Parameter latest: Latest time that an identifier can have. A page accepted for an earlier limit stays valid.
     func page(
         of bytes: [UInt8],
         dialect: Dialect,
@@ -27,7 +27,7 @@ final class PageMemory: Sendable {
         let known = last.withLock { $0 }
         if let known, known.latest <= latest, known.dialect == dialect, known.bytes == bytes { return known.page }
         let page = try decode()
-        // What was refused for its time may be right later.
+        // A change rejected because of its time can become valid later.
         if bytes.count <= Self.longest, page.rejected == 0 {
             last.withLock { $0 = Known(bytes: bytes, dialect: dialect, latest: latest, page: page) }
         }

@@ -4,19 +4,21 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension PollCycle {
-    /// What the first page of a server whose dialect is not known said.
+    /// Result of the first page from a server with an unknown dialect.
     struct Probe {
         var dialect: Dialect
-        /// Whether the server has changed its dialect, so that its streams start afresh.
+        /// `true` if the server has changed its dialect and its streams start again.
         var isAfresh = false
         var chunk: PlanChunk?
         var response: HTTPResponse
         var askedAt: Timestamp
     }
 
-    /// Asks the first page of a server whose dialect is not known, or in doubt, in the form that both understand.
+    /// Requests the first page from a server with an unknown or doubtful dialect, in a form that both dialects
+    /// understand.
     func probe(_ stream: StreamKey, snapshot: IdentityContext.Snapshot) async throws(Stop) -> Probe {
-        // A canonical cursor is a valid "from the beginning" for both; so is a body within the smaller bound.
+        // Both dialects read the canonical start cursor as "from the beginning". Both accept a body within the smaller
+        // size limit.
         let chunk =
             poll.kind == .starredProjects
             ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
@@ -37,11 +39,12 @@ extension PollCycle {
             if former != dialect { note(.serverDialect, [.dialect: "\(dialect.rawValue)"]) }
             return probe
         case .undecided:
-            // Nothing to read in it, so this cycle can end either way; the next one asks again, if nothing is known.
+            // The response is empty, so either dialect fits this cycle. If none is known, the next cycle probes again.
             if let known = await gate.dialect {
                 do { _ = try await gate.learn(known, now: clock.now) } catch { throw .store(error) }
             } else if poll.kind == .starredProjects {
-                // No server's: a poll that began with it would take all that there is for new.
+                // No known server sends this response. A poll that started from it would treat every existing change as
+                // new.
                 throw .page(PageRejection(violation: .schema, issues: [.init(path: "$.hitLimit", problem: .missing)]))
             }
             return Probe(dialect: assumed, chunk: chunk, response: response, askedAt: askedAt)
@@ -50,7 +53,7 @@ extension PollCycle {
         }
     }
 
-    /// Checks and decodes an answer. One that another dialect could have given makes the next cycle ask which it is.
+    /// Validates and decodes a response. If another dialect could have produced it, the next cycle probes the dialect.
     func decode(_ response: HTTPResponse, dialect: Dialect, askedAt: Timestamp) async throws(Stop) -> Page {
         let page: Page
         do {
@@ -69,7 +72,7 @@ extension PollCycle {
             if error.violation == .schema || error.violation == .idKind { await doubt(dialect, for: response) }
             throw .page(error)
         }
-        // To the endorser server a canonical cursor is a time far ahead, after which there is nothing.
+        // The endorser server reads a canonical cursor as a time far in the future and returns an empty page.
         if page.fetched == 0, dialect == .canonical, poll.kind == .starredProjects, !page.hasPagination {
             await gate.doubtDialect(now: time.now)
         }
@@ -80,26 +83,27 @@ extension PollCycle {
         return page
     }
 
-    /// The latest time that an identifier may have: an hour after the server's, which the answer says itself where our
-    /// clock is behind it.
+    /// Latest time that an identifier can have: one hour after the server's time. If the local clock is behind, the
+    /// response's `Date` counts.
     private func latestID(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
         max(askedAt, Self.date(of: response, askedAt: askedAt) ?? askedAt) + Self.longestDoubt
     }
 
-    /// By how much a clock, ours or the server's `Date`, is given in to against the other.
+    /// Maximum error accepted for the local clock or for the server's `Date`.
     private static let longestDoubt = Duration.seconds(3600)
 
-    /// How much later than the truth a `Date` is taken to be at most.
+    /// Maximum time that a `Date` is assumed to be ahead of the true time.
     private static let dateError = Duration.seconds(10)
 
-    /// When an answer was made at the earliest: our clock may be ahead of the server's, or a cache may have answered.
-    /// Where our clock is far behind it, the date alone counts, or a walk might never get beyond its first page.
+    /// Returns the earliest time at which the server can have created the response. The local clock can be ahead of the
+    /// server's, or a cache can have responded. If the local clock is far behind, only `Date` counts; otherwise a walk
+    /// might never get past its first page.
     static func earliestMaking(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
         guard let date = date(of: response, askedAt: askedAt) else { return askedAt }
         return max(min(askedAt, max(date, askedAt - longestDoubt)), date - dateError)
     }
 
-    /// When an answer says that it was made; `nil` when it does not say.
+    /// Returns the `Date` of a response; `nil` if it has none.
     private static func date(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp? {
         response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
     }

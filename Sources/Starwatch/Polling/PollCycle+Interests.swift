@@ -2,9 +2,9 @@ import StarwatchCore
 import StarwatchStore
 
 extension PollCycle {
-    /// Fetches, and once more from where it stands for every change on the way of what the account wants to hear of.
+    /// Fetches all pages. If the account's interests change during the fetch, it continues from the stored cursor.
     ///
-    /// - Returns: `false` when it was given up, because the account wants to hear of nothing any more.
+    /// - Returns: `false` if it stopped because the account no longer wants this poll.
     func fetchAll(
         _ stream: StreamKey,
         state: inout PollState,
@@ -28,7 +28,7 @@ extension PollCycle {
         }
     }
 
-    /// Whether the account wants to hear of the same as when `snapshot` was read.
+    /// Returns `true` if the account's interests are the same as in `snapshot`.
     func interests(are snapshot: IdentityContext.Snapshot) async throws(Stop) -> Bool {
         do {
             let current = try await identity.current()

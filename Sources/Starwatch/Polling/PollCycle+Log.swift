@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchTelemetry
 
 extension PollCycle {
-    /// Logs how the cycle ended.
+    /// Logs the result of the cycle.
     func log(_ result: Result, outcome: PollOutcome, duration: Duration) {
         let event: AgentEvent
         switch outcome {

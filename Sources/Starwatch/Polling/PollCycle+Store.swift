@@ -2,7 +2,7 @@ import StarwatchStore
 import StarwatchTelemetry
 
 extension PollCycle {
-    /// Stores a page, as a span of its own.
+    /// Stores a page in its own span.
     func store(_ commit: PageCommit) async throws(StoreError) -> PageCommitResult {
         try await Trace.span(.commit) { span throws(StoreError) in
             guard let span else { return try await store.commit(page: commit) }

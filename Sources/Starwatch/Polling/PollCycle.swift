@@ -4,40 +4,40 @@ package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-/// One cycle of one poll: gate, bootstrap, fetch, check, commit.
+/// One poll cycle: gate, bootstrap, fetch, validate, commit.
 package final class PollCycle: Sendable {
-    /// How a cycle ended.
+    /// Result of a cycle.
     package struct Result: Sendable, Hashable {
-        /// `nil` when it was skipped.
+        /// Outcome; `nil` if the cycle was skipped.
         package var outcome: PollOutcome?
         package var skip: SkipReason?
-        /// The class of the failure; `nil` when it did not fail at a request.
+        /// Failure class; `nil` unless a request failed.
         package var failure: FailureClass?
-        /// One fixed sentence on why it failed; `nil` otherwise.
+        /// Reason for the failure as one fixed sentence; `nil` otherwise.
         package var reason: String?
-        /// Whether it failed because the database did.
+        /// `true` if the cycle failed because of the database.
         package var isStoreFailure = false
-        /// Whether changes were left at the server, because the outbox has no room for them.
+        /// `true` if changes were left at the server because the outbox has no room.
         package var isOutOfRoom = false
-        /// When a deferred cycle may go on.
+        /// Time at which a deferred cycle can resume.
         package var resumeAt: Timestamp?
         package var fetched = 0
         package var new = 0
-        /// What was evicted and has come again.
+        /// Number of evicted changes that were fetched again.
         package var refetched = 0
-        /// Whether there is something to deliver.
+        /// `true` if there is something to deliver.
         package var hasStored: Bool { new + refetched > 0 }
-        /// Whether the fetch cursor rose, which may let the watermark follow.
+        /// `true` if the fetch cursor moved, so the watermark can possibly follow.
         package var cursorMoved = false
     }
 
-    /// The surroundings of all cycles of an account.
+    /// Dependencies shared by all cycles of an account.
     package struct Shared: Sendable {
         package let environment: Environment
         package let store: Store
         package let account: Account
         package let outbox: OutboxOptions
-        /// The longest time in which a cycle still asks for pages.
+        /// Time limit for requesting further pages in one cycle.
         package let longestCycle: Duration
 
         package init(
@@ -56,7 +56,7 @@ package final class PollCycle: Sendable {
     }
 
     let poll: Poll
-    private let shared: Shared
+    let shared: Shared
     let pages: PageMemory
     let runID: String
     /// The next scheduled run, stored with the cycle.
@@ -86,7 +86,7 @@ package final class PollCycle: Sendable {
     var time: any TimeSource { shared.environment.time }
     var logger: Logger { shared.environment.logger }
 
-    /// Why a walk could not go on.
+    /// Reason for a walk to stop.
     enum Stop: Error {
         case request(RequestEnd)
         case page(PageRejection)
@@ -95,7 +95,7 @@ package final class PollCycle: Sendable {
         case store(StoreError)
     }
 
-    /// Runs the cycle. Never throws: a failure is a result, and nothing it fetched before is lost.
+    /// Runs the cycle. It never throws: a failure is a result, and pages fetched before it are kept.
     package func run() async -> Result {
         await Trace.span(.cycle) { span in
             let result = await runOnce()
@@ -153,14 +153,15 @@ package final class PollCycle: Sendable {
         )
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
-        // Last, because it may read a file or run a command.
+        // The token check comes last, because it can read a file or run a command.
         if let account = snapshot.identity.did, !(await api.hasToken(for: account)) { return .noToken }
         return nil
     }
 
-    /// What the cycle has to know. An outbox over its limit, which a smaller limit can make, is brought below it first.
+    /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
+    /// rows are evicted first.
     func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
-        // Nothing was written since the last cycle of most polls: then there is nothing to read.
+        // Most polls have written nothing since their last cycle, so the remembered state is current.
         if let state = store.rememberedPollState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
         let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
         guard state.openRows > outbox.maxUndelivered else { return state }
@@ -202,215 +203,6 @@ package final class PollCycle: Sendable {
         return result
     }
 
-    // MARK: - Fetching
-
-    func fetch(
-        _ stream: StreamKey,
-        state: inout PollState,
-        snapshot: IdentityContext.Snapshot,
-        into result: inout Result
-    ) async throws(Stop) {
-        var dialect = await gate.dialectToAsk
-        var first: (HTTPResponse, Timestamp)?
-        if dialect == nil {
-            let probe = try await probe(stream, snapshot: snapshot)
-            dialect = probe.dialect
-            if probe.isAfresh {
-                do { state = try await readState(stream) } catch { throw .store(error) }
-            }
-            // Only where the dialect's first request would have asked the same, about the same plans.
-            if state.fetchCursor == nil, state.walk == nil,
-                probe.chunk == identity.chunks(of: snapshot, dialect: probe.dialect).first
-                    || poll.kind != .starredProjects
-            {
-                first = (probe.response, probe.askedAt)
-            }
-        }
-        guard let dialect else { return }
-        let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
-        var cursor = state.fetchCursor
-        var resume = isBootstrap ? nil : state.walk
-        var room = state.room
-        var isWalkStored = state.walk != nil
-        let begun = time.monotonic
-        while true {
-            let chunks = poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: dialect) : []
-            var walk = PageWalk(
-                dialect: dialect,
-                mode: isBootstrap ? .bootstrap : .poll,
-                cursor: cursor,
-                resume: resume,
-                chunks: max(chunks.count, 1),
-                mustComplete: state.hasTombstones
-            )
-            let startedAt = clock.now
-            // Offers are asked for without a limit.
-            while let step = walk.next(limit: isBootstrap || chunks.isEmpty ? nil : max(room, 1)) {
-                let response: HTTPResponse
-                let askedAt: Timestamp
-                if let answer = first {
-                    (response, askedAt) = answer
-                    first = nil
-                } else {
-                    let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
-                    (response, askedAt) = try await request(
-                        step.query,
-                        chunk: chunk,
-                        account: stream.account,
-                        dialect: dialect
-                    )
-                }
-                // A plan starred since may have changed before what this answer shows: the cursor would pass it over.
-                guard try await interests(are: snapshot) else { throw .interestsChanged }
-                let page = try await decode(response, dialect: dialect, askedAt: askedAt)
-                result.fetched += page.fetched
-                let plan: PageWalk.Plan
-                let isLate = time.monotonic - begun >= shared.longestCycle
-                let madeAt = Self.earliestMaking(of: response, askedAt: askedAt)
-                do { plan = try walk.receive(page, askedAt: madeAt, isLast: isLate) } catch { throw .page(error) }
-                let counts = try await commit(
-                    page,
-                    plan: plan,
-                    stream: stream,
-                    state: state,
-                    interests: snapshot.interests,
-                    walk: &walk,
-                    startedAt: startedAt,
-                    isBootstrap: isBootstrap,
-                    isWalkStored: isWalkStored,
-                    room: room
-                )
-                guard let counts else { continue }
-                result.isOutOfRoom = result.isOutOfRoom || counts.outOfRoom
-                if !isBootstrap { isWalkStored = plan.walk != nil }
-                // What bootstrapping stores is not news.
-                result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
-                result.refetched += counts.refetched
-                room -= counts.inserted + counts.refetched
-                if let moved = counts.fetchCursor, moved != cursor {
-                    cursor = moved
-                    result.cursorMoved = true
-                }
-            }
-            if isBootstrap && walk.isComplete {
-                let isCurrent: Bool
-                do throws(StoreError) {
-                    isCurrent = try await store.finishBootstrap(
-                        stream,
-                        generation: state.generation,
-                        interests: snapshot.interests,
-                        top: walk.settled,
-                        now: clock.now
-                    )
-                } catch { throw .store(error) }
-                guard isCurrent else { throw .staleIdentity }
-            }
-            if walk.isComplete {
-                do { try await gate.confirmDialect(now: clock.now) } catch { throw .store(error) }
-            }
-            // What was interrupted is finished; what is newer than it comes in the same cycle.
-            guard walk.isComplete, walk.wasResumed else { return }
-            resume = nil
-        }
-    }
-
-    func request(
-        _ query: PageQuery,
-        chunk: PlanChunk?,
-        account: DID,
-        dialect: Dialect,
-        startCursor: String? = nil
-    ) async throws(Stop) -> (HTTPResponse, Timestamp) {
-        let start = startCursor ?? dialect.startCursor
-        var call = EndorserAPI.Call(
-            endpoint: poll.kind.endpoint,
-            method: chunk == nil ? .get : .post,
-            account: account,
-            purpose: .poll,
-            runID: runID,
-            poll: poll.name
-        )
-        if let chunk {
-            call.body = query.body(for: chunk, startCursor: start)
-            call.idempotencyKey = RandomID.uuid()
-        } else {
-            call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
-        }
-        switch await api.send(call, dialect: dialect) {
-        case .answer(let response, let askedAt): return (response, askedAt)
-        case .unstored(let error): throw .store(error)
-        case let outcome: throw .request(outcome)
-        }
-    }
-
-    // MARK: - Committing
-
-    /// Stores a page; `nil` when there is nothing to store.
-    ///
-    /// - Parameter isWalkStored: Whether an interrupted walk is stored, of an earlier cycle or a page before.
-    private func commit(
-        _ page: Page,
-        plan: PageWalk.Plan,
-        stream: StreamKey,
-        state: PollState,
-        interests: Interests?,
-        walk: inout PageWalk,
-        startedAt: Timestamp,
-        isBootstrap: Bool,
-        isWalkStored: Bool,
-        room: Int
-    ) async throws(Stop) -> PageCommitCounts? {
-        metrics.polls.pages[poll.label].increment()
-        // An unchanged poll writes nothing: every row is known, there is no walk to end, and the cursor stays.
-        if page.rejected == 0, plan.walk == nil, !isWalkStored, state.knows(page.changes, upTo: plan.cursor) {
-            return nil
-        }
-        var commit = PageCommit(
-            stream: stream,
-            expectedGeneration: state.generation,
-            runID: runID,
-            changes: plan.changes,
-            room: room,
-            now: clock.now
-        )
-        commit.expectedInterests = interests
-        commit.rejectedCount = page.rejected
-        commit.details = page.details
-        commit.priority = poll.options.priority
-        commit.cursor = isBootstrap ? .unchanged : plan.cursor
-        commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
-        commit.interrupted = plan.interrupted
-        commit.disposition = isBootstrap ? .bootstrap : .announce
-        // A walk that was taken up again has not seen its first pages since, so it does not say what is gone of them.
-        if walk.isComplete, !walk.wasResumed, !isBootstrap, let top = walk.top {
-            commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: startedAt)
-        }
-        if isBootstrap, let top = walk.settled {
-            let floor = walk.dialect.bootstrapFloor(below: top)
-            commit.seenOnly = commit.changes.filter { $0.id.precedes(floor) == true }
-            commit.changes.removeAll { $0.id.precedes(floor) == true }
-        }
-        let counts: PageCommitCounts
-        do {
-            switch try await store(commit) {
-            case .committed(let result): counts = result
-            case .stale: throw Stop.staleIdentity
-            }
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch {
-            throw .staleIdentity
-        }
-        if counts.inserted > 0, !isBootstrap {
-            metrics.polls.changesFound[poll.label].increment(by: UInt64(counts.inserted))
-        }
-        if counts.outOfRoom {
-            walk.stop()
-            note(.pollOutOfRoom, [.changeCount: .number(counts.inserted)])
-        }
-        return counts
-    }
-
     // MARK: - Ending
 
     private func explain(_ stop: Stop, in result: inout Result) async {
@@ -428,7 +220,7 @@ package final class PollCycle: Sendable {
                 await api.followClock()
                 await gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
             }
-            // A cursor of another dialect is no cursor to the server.
+            // The server rejects a cursor of another dialect.
             if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
@@ -472,7 +264,7 @@ package final class PollCycle: Sendable {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }
         await api.followClock()
-        // A failure of ours says nothing of the server.
+        // A local failure says nothing about the server.
         let failure = result.failure ?? (result.isStoreFailure ? .cancelled : .refused)
         await gate.end(hasSucceeded ? nil : failure, now: time.now)
         var record = CycleRecord(

@@ -12,7 +12,7 @@ extension PollService {
         await work.follow(on: environment.time)
     }
 
-    /// The times that a former run stored.
+    /// Restores the times that an earlier run stored.
     private func restore(_ poll: Poll) async -> ScheduleTimes {
         let none = ScheduleTimes(nextRun: nil, lastRun: nil, isRunning: false)
         let account = shared.account
@@ -25,12 +25,12 @@ extension PollService {
         let metrics = environment.metrics.polls
         metrics.lastAttempt[poll.label].set(stored.lastAttempt?.seconds ?? 0)
         metrics.lastSuccess[poll.label].set(stored.lastSuccess?.seconds ?? 0)
-        // An interval counts from the start of the agent: its first run is at once.
+        // An interval starts when the agent starts, so the first run is immediate.
         if case .every = poll.schedule { return none }
         return ScheduleTimes(nextRun: stored.nextRun, lastRun: stored.lastAttempt, isRunning: false)
     }
 
-    /// Decides when to run once more outside the schedule, after a cycle with `result`.
+    /// Returns the time of an extra run outside the schedule, after a cycle with `result`.
     fileprivate func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
         let now = environment.time.now
         let gate = shared.account.gate
@@ -44,9 +44,9 @@ extension PollService {
         if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
         if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
         switch (result.skip, result.failure) {
-        // The wait may have ended since.
+        // The wait can have ended meanwhile.
         case (.throttled, _): return await gate.heldUntil(now: now) ?? now
-        // Another poll's cycle tries the server, and its end is not known.
+        // A cycle of another poll is trying the server. Its end is unknown.
         case (.circuitOpen, _): return await gate.nextTrial ?? now + ExtraRun.afterAnothers
         case (.overlap, _), (_, .cancelled): return now + ExtraRun.afterAnothers
         case (.backpressure, _): return now + ExtraRun.whileOutOfRoom

@@ -7,16 +7,16 @@ import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 
-/// Runs every configured poll on its schedule, and by hand.
+/// Runs every configured poll on its schedule and on request.
 package final class PollService: Service {
     typealias Running = Task<PollCycle.Result?, Never>
 
     struct State {
-        /// The cycles under way.
+        /// The cycles in progress.
         var running: [PollName: Running] = [:]
         var lastSkip: [PollName: SkipReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
-        /// Cycles in a row that failed in the database.
+        /// Number of consecutive cycles that failed in the database.
         var storeFailures: [PollName: Int] = [:]
     }
 
@@ -48,32 +48,32 @@ package final class PollService: Service {
 
     var environment: Environment { shared.environment }
 
-    /// Runs the schedules until the service is told to stop. A cycle under way is then given up, which loses nothing.
+    /// Runs the schedules until the service is told to stop. It then cancels cycles in progress, which loses no data.
     package func run() async throws {
-        // An agent may have only its host's polls, and a service that ends by itself ends all.
+        // An agent can have only its host's polls. A service that returns would stop all other services.
         guard !polls.isEmpty else { return try await gracefulShutdown() }
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
                 for poll in self.polls { group.addTask { await self.follow(poll) } }
             }
         }
-        // The cycles that no schedule began.
+        // This cancels the cycles that no schedule started.
         await abort()
     }
 
     /// Runs one cycle now.
     ///
-    /// - Parameter nextRun: The next scheduled run, stored with the cycle; `nil` for a run by hand.
+    /// - Parameter nextRun: The next scheduled run, stored with the cycle; `nil` for a manual run.
     package func pass(_ poll: Poll, runID: String, nextRun: Timestamp? = nil) async -> PollCycle.Result {
         let (task, isOurs) = begin(poll, runID: runID, nextRun: nextRun)
         guard isOurs else { return skipped(poll, .overlap, runID: runID) }
         return end(poll, await Self.value(of: task), runID: runID)
     }
 
-    /// Runs one cycle now, or waits for the one under way. A cancelled caller does not end the cycle, which may be the
-    /// schedule's.
+    /// Runs one cycle now, or waits for the one in progress. Cancelling the caller does not cancel the cycle, because
+    /// the schedule can own it.
     package func refresh(_ poll: Poll) async -> PollCycle.Result {
-        // Unstructured: the cycle goes on when the caller is cancelled.
+        // The task is unstructured, so that the cycle continues when the caller is cancelled.
         await Task {
             let runID = RandomID.runID()
             let (task, isOurs) = begin(poll, runID: runID, nextRun: nil)
@@ -82,29 +82,29 @@ package final class PollService: Service {
         }.value
     }
 
-    /// Waits for the cycle that another caller began: it stands for the schedule's.
+    /// Waits for the cycle that another caller started. It replaces the scheduled one.
     ///
-    /// - Returns: A skip when there is none.
+    /// - Returns: A skip if no cycle is in progress.
     func join(_ poll: Poll) async -> PollCycle.Result {
         guard let task = state.withLock({ $0.running[poll.name] }) else { return PollCycle.Result(skip: .overlap) }
-        // When the schedule ends, so does every cycle.
+        // Cancelling the schedule cancels every cycle.
         return await Self.value(of: task) ?? PollCycle.Result(skip: .overlap)
     }
 
-    /// Gives up every cycle under way, because the identity changed, and returns when they have ended.
+    /// Cancels every cycle in progress because the identity changed, and returns when they have ended.
     package func abort() async {
         let tasks = state.withLock { state in polls.compactMap { state.running[$0.name] } }
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.value }
     }
 
-    /// The reason why the poll's last cycle was skipped; `nil` when it was not.
+    /// The skip reason of the poll's last cycle; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> SkipReason? { state.withLock { $0.lastSkip[poll] } }
 
     /// The next scheduled run.
     package func nextRun(_ poll: PollName) -> Timestamp? { state.withLock { $0.nextRun[poll] } }
 
-    /// The cycle under way, or a new one; whoever starts it must ``end(_:_:runID:)`` it.
+    /// Returns the cycle in progress, or starts one. The caller that starts it must call ``end(_:_:runID:)``.
     private func begin(_ poll: Poll, runID: String, nextRun: Timestamp?) -> (task: Running, isOurs: Bool) {
         let cycle = PollCycle(
             poll: poll,
@@ -115,9 +115,9 @@ package final class PollService: Service {
         )
         return state.withLock { state in
             if let running = state.running[poll.name] { return (running, false) }
-            // While the cycle waits for its turn, the progress of the running ones counts.
+            // While the cycle waits for its turn, the progress of the running cycles counts.
             progress.pause(.poll(poll.name))
-            // Unstructured: a change of identity cancels the cycle and not its caller.
+            // The task is unstructured, so that a change of identity cancels the cycle but not its caller.
             let task = Task { [limit, progress, time = environment.time] in
                 await limit.run {
                     progress.mark(.poll(poll.name), at: time.monotonic)
@@ -129,7 +129,7 @@ package final class PollService: Service {
         }
     }
 
-    /// Makes room for the next cycle and reports the result of this one.
+    /// Removes the finished cycle and reports its result.
     private func end(_ poll: Poll, _ result: PollCycle.Result?, runID: String) -> PollCycle.Result {
         defer {
             state.withLock { $0.running[poll.name] = nil }
@@ -140,7 +140,7 @@ package final class PollService: Service {
         state.withLock { $0.lastSkip[poll.name] = nil }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.hasStored { wakes.dispatch.raise() }
-        // Changes delivered before the walk was complete are acknowledged already; only the watermark is behind.
+        // Changes delivered before the walk was complete are already acknowledged. Only the watermark is behind.
         if result.cursorMoved && result.new == 0 { wakes.acknowledge.raise() }
         return result
     }
@@ -152,7 +152,7 @@ package final class PollService: Service {
             defer { state.lastSkip[poll.name] = reason }
             return state.lastSkip[poll.name] != reason
         }
-        // Logged when the reason changes, counted every time.
+        // A skip is counted every time, but logged only when its reason changes.
         environment.logger.log(
             isNew ? .pollSkipped : .pollSkippedAgain,
             [.runID: "\(runID)", .poll: "\(poll.name.rawValue)", .reason: "\(reason.rawValue)"]

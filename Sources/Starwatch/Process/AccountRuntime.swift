@@ -29,22 +29,8 @@ package final class AccountRuntime: Sendable {
         let (environment, store) = (process.environment, process.store)
         let account = Self.account(process, parts, options)
         self.account = account
-        let active: DID?
-        do throws(StoreError) {
-            active = try await store.activeIdentity().did
-            try await account.gate.restore(now: environment.time.now)
-        } catch {
-            throw AgentError(.failed, error.description)
-        }
-        try await parts.validate(account: active)
-        polls = zip(options.polls, parts.schedules).map { poll, schedule in
-            Poll(
-                options: poll,
-                label: environment.metrics.pollNames[poll.name.rawValue]!,
-                schedule: schedule,
-                splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay)
-            )
-        }
+        let active = try await Self.activate(account, process, parts)
+        polls = Self.polls(process, parts, options)
         pollService = PollService(
             polls: polls,
             shared: PollCycle.Shared(
@@ -96,18 +82,55 @@ package final class AccountRuntime: Sendable {
             content: content,
             wakes: wakes
         )
-        callbacks =
-            parts.callbacks.isEmpty
-            ? nil
-            : CallbackService(
-                receivers: parts.callbacks,
-                options: options.callbacks,
-                writer: writer,
-                store: store,
-                identity: account.identity,
-                environment: environment,
-                wakes: wakes
+        callbacks = Self.callbacks(process, parts, options, account: account, writer: writer, wakes: wakes)
+    }
+
+    private static func polls(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> [Poll] {
+        zip(options.polls, parts.schedules).map { poll, schedule in
+            Poll(
+                options: poll,
+                label: process.environment.metrics.pollNames[poll.name.rawValue]!,
+                schedule: schedule,
+                splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay)
             )
+        }
+    }
+
+    private static func callbacks(
+        _ process: AgentProcess,
+        _ parts: AgentParts,
+        _ options: AgentOptions,
+        account: Account,
+        writer: CallbackWriter,
+        wakes: Wakes
+    ) -> CallbackService? {
+        guard !parts.callbacks.isEmpty else { return nil }
+        return CallbackService(
+            receivers: parts.callbacks,
+            options: options.callbacks,
+            writer: writer,
+            store: process.store,
+            identity: account.identity,
+            environment: process.environment,
+            wakes: wakes
+        )
+    }
+
+    /// The active identity, once the gate has restored its waits and there can be a token for the identity.
+    private static func activate(
+        _ account: Account,
+        _ process: AgentProcess,
+        _ parts: AgentParts
+    ) async throws(AgentError) -> DID? {
+        let active: DID?
+        do throws(StoreError) {
+            active = try await process.store.activeIdentity().did
+            try await account.gate.restore(now: process.environment.time.now)
+        } catch {
+            throw AgentError(.failed, error.description)
+        }
+        try await parts.validate(account: active)
+        return active
     }
 
     private static func account(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> Account {

@@ -3,8 +3,7 @@ import ServiceLifecycle
 package import StarwatchStore
 package import StarwatchTelemetry
 
-/// Deletes what is past its time, keeps the outbox within its bounds, stores the recent log, and sees to it that the
-/// agent's health is known.
+/// Deletes expired data, limits the outbox, stores the recent log, and publishes the agent's health.
 package final class HousekeepingService: Service {
     private let store: Store
     private let outbox: OutboxOptions
@@ -14,16 +13,16 @@ package final class HousekeepingService: Service {
     private let beat: @Sendable () async -> Void
     private let beatInterval: Duration
 
-    /// How often work is done, and health looked at.
+    /// Interval of housekeeping and health checks.
     static let interval = Duration.seconds(10)
-    /// How soon after the start it cleans: an agent may be started more often than its interval is long.
+    /// Delay of the first cleanup. It is short, so that an agent that restarts often cleans up too.
     static let firstCleanup = Duration.seconds(300)
-    /// How often a store that failed is tried.
+    /// Interval of retries after the store failed.
     static let probeInterval = Duration.seconds(2)
 
     /// - Parameters:
-    ///   - beat: Looks at the agent's health. One that does not return is how a stuck store is noticed.
-    ///   - beatInterval: How often; never less often than ``interval``, nor more often than every 50 ms.
+    ///   - beat: Checks the agent's health. A call that does not return reveals a stuck store.
+    ///   - beatInterval: Interval of `beat`, from 50 ms to ``interval``.
     package init(
         store: Store,
         outbox: OutboxOptions,
@@ -66,14 +65,15 @@ package final class HousekeepingService: Service {
         await recorder.flush(to: store)
     }
 
-    /// Cleans up once.
+    /// Runs one cleanup.
     package func pass() async {
         var policy = RetentionPolicy()
         policy.delivered = outbox.keepDelivered
-        // A machine may start with a clock that is years ahead.
+        // A machine can start with a clock that is years ahead.
         if !clock.isConfirmed { policy.spareWhatIsIrreplaceable() }
         do {
-            // The earlier of the two clocks: a server whose clock runs ahead must not have dead letters deleted.
+            // The earlier clock counts, so that a server whose clock runs ahead does not cause dead letters to be
+            // deleted.
             let counts = try await store.retention(policy, now: min(clock.now, time.now))
             if counts.outbox > 0 { logger.log(.retentionCleaned, [.rowCount: .number(counts.outbox)]) }
         } catch {

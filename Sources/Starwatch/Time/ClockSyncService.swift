@@ -5,17 +5,16 @@ import StarwatchStore
 import StarwatchTelemetry
 package import StarwatchTransport
 
-/// Asks for the time where there is somebody to ask, the server's endpoint or an NTP server, and watches the local
-/// clock for jumps.
+/// Reads the time from the server's endpoint or an NTP server, if available, and watches the local clock for jumps.
 ///
-/// Every other answer is a reading of the server's clock too; those are taken where requests are made.
+/// Every other response also provides a reading of the server's clock. The code that sends the requests takes those.
 package final class ClockSyncService: Service {
     private let account: Account
     private let environment: Environment
     private let ntp: NTPClient?
     private let options: ClockOptions
 
-    /// - Parameter ntp: The server of `clock.source: ntp`; `nil` with any other source.
+    /// - Parameter ntp: Client of the server for `clock.source: ntp`; `nil` with any other source.
     package init(account: Account, environment: Environment, ntp: NTPClient?, options: ClockOptions) {
         self.account = account
         self.environment = environment
@@ -31,10 +30,10 @@ package final class ClockSyncService: Service {
         try? await cancelWhenGracefulShutdown {
             var jumps = self.account.api.requester.gates.jumps
             var pace = NTPPace(interval: self.options.checkInterval)
-            // `nil`: it is never asked again.
+            // `nil` means that no further sync follows.
             var nextSync: Duration? = self.time.monotonic
             while !Task.isCancelled {
-                // After a jump the clocks are compared at once.
+                // After a jump the clocks are compared immediately.
                 await self.account.api.followClock()
                 await self.account.gate.saveUnstored()
                 let known = self.account.api.requester.gates.jumps
@@ -50,13 +49,13 @@ package final class ClockSyncService: Service {
         }
     }
 
-    /// One pass, and how long until the next; `nil`: there must be none.
+    /// Runs one pass. Returns the time until the next; `nil` means that no pass follows.
     private func sync(_ pace: inout NTPPace) async -> Duration? {
         let outcome = await pass()
         return ntp == nil ? options.checkInterval : pace.wait(after: outcome)
     }
 
-    /// Asks for the time once, if the configuration wants it and there is somebody to ask.
+    /// Reads the time once, if the configuration enables it and a source is available.
     @discardableResult
     package func pass() async -> NTPPace.Outcome {
         let outcome: NTPPace.Outcome

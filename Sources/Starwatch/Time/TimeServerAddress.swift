@@ -1,8 +1,8 @@
 import StarwatchCore
 
-/// Where a time server is: `host`, `host:port` or `[v6]:port`; without a port it is 123.
+/// Address of a time server: `host`, `host:port` or `[v6]:port`. The default port is 123.
 package struct TimeServerAddress: Sendable, Hashable {
-    /// Without brackets.
+    /// Host name or address, without brackets.
     package let host: String
     package let port: Int
 

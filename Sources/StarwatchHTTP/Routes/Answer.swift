@@ -6,7 +6,13 @@ import Starwatch
 struct Answer: Sendable {
     var status = 200
     /// The headers; those of every answer unless a route changes them.
-    var headers = Self.headersOfAll
+    var headers: HTTPFields = [
+        .cacheControl: "no-store",
+        .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+        .xContentTypeOptions: "nosniff",
+        .xFrameOptions: "DENY",
+        .referrerPolicy: "no-referrer",
+    ]
     var body: [UInt8]
     /// Returns the next piece of a stream that replaces ``body``; `nil` at its end.
     var stream: (@Sendable () async -> String?)?
@@ -18,15 +24,6 @@ struct Answer: Sendable {
         self.body = body
         headers[.contentType] = contentType
     }
-
-    // Made once: checking five names and values for each answer takes longer than finding its route.
-    private static let headersOfAll: HTTPFields = [
-        .cacheControl: "no-store",
-        .contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
-        .xContentTypeOptions: "nosniff",
-        .xFrameOptions: "DENY",
-        .referrerPolicy: "no-referrer",
-    ]
 
     /// `value` as JSON with sorted keys.
     static func json(_ value: some Encodable, status: Int = 200) -> Answer {

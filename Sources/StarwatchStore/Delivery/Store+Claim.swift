@@ -7,19 +7,18 @@ extension Store {
     package func dueSummary(_ stream: StreamKey) throws(StoreError) -> DueSummary {
         let id = try streamID(stream)
         return try direct(.read) { db in
-            let count = try countsByStream(db)[id]?[.pending] ?? 0
-            guard count > 0 else { return DueSummary(count: 0, oldestCreatedAt: nil, lastNotifiedAt: nil) }
             let row = try db.row(
                 """
-                SELECT min(created_at), (SELECT last_notified_at FROM streams WHERE id = ?1)
+                SELECT count(*), min(created_at), (SELECT last_notified_at FROM streams WHERE id = ?1)
                 FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1
                 """,
                 [id]
             )
+            guard let row, row[0] > 0 else { return DueSummary(count: 0, oldestCreatedAt: nil, lastNotifiedAt: nil) }
             return DueSummary(
-                count: count,
-                oldestCreatedAt: row?.optionalTime(0),
-                lastNotifiedAt: row?.optionalTime(1)
+                count: row[0],
+                oldestCreatedAt: row.optionalTime(1),
+                lastNotifiedAt: row.optionalTime(2)
             )
         }
     }
@@ -177,17 +176,15 @@ extension Store {
         except known: [StreamKey]
     ) throws(StoreError) -> [StreamKey] {
         try direct(.read) { db in
-            var counts = try countsByStream(db).filter { $0.value[state, default: 0] > 0 }
-            for stream in known { if let id = streamIDs[stream] { counts[id] = nil } }
-            // The usual case.
-            guard !counts.isEmpty else { return [] }
             var found: [StreamKey] = []
             let rows = try db.rows(
                 """
-                SELECT account, server, poll FROM streams
-                WHERE account = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY id
+                SELECT account, server, poll FROM streams s WHERE account = ? AND EXISTS
+                    (SELECT 1 FROM notification_outbox
+                        WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen))
+                ORDER BY id
                 """,
-                [account.rawValue, jsonArray(counts.keys.sorted())]
+                [account.rawValue]
             )
             while let row = try rows.next() { found.append(try row.stream(0)) }
             return found.filter { !known.contains($0) }

@@ -155,19 +155,10 @@ extension Store {
     package func outboxCounts() throws(StoreError) -> [OutboxState: Int] {
         try direct(.read) { db in
             var total: [OutboxState: Int] = [:]
-            for counts in try countsByStream(db).values { total.merge(counts, uniquingKeysWith: +) }
+            for counts in try db.countsByStream().values { total.merge(counts, uniquingKeysWith: +) }
             for state in [OutboxState.pending, .claimed, .delivered, .dead, .evicted] { total[state, default: 0] += 0 }
             return total
         }
-    }
-
-    /// The number of open and dead rows by stream and state, from memory if nothing was written since.
-    func countsByStream(_ db: Database) throws -> [Int64: [OutboxState: Int]] {
-        if let openCounts { return openCounts }
-        let counts = try db.countsByStream()
-        // Not remembered if a host application can write, as in `PollMemory`.
-        if options.owner == .agent { openCounts = counts }
-        return counts
     }
 }
 
@@ -185,7 +176,8 @@ extension Database {
         return "SELECT s.id, \(counts.joined(separator: ", ")) FROM streams s"
     }()
 
-    fileprivate func countsByStream() throws -> [Int64: [OutboxState: Int]] {
+    /// The number of open and dead rows by stream and state.
+    func countsByStream() throws -> [Int64: [OutboxState: Int]] {
         var found: [Int64: [OutboxState: Int]] = [:]
         let rows = try rows(Self.countByStream)
         while let row = try rows.next() {

@@ -6,7 +6,7 @@ extension Store {
     package func snapshot(_ streams: [StreamKey]) throws(StoreError) -> StoreSnapshot {
         let wanted = Set(streams)
         let snapshot = try direct(.snapshot) { db in
-            let counts = try countsByStream(db)
+            let counts = try db.countsByStream()
             var total: [OutboxState: Int] = [.pending: 0, .claimed: 0, .delivered: 0, .dead: 0, .evicted: 0]
             for rows in counts.values { total.merge(rows, uniquingKeysWith: +) }
             var found: [StreamKey: StreamSnapshot] = [:]

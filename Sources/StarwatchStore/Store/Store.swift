@@ -1,6 +1,5 @@
 import GRDB
 import StarwatchCore
-import Synchronization
 
 /// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
 ///
@@ -19,19 +18,11 @@ package actor Store {
     var streamIDs: [StreamKey: Int64] = [:]
     let starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]
-    var openCounts: [Int64: [OutboxState: Int]]?
     /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
     private var changedRows = 0
     nonisolated let pollMemory = PollMemory()
     nonisolated let snapshotMemory = SnapshotMemory()
     nonisolated let unchanged = UnchangedCycles()
-    private nonisolated let changeCount = Atomic<UInt64>(0)
-
-    /// A counter that changes with every write that affects dispatching or acknowledging; `nil` if a host application
-    /// can write too. Read it before the data, so that a concurrent change is noticed later.
-    package nonisolated var revision: UInt64? {
-        options.owner == .agent ? changeCount.load(ordering: .acquiring) : nil
-    }
 
     /// Opens the database. Creates and migrates it if the agent owns it.
     ///
@@ -124,8 +115,6 @@ package actor Store {
             if hasFailed || changedRows != before {
                 if operation.changesPollState {
                     pollMemory.forget()
-                    openCounts = nil
-                    changeCount.add(1, ordering: .releasing)
                 }
                 if operation.changesSnapshot { snapshotMemory.forget() }
             }

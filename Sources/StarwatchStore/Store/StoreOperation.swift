@@ -5,7 +5,6 @@ package enum StoreOperation: String, Sendable, CaseIterable {
     case evict, edit, read, snapshot, log, digest, retention, checkpoint
 
     /// Whether a transaction of this kind can change the ``PollState`` or what dispatching and acknowledging depend on.
-    /// It also changes ``Store/revision``.
     var changesPollState: Bool {
         switch self {
         case .pollState, .finishCycle, .read, .snapshot, .log, .digest, .checkpoint: false

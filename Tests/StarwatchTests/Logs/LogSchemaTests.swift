@@ -215,10 +215,6 @@ import Testing
             await round(agent)
             await agent.store.close()
             await round(agent)
-            // Until then a pass that would find nothing does not look.
-            world.clock.advance(by: PassMemory.longest)
-            _ = await agent.runtime.dispatcher.pass()
-            _ = await agent.runtime.acknowledger.pass()
             await housekeeping(of: agent).pass()
         }
     }

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs blocking calls one after the other on a thread of their own, so that none blocks a shared executor.
+/// Runs blocking calls one at a time on a dedicated thread, so that none blocks a shared executor.
 package struct BlockingQueue: Sendable {
     private let queue: DispatchQueue
 

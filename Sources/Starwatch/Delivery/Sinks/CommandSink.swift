@@ -1,11 +1,11 @@
 package import StarwatchCore
 import Subprocess
 
-/// Starts a program for each notification, with the notification as JSON on its standard input.
+/// Starts a program for each notification and passes the notification as JSON on its standard input.
 ///
-/// The arguments are passed as they are, never through a shell. Exit status 0 is delivered, 75 (`EX_TEMPFAIL`) means
-/// unavailable, and anything else rejected. The program's output is discarded, however much there is: it may repeat what
-/// it was given, and logs name nobody.
+/// The arguments are passed unchanged, never through a shell. Exit status 0 means delivered, 75 (`EX_TEMPFAIL`) means
+/// unavailable, and any other status means rejected. The program's output is discarded, whatever its length: it can
+/// repeat the notification, and logs contain no personal data.
 package struct CommandSink: NotificationSink {
     package let name: String
     package let takesBack = true

@@ -3,12 +3,14 @@ import Glibc
 package import StarwatchCore
 import Synchronization
 
-/// Appends each notification to a file as a line of JSON, exactly once.
+/// Appends each notification to a file as one line of JSON, exactly once.
 ///
-/// A crash between the write and its record brings the same notification again. So the sink knows the last ids that
-/// are in the file: it reads them when it first writes, and cuts off a last line that a crash left unfinished. The file
-/// may be rotated at any time, by renaming or by copying and truncating: it is opened for each line, and the ids of the
-/// files that were rotated last are read too.
+/// After a crash between the write and its record, the same notification comes again. The sink therefore remembers the
+/// last ids in the file. Before its first write it reads those ids and removes a last line that a crash left
+/// unfinished.
+///
+/// The file can be rotated at any time, by renaming or by copying and truncating. The sink opens the file for each
+/// line, and also reads the ids of the most recently rotated files.
 package final class FileSink: NotificationSink {
     package let name: String
     private let path: String
@@ -18,8 +20,8 @@ package final class FileSink: NotificationSink {
     private let seen = Mutex<RecentIDs?>(nil)
 
     /// - Parameters:
-    ///   - others: The files of other sinks, which are no rotated ones of this.
-    ///   - memory: How many ids are known: far more than are ever under way at once.
+    ///   - others: The files of other sinks. They never count as rotated files of this sink.
+    ///   - memory: Number of ids to remember: far more than are in progress at once.
     package init(name: String, path: String, others: [String] = [], memory: Int = 10_000) {
         self.name = name
         self.path = path
@@ -32,7 +34,7 @@ package final class FileSink: NotificationSink {
         await queue.run { self.append(notification) }
     }
 
-    /// Runs on the queue only, one call at a time.
+    /// Appends one line. Runs only on the queue, one call at a time.
     private func append(_ notification: OutgoingNotification) -> SinkResult {
         let failure = SinkResult.unavailable("The sink's file cannot be written to.", retryAfter: nil)
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -46,8 +48,9 @@ package final class FileSink: NotificationSink {
             guard FileWriting.writeAll(notification.payload + [UInt8(ascii: "\n")], to: descriptor),
                 fsync(descriptor) == 0, end > 0 || Self.keepName(of: path)
             else {
-                // Half a line must not stay: the next attempt would join it. Where it cannot be cut off now, the
-                // next attempt does, or finds the line whole. A file that was truncated meanwhile must not grow.
+                // A partial line must not stay, because the next attempt would append to it. If truncating fails now,
+                // the next attempt truncates, or finds the line complete. Truncating must not extend a file that was
+                // truncated meanwhile.
                 if lseek(descriptor, 0, SEEK_END) < end || ftruncate(descriptor, end) != 0 { seen = nil }
                 return failure
             }
@@ -56,7 +59,7 @@ package final class FileSink: NotificationSink {
         }
     }
 
-    /// Makes sure that a new file is still there after a power cut.
+    /// Syncs the directory, so that a new file survives a power cut.
     private static func keepName(of path: String) -> Bool {
         let directory = open(RotatedFiles.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return false }
@@ -64,13 +67,14 @@ package final class FileSink: NotificationSink {
         return fsync(directory) == 0
     }
 
-    /// How much of a file's end is read: far more than what a crash can leave unconfirmed.
+    /// Number of bytes read from the end of a file: far more than a crash can leave unconfirmed.
     private static let recoveredBytes = 16 * 1_048_576
-    /// A rotation while a notification is under way moves it to one file; a second one is for what rotates twice.
+    /// Number of rotated files to read. One rotation moves a notification in progress to one file; the second covers
+    /// two rotations.
     private static let rotatedFiles = 2
 
-    /// The ids at the end of the file, after an unfinished last line was cut off, and of those that were rotated; `nil`
-    /// when the file cannot be read.
+    /// Returns the ids at the end of the file and of the rotated files, after removing an unfinished last line; `nil`
+    /// if the file cannot be read.
     private static func recover(
         _ descriptor: Int32,
         path: String,
@@ -86,7 +90,7 @@ package final class FileSink: NotificationSink {
         }
         guard let tail = readTail(descriptor) else { return nil }
         if tail.end < tail.size, ftruncate(descriptor, off_t(tail.end)) != 0 { return nil }
-        // What is there was written, but who knows whether it stays: the one who wrote it did not come that far.
+        // The earlier run wrote these lines but can have crashed before it synced them.
         guard fsync(descriptor) == 0 else { return nil }
         insert(tail.lines, into: &ids)
         return ids
@@ -100,7 +104,7 @@ package final class FileSink: NotificationSink {
         }
     }
 
-    /// The whole lines at a file's end, and where they end; `nil` when it cannot be read.
+    /// Returns the complete lines at the end of a file, and their end offset; `nil` if the file cannot be read.
     private static func readTail(_ descriptor: Int32) -> (lines: Data, end: Int, size: Int)? {
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size >= 0 else { return nil }
@@ -109,7 +113,7 @@ package final class FileSink: NotificationSink {
         let count = tail.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(start)) }
         guard count == size - start else { return nil }
         let complete = tail.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // A line longer than what was read is nothing this sink wrote.
+        // This sink never writes a line longer than the part that was read.
         guard complete > 0 || start == 0 else { return nil }
         return (tail[..<complete], start + complete, size)
     }

@@ -1,17 +1,17 @@
 import StarwatchCore
 import StarwatchTransport
 
-/// What an HTTP sink's answer means (semantics: dispatch).
+/// Meaning of an HTTP sink's response (semantics: dispatch).
 enum HTTPSinkAnswer {
-    /// More than any receiver has to say; the body is not read.
+    /// Maximum response size. No receiver needs more; the body is not read.
     static let largestBytes = 65_536
-    /// A receiver that asks for more is mistaken, and is tried again as one that asks for nothing.
+    /// Maximum accepted `Retry-After`. A longer value is a mistake and is ignored.
     static let longestRetryAfter = Duration.seconds(7 * 86_400)
 
     static func result(of exchange: HTTPExchange, at now: Timestamp) -> SinkResult {
         switch exchange.result {
         case .failure(.timeout): .timeout
-        // The answer was too long, but it was an answer: what matters came before its body.
+        // The response body was too long, but its status arrived before it.
         case .failure(.tooLarge) where exchange.status != nil:
             result(of: HTTPResponse(status: exchange.status ?? 0, headers: HTTPHeaders(block: []), body: []), at: now)
         case .failure: .unavailable("The sink cannot be reached.", retryAfter: nil)

@@ -1,25 +1,25 @@
 import Foundation
 public import StarwatchCore
 
-/// A place of the host program's own where notifications go.
+/// A notification destination in the host program.
 ///
-/// It has what a configured sink has: notifications are stored before it sees them, come again under the same id until
-/// it has taken them, and are counted under its name.
+/// It gets the guarantees of a configured sink. Notifications are stored before delivery, are retried under the same id
+/// until the sink accepts them, and are counted under its name.
 public protocol HostSink: Sendable {
-    /// `[a-z][a-z0-9_]{0,62}`, unlike every other sink's, and not `server`: it becomes a label value. Deliveries that
-    /// are open when the program ends go on under the same name.
+    /// The sink's name: `[a-z][a-z0-9_]{0,62}`, unique among all sinks, and not `server`. It becomes a label value.
+    /// Deliveries that are open when the program ends resume under the same name.
     var name: String { get }
 
-    /// How long one notification may take, at most a minute; 30 s unless said otherwise. One that takes longer is tried
-    /// again later, also if the sink goes on with it: its task is cancelled, but not waited for.
+    /// Time limit for one notification, at most one minute; the default is 30 s. A notification that exceeds it is
+    /// retried later, even if the sink is still working: its task is cancelled, but not awaited.
     var timeout: Duration { get }
 
-    /// Takes one notification. Returning means that it is taken.
+    /// Accepts one notification. Returning means that the sink has accepted it.
     ///
-    /// The same `id` may come again, with the same content, after a crash or a failure.
+    /// The same `id` can come again, with the same content, after a crash or a failure.
     ///
-    /// - Throws: ``HostSinkRefusal`` for a notification that it will not take, which costs one of
-    ///   ``OutboxOptions/maxRetries``; anything else when it cannot take any now. `CancellationError` when the task is.
+    /// - Throws: ``HostSinkRefusal`` to reject the notification, which costs one of ``OutboxOptions/maxRetries``; any
+    ///   other error when the sink is unavailable; `CancellationError` when the task is cancelled.
     func deliver(_ notification: NotificationMessage) async throws
 }
 
@@ -27,23 +27,23 @@ extension HostSink {
     public var timeout: Duration { .seconds(30) }
 }
 
-/// Why a host's sink does not want a notification.
+/// A host sink's rejection of a notification.
 public struct HostSinkRefusal: Error, Sendable, Hashable {
     public init() {}
 }
 
-/// A sink whose notifications are an `AsyncSequence`.
+/// A sink that provides its notifications as an `AsyncSequence`.
 ///
-/// A notification counts as delivered when it is in the sequence: a program that ends before it has read it does not
-/// see it again, and one that does not keep up loses the oldest of more than 1,000. One that must not lose any is a
+/// A notification counts as delivered when it is in the sequence. A program that ends before reading it does not see it
+/// again. A slow reader loses the oldest notifications beyond 1,000. A program that must not lose any implements
 /// ``HostSink`` itself.
 public final class NotificationFeed: HostSink {
     public let name: String
-    /// For one reader. Ends with ``finish()``.
+    /// The notifications, for one reader. The sequence ends with ``finish()``.
     public let notifications: AsyncStream<NotificationMessage>
     private let continuation: AsyncStream<NotificationMessage>.Continuation
 
-    /// - Parameter name: As ``HostSink/name``.
+    /// - Parameter name: The sink's name; see ``HostSink/name``.
     public init(name: String = "feed") {
         self.name = name
         (notifications, continuation) = AsyncStream.makeStream(
@@ -52,18 +52,18 @@ public final class NotificationFeed: HostSink {
         )
     }
 
-    /// - Throws: `CancellationError` when nobody reads any more.
+    /// - Throws: `CancellationError` when the reader has stopped.
     public func deliver(_ notification: NotificationMessage) async throws {
         if case .terminated = continuation.yield(notification) { throw CancellationError() }
     }
 
-    /// Ends the sequence; what is delivered from then on waits for the next run.
+    /// Ends the sequence. Later notifications wait for the next run.
     public func finish() { continuation.finish() }
 }
 
-/// A host's sink as the dispatcher uses it.
+/// Adapts a host's sink to the dispatcher.
 struct HostSinkAdapter: NotificationSink {
-    /// Well within a delivery's lease.
+    /// Maximum time limit, well within a delivery's lease.
     private static let longest = Duration.seconds(60)
 
     let sink: any HostSink
@@ -87,7 +87,7 @@ struct HostSinkAdapter: NotificationSink {
         } catch is HostSinkRefusal {
             return .rejected("The program refuses the notification.")
         } catch {
-            // Its own text may hold anything.
+            // The error's own text can contain personal data.
             return .unavailable("The program did not take the notification.", retryAfter: nil)
         }
     }

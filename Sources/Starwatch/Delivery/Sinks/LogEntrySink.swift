@@ -2,7 +2,7 @@ package import Logging
 package import StarwatchCore
 import StarwatchTelemetry
 
-/// A structured log entry without the personal parts: id, poll, group and count.
+/// Writes a structured log entry without personal data: id, poll, group and count.
 package struct LogEntrySink: NotificationSink {
     package let name: String
     private let logger: Logger

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A file without a name that holds some bytes in memory, to be a program's standard input.
+/// An unnamed in-memory file, used as a program's standard input.
 ///
-/// A pipe would need someone who writes, and a program that does not read all of it would then break the pipe: that
-/// is an error at best, although the program did its work.
+/// A pipe needs a writer. A program that does not read all its input would break the pipe, and a successful run would
+/// look like an error.
 struct MemoryFile: ~Copyable {
     private typealias Create = @convention(c) (UnsafePointer<CChar>, CUnsignedInt) -> CInt
 
@@ -14,7 +14,7 @@ struct MemoryFile: ~Copyable {
 
     let descriptor: CInt
 
-    /// Makes a file of `bytes` that is read from its beginning; `nil` when the system has no memory or descriptor.
+    /// Creates a file with `bytes`, positioned at its beginning; `nil` if the system has no memory or descriptor left.
     init?(_ bytes: [UInt8]) {
         guard let descriptor = Self.create?("starwatch", Self.closesOnExec), descriptor >= 0 else { return nil }
         guard FileWriting.writeAll(bytes, to: descriptor), lseek(descriptor, 0, SEEK_SET) == 0 else {

@@ -1,14 +1,14 @@
 package import StarwatchCore
 
-/// A place where notifications go. Does one attempt; when to try again is decided elsewhere.
+/// A notification destination. It makes one attempt; the dispatcher decides about retries.
 package protocol NotificationSink: Sendable {
     /// The configured name.
     var name: String { get }
-    /// Whether it can make a notification disappear that is taken back. Other sinks are not told.
+    /// `true` if the sink can remove a notification that is taken back. Other sinks are not told.
     var takesBack: Bool { get }
-    /// Hands over one notification. The same `id` may come again after a crash or a failure, with the same content.
+    /// Delivers one notification. The same `id` can come again after a crash or a failure, with the same content.
     ///
-    /// When the task is cancelled the attempt ends as ``SinkResult/unavailable(_:retryAfter:)``.
+    /// If the task is cancelled, the attempt returns ``SinkResult/unavailable(_:retryAfter:)``.
     func deliver(_ notification: OutgoingNotification) async -> SinkResult
 }
 
@@ -16,19 +16,19 @@ extension NotificationSink {
     package var takesBack: Bool { false }
 }
 
-/// How one attempt ended. The texts are fixed sentences without personal data.
+/// Result of one attempt. The texts are fixed sentences without personal data.
 package enum SinkResult: Sendable, Hashable {
     case ok
-    /// The sink refuses this notification; trying costs the row an attempt.
+    /// The sink rejects this notification. The row loses one attempt.
     case rejected(String)
-    /// The sink is down; costs no attempt. `retryAfter` is what it asked for.
+    /// The sink is down. The row loses no attempt. `retryAfter` is the delay that the sink requested.
     case unavailable(String, retryAfter: Duration?)
-    /// No answer in time; otherwise as ``unavailable(_:retryAfter:)``.
+    /// The sink did not respond in time. Otherwise the same as ``unavailable(_:retryAfter:)``.
     case timeout
-    /// The sink wants no more (410).
+    /// The sink returned 410 Gone and is disabled.
     case gone
 
-    /// Whether the sink said nothing about this notification.
+    /// `true` if the sink neither accepted nor rejected this notification.
     var isNoAnswer: Bool {
         switch self {
         case .unavailable, .timeout: true

@@ -1,26 +1,26 @@
 import FoundationEssentials
 import StarwatchCore
 
-/// A notification as ntfy takes it: JSON, because its headers carry ASCII only.
+/// A notification in ntfy's JSON format. ntfy's headers allow ASCII only.
 struct NtfyMessage: Encodable {
-    /// A longer message becomes an attachment, which most servers do not allow.
+    /// Maximum message size. ntfy turns a longer message into an attachment, which most servers do not allow.
     static let messageBytes = 4096
     static let titleBytes = 250
-    /// A link that is longer, to a plan whose handle is long, is left out.
+    /// Maximum link size. A longer link, to a plan with a long handle, is left out.
     static let clickBytes = 1024
-    /// A server reads no more than twice its longest message.
+    /// Maximum body size. A server reads at most twice its maximum message size.
     static let bodyBytes = 2 * messageBytes
 
     var topic: String
     var title: String
     var message: String
-    /// Where a tap leads.
+    /// Link that a tap opens.
     var click: String?
-    /// A message with one that is known replaces the former one on the device (ntfy 2.16; others pass it over). So a
-    /// retry shows nothing twice, and of a poll only the latest notification is shown.
+    /// Id of the message. A message with a known id replaces the earlier one on the device (ntfy 2.16; older versions
+    /// ignore it). A retry therefore shows nothing twice, and only the latest notification of a poll is shown.
     var sequenceID: String?
 
-    /// 2 is low, of 1 to 5; `nil`: as every other.
+    /// Priority from 1 to 5; 2 is low. `nil` means the default.
     var priority: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -38,7 +38,7 @@ struct NtfyMessage: Encodable {
         sequenceID = more?.collapseKey.flatMap { Self.isSequenceID($0) ? $0 : nil }
     }
 
-    /// What only the payload has.
+    /// The fields that only the payload contains.
     private struct More: Decodable {
         var deepLink: String?
         var collapseKey: String?
@@ -51,7 +51,7 @@ struct NtfyMessage: Encodable {
         }
     }
 
-    /// Not more than a server reads: quotes and the like take two bytes.
+    /// Returns the JSON, shortened to the server's body limit. Escaped characters such as quotes take two bytes.
     func json() -> [UInt8] {
         var shorter = self
         let encoder = JSONEncoder()
@@ -65,7 +65,7 @@ struct NtfyMessage: Encodable {
         }
     }
 
-    /// The beginning of `text`, with an ellipsis where something was cut off, always whole characters.
+    /// Returns the beginning of `text`, with an ellipsis if it was cut. Characters are never split.
     static func cut(_ text: String, to bytes: Int) -> String {
         guard text.utf8.count > bytes else { return text }
         var short = ""
@@ -78,7 +78,7 @@ struct NtfyMessage: Encodable {
         return short + "…"
     }
 
-    /// What ntfy takes as one: up to 64 letters, digits, `-` and `_`.
+    /// Returns `true` for an id that ntfy accepts: up to 64 letters, digits, `-` and `_`.
     private static func isSequenceID(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy {

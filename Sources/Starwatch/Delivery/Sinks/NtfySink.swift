@@ -1,7 +1,7 @@
 package import StarwatchCore
 package import StarwatchTransport
 
-/// Publishes each notification on an ntfy topic.
+/// Publishes each notification to an ntfy topic.
 package struct NtfySink: NotificationSink {
     package let name: String
     private let url: String

@@ -1,10 +1,10 @@
-/// The last ids that were put in, as many as there is room for.
+/// A bounded set of the most recently inserted ids.
 struct RecentIDs: Sendable {
     private let capacity: Int
     private var known: Set<String> = []
-    /// In the order of their coming, from ``next`` on once it is full.
+    /// The ids in insertion order. Once full, the oldest is at ``next``.
     private var ring: [String] = []
-    /// Where the next one goes, in the place of the oldest.
+    /// Index of the next insertion, which replaces the oldest id.
     private var next = 0
 
     /// - Parameter capacity: At least 1.
@@ -12,7 +12,7 @@ struct RecentIDs: Sendable {
 
     func contains(_ id: String) -> Bool { known.contains(id) }
 
-    /// Does nothing for an id that is known.
+    /// Inserts an id. A known id changes nothing.
     mutating func insert(_ id: String) {
         guard known.insert(id).inserted else { return }
         guard ring.count == capacity else {

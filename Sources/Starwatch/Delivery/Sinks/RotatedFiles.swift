@@ -1,11 +1,11 @@
 import Foundation
 
-/// What logrotate leaves of a file: `out.jsonl.1`, `out.jsonl-20260101`, in the same folder.
+/// Finds the files that logrotate leaves next to a file: `out.jsonl.1`, `out.jsonl-20260101`.
 enum RotatedFiles {
-    /// The paths of those that were written to last, the newest first. Packed ones cannot be read; rotation can leave
-    /// the last one as it is (`delaycompress`).
+    /// Returns the paths of the most recently written files, newest first. Compressed files cannot be read; logrotate
+    /// can leave the last one uncompressed (`delaycompress`).
     ///
-    /// - Parameter others: Files that are something else, whatever their names look like.
+    /// - Parameter others: Unrelated files, which are excluded even if their names match.
     static func newest(_ count: Int, of path: String, except others: Set<String> = []) -> [String] {
         let (folder, name) = (directory(of: path), path.split(separator: "/").last.map(String.init) ?? path)
         let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -24,7 +24,7 @@ enum RotatedFiles {
         return dated.sorted { $0.date > $1.date }.prefix(count).map(\.path)
     }
 
-    /// `.1`, or a date or time after `-`: `-20260101`, `-2026-01-01`, `-20260101-1767225600`.
+    /// Returns `true` for `.1`, or for a date or time after `-`: `-20260101`, `-2026-01-01`, `-20260101-1767225600`.
     private static func isMark(_ suffix: Substring) -> Bool {
         guard let first = suffix.first, let second = suffix.dropFirst().first, second.isASCII, second.isNumber else {
             return false
@@ -37,7 +37,7 @@ enum RotatedFiles {
         }
     }
 
-    /// The same path, whichever way it is written.
+    /// Returns the path in standard form, so that two spellings compare equal.
     static func plain(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
 
     static func directory(of path: String) -> String {

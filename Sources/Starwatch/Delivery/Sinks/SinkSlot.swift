@@ -2,19 +2,19 @@ package import StarwatchCore
 package import StarwatchTelemetry
 import Synchronization
 
-/// A sink with its circuit: what the dispatcher needs to decide whether to try it.
+/// A sink with its circuit breaker. The dispatcher uses it to decide about the next try.
 package final class SinkSlot: Sendable {
     package let sink: any NotificationSink
     /// The sink's name as a label value.
     package let label: ConfiguredName
-    /// The same as a circuit's target.
+    /// The sink's name as a circuit's target.
     package let target: ConfiguredName
     private let state = Mutex(State())
 
     private struct State {
         var circuit = CircuitBreaker(policy: .sink)
         var isDisabled = false
-        /// Until when the sink asked to be left alone, and for how long.
+        /// End and length of the wait that the sink requested.
         var asked: (until: Timestamp, wait: Duration)?
     }
 
@@ -26,29 +26,29 @@ package final class SinkSlot: Sendable {
 
     package var name: String { sink.name }
 
-    /// Goes on leaving the sink alone for as long as it asked `former`, the same sink before a reload.
+    /// Keeps the wait that `former` requested. `former` is the same sink before a reload.
     func keepWait(of former: SinkSlot) {
         let asked = former.state.withLock(\.asked)
         state.withLock { $0.asked = asked }
     }
 
-    /// Whether the sink said that it wants no more (410); it stays so until the configuration is loaded again.
+    /// `true` after the sink returned 410 Gone. It stays disabled until the configuration is loaded again.
     package var isDisabled: Bool { state.withLock(\.isDisabled) }
 
     package var circuitState: CircuitState { state.withLock(\.circuit.state) }
 
-    /// An answer to ``SinkSlot/admit(at:)``.
+    /// Response to ``SinkSlot/admit(at:)``.
     package struct Admission: Sendable, Hashable {
-        /// The time until which the sink must be left alone; `nil` when it may be tried.
+        /// End of the wait; `nil` if the sink can be tried now.
         package var waitUntil: Timestamp?
-        /// The circuit's state, when asking changed it.
+        /// The circuit's new state, if this call changed it.
         package var changed: CircuitState?
     }
 
-    /// Asks to try the sink.
+    /// Requests permission to try the sink.
     package func admit(at now: Timestamp) -> Admission {
         state.withLock { state in
-            // Never more than what was asked: a clock that was set back does not prolong it.
+            // The wait never exceeds the requested length, so a clock that was set back does not prolong it.
             if let asked = state.asked, asked.until > now {
                 let until = min(asked.until, now + asked.wait)
                 state.asked?.until = until
@@ -63,16 +63,16 @@ package final class SinkSlot: Sendable {
         }
     }
 
-    /// Notes that an attempt was given up before the sink answered: a trial is open to the next one.
+    /// Records that an attempt was cancelled before the sink responded. The next attempt can use the trial.
     ///
-    /// - Returns: The circuit's new state, when it changed.
+    /// - Returns: The circuit's new state, if it changed.
     package func abandon(at now: Timestamp) -> CircuitState? {
         state.withLock { $0.circuit.abandoned(at: now) }
     }
 
-    /// Notes how an attempt ended.
+    /// Records the result of an attempt.
     ///
-    /// - Returns: The circuit's new state, when it changed, and when the sink may be tried again.
+    /// - Returns: The circuit's new state, if it changed, and the time of the next try.
     package func note(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
         state.withLock { state in
             let changed: CircuitState?

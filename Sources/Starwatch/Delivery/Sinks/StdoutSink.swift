@@ -1,14 +1,14 @@
 import Glibc
 package import StarwatchCore
 
-/// Title and body on standard output, for a person at a terminal.
+/// Prints title and body to standard output, for a person at a terminal.
 package struct StdoutSink: NotificationSink {
     package let name: String
     private let descriptor: Int32
     private let patience: Int32
     private let queue = BlockingQueue(label: "starwatch.sink.stdout")
 
-    /// - Parameter patience: Milliseconds that a reader may take nothing; meanwhile every other sink waits.
+    /// - Parameter patience: Milliseconds to wait for a reader that accepts no data; all other sinks wait meanwhile.
     package init(name: String, descriptor: Int32 = 1, patience: Int32 = 5_000) {
         self.name = name
         self.descriptor = descriptor
@@ -27,10 +27,10 @@ package struct StdoutSink: NotificationSink {
 }
 
 enum FileWriting {
-    /// Writes all bytes, however many calls it takes.
+    /// Writes all bytes, with as many calls as needed.
     ///
-    /// - Parameter patience: Milliseconds that a reader may take nothing; `nil`: any time, for files.
-    /// - Returns: `false` on an error, or when the patience is at its end.
+    /// - Parameter patience: Milliseconds to wait for a reader that accepts no data; `nil` means no limit, for files.
+    /// - Returns: `false` on an error, or when the time limit is reached.
     static func writeAll(_ bytes: [UInt8], to descriptor: Int32, patience: Int32? = nil) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -40,7 +40,7 @@ enum FileWriting {
                 let answer = poll(&ready, 1, patience)
                 if answer < 0, errno == EINTR { continue }
                 guard answer > 0 else { return false }
-                // A pipe that is ready takes this much without blocking.
+                // A pipe that is ready accepts this many bytes without blocking.
                 most = min(most, Int(PIPE_BUF))
             }
             let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, most) }

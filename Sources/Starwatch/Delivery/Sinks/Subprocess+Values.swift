@@ -1,10 +1,10 @@
 import Subprocess
 
-// Subprocess takes a `FilePath` and a `FileDescriptor` of a module that is its dependency, not ours. Both can be made
-// without being named.
+// Subprocess uses `FilePath` and `FileDescriptor` from a module that only Subprocess depends on. Both can be created
+// without naming their types.
 
 extension Executable {
-    /// The program of an argument vector: a path when it holds a slash, else a name that is looked for in `PATH`.
+    /// Returns the program of an argument vector: a path if it contains a slash, otherwise a name to look up in `PATH`.
     static func program(_ text: String) -> Executable {
         text.contains("/") ? .path(literal(text)) : .name(text)
     }
@@ -16,7 +16,7 @@ extension Executable {
 }
 
 extension PlatformOptions {
-    /// A process group of its own, so that what the program started ends with it.
+    /// Options that give the program its own process group, so that its children end with it.
     static var ownGroup: PlatformOptions {
         var platform = PlatformOptions()
         platform.processGroupID = 0
@@ -26,14 +26,14 @@ extension PlatformOptions {
 }
 
 extension InputProtocol where Self == FileDescriptorInput {
-    /// An open file as standard input. It is not closed.
+    /// Uses an open file as standard input. The file is not closed.
     static func open(_ descriptor: CInt) -> Self {
         .fileDescriptor(raw(descriptor), closeAfterSpawningProcess: false)
     }
 
     private static func raw<Descriptor: RawRepresentable>(_ descriptor: CInt) -> Descriptor
     where Descriptor.RawValue == CInt {
-        // Every number is a descriptor to it.
+        // `Descriptor` accepts every number.
         Descriptor(rawValue: descriptor)!
     }
 }

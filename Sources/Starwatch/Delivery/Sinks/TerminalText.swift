@@ -1,7 +1,7 @@
-/// Text that goes to a terminal.
+/// Text for a terminal.
 package enum TerminalText {
-    /// `text` with `?` in the place of what could drive the terminal or turn the reading direction: names come from
-    /// strangers.
+    /// Returns `text` with `?` in place of characters that could control the terminal or change the reading direction.
+    /// Names come from strangers.
     package static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

@@ -1,9 +1,10 @@
 package import StarwatchCore
 package import StarwatchTransport
 
-/// Posts each notification to a URL, after the Standard Webhooks specification.
+/// Posts each notification to a URL, according to the Standard Webhooks specification.
 ///
-/// `webhook-id` is the notification's id and stays through every retry, so a receiver that keeps ids sees each once.
+/// `webhook-id` is the notification's id and is the same for every retry. A receiver that stores ids therefore sees
+/// each notification once.
 package struct WebhookSink: NotificationSink {
     package let name: String
     package let takesBack = true
@@ -13,8 +14,8 @@ package struct WebhookSink: NotificationSink {
     private let time: any TimeSource
     private let secret: SecretFile?
 
-    /// - Parameter secret: What signs the requests; `nil` leaves `webhook-signature` out. While it is being replaced the
-    ///   file has several, a line each, and every request carries a signature of each.
+    /// - Parameter secret: File with the signing key; `nil` omits `webhook-signature`. During a rotation the file
+    ///   contains several keys, one per line, and every request is signed with each key.
     package init(
         name: String,
         url: String,

@@ -1,0 +1,200 @@
+import Logging
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The pages of a cycle: what is asked for next, and what is stored of each answer.
+extension PollCycle {
+    /// The position of a cycle between two pages.
+    struct Position {
+        let dialect: Dialect
+        /// Whether this is the poll's first walk, whose changes are not news.
+        let isBootstrap: Bool
+        /// The start of the cycle, by the monotonic clock.
+        let begun: Duration
+        var cursor: JWTID?
+        /// The interrupted walk to resume.
+        var resume: OpenWalk?
+        /// Rows that the outbox can still take.
+        var room: Int
+        /// Whether an interrupted walk is stored, of an earlier cycle or a page before.
+        var isWalkStored: Bool
+        /// The first page, when it was fetched to detect the dialect.
+        var first: (HTTPResponse, Timestamp)?
+    }
+
+    /// Fetches and stores every page of the poll.
+    func fetch(
+        _ stream: StreamKey,
+        state: inout PollState,
+        snapshot: IdentityContext.Snapshot,
+        into result: inout Result
+    ) async throws(Stop) {
+        var position = try await start(stream, state: &state, snapshot: snapshot)
+        while true {
+            let chunks =
+                poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: position.dialect) : []
+            var walk = PageWalk(
+                dialect: position.dialect,
+                mode: position.isBootstrap ? .bootstrap : .poll,
+                cursor: position.cursor,
+                resume: position.resume,
+                chunks: max(chunks.count, 1),
+                mustComplete: state.hasTombstones
+            )
+            let startedAt = clock.now
+            // Offers are fetched without a limit.
+            while let step = walk.next(limit: position.isBootstrap || chunks.isEmpty ? nil : max(position.room, 1)) {
+                let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
+                let answer = try await page(step.query, chunk, stream, &position)
+                // A plan starred since may have changed before this answer was made: the cursor would pass it over.
+                guard try await interests(are: snapshot) else { throw .interestsChanged }
+                let page = try await decode(answer.response, dialect: position.dialect, askedAt: answer.askedAt)
+                result.fetched += page.fetched
+                let isLate = time.monotonic - position.begun >= shared.longestCycle
+                let madeAt = Self.earliestMaking(of: answer.response, askedAt: answer.askedAt)
+                let plan: PageWalk.Plan
+                do { plan = try walk.receive(page, askedAt: madeAt, isLast: isLate) } catch { throw .page(error) }
+                let draft = draft(page, plan, stream, state, position)
+                guard let draft else { continue }
+                let counts = try await commit(draft, interests: snapshot.interests, &walk, startedAt: startedAt, position)
+                advance(&position, &result, by: counts, plan)
+            }
+            try await complete(walk, stream, state, snapshot, position)
+            // The interrupted walk is finished; newer changes come in the same cycle.
+            guard walk.isComplete, walk.wasResumed else { return }
+            position.resume = nil
+        }
+    }
+
+    /// Finds out the dialect, if it is not known, and where the walk begins.
+    private func start(
+        _ stream: StreamKey,
+        state: inout PollState,
+        snapshot: IdentityContext.Snapshot
+    ) async throws(Stop) -> Position {
+        let begun = time.monotonic
+        var first: (HTTPResponse, Timestamp)?
+        let dialect: Dialect
+        if let known = await gate.dialectToAsk {
+            dialect = known
+        } else {
+            let probe = try await probe(stream, snapshot: snapshot)
+            dialect = probe.dialect
+            if probe.isAfresh {
+                do { state = try await readState(stream) } catch { throw .store(error) }
+            }
+            // Only where the dialect's first request would have been the same, about the same plans.
+            let chunk = identity.chunks(of: snapshot, dialect: dialect).first
+            if state.fetchCursor == nil, state.walk == nil, probe.chunk == chunk || poll.kind != .starredProjects {
+                first = (probe.response, probe.askedAt)
+            }
+        }
+        let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
+        return Position(
+            dialect: dialect,
+            isBootstrap: isBootstrap,
+            begun: begun,
+            cursor: state.fetchCursor,
+            resume: isBootstrap ? nil : state.walk,
+            room: state.room,
+            isWalkStored: state.walk != nil,
+            first: first
+        )
+    }
+
+    private func page(
+        _ query: PageQuery,
+        _ chunk: PlanChunk?,
+        _ stream: StreamKey,
+        _ position: inout Position
+    ) async throws(Stop) -> (response: HTTPResponse, askedAt: Timestamp) {
+        if let (response, askedAt) = position.first {
+            position.first = nil
+            return (response, askedAt)
+        }
+        let (response, askedAt) = try await request(
+            query,
+            chunk: chunk,
+            account: stream.account,
+            dialect: position.dialect
+        )
+        return (response, askedAt)
+    }
+
+    private func advance(
+        _ position: inout Position,
+        _ result: inout Result,
+        by counts: PageCommitCounts,
+        _ plan: PageWalk.Plan
+    ) {
+        result.isOutOfRoom = result.isOutOfRoom || counts.outOfRoom
+        if !position.isBootstrap { position.isWalkStored = plan.walk != nil }
+        // Changes stored by bootstrapping are not news.
+        result.new += position.isBootstrap ? 0 : counts.inserted + counts.reopened
+        result.refetched += counts.refetched
+        position.room -= counts.inserted + counts.refetched
+        if let moved = counts.fetchCursor, moved != position.cursor {
+            position.cursor = moved
+            result.cursorMoved = true
+        }
+    }
+
+    /// Ends a walk that has seen every page.
+    private func complete(
+        _ walk: PageWalk,
+        _ stream: StreamKey,
+        _ state: PollState,
+        _ snapshot: IdentityContext.Snapshot,
+        _ position: Position
+    ) async throws(Stop) {
+        guard walk.isComplete else { return }
+        if position.isBootstrap {
+            let isCurrent: Bool
+            do throws(StoreError) {
+                isCurrent = try await store.finishBootstrap(
+                    stream,
+                    generation: state.generation,
+                    interests: snapshot.interests,
+                    top: walk.settled,
+                    now: clock.now
+                )
+            } catch { throw .store(error) }
+            guard isCurrent else { throw .staleIdentity }
+        }
+        do { try await gate.confirmDialect(now: clock.now) } catch { throw .store(error) }
+    }
+
+    /// Sends one request for a page.
+    ///
+    /// - Parameter startCursor: The cursor that means "from the beginning"; `nil`: the dialect's.
+    func request(
+        _ query: PageQuery,
+        chunk: PlanChunk?,
+        account: DID,
+        dialect: Dialect,
+        startCursor: String? = nil
+    ) async throws(Stop) -> (HTTPResponse, Timestamp) {
+        let start = startCursor ?? dialect.startCursor
+        var call = EndorserAPI.Call(
+            endpoint: poll.kind.endpoint,
+            method: chunk == nil ? .get : .post,
+            account: account,
+            purpose: .poll,
+            runID: runID,
+            poll: poll.name
+        )
+        if let chunk {
+            call.body = query.body(for: chunk, startCursor: start)
+            call.idempotencyKey = RandomID.uuid()
+        } else {
+            call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
+        }
+        switch await api.send(call, dialect: dialect) {
+        case .answer(let response, let askedAt): return (response, askedAt)
+        case .unstored(let error): throw .store(error)
+        case let outcome: throw .request(outcome)
+        }
+    }
+}
