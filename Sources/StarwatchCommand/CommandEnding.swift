@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// End of the program: its exit code and its remaining output.
+/// The program's end: its exit code and the rest of its output.
 struct CommandEnding: Sendable, Hashable {
     var exitCode: CommandExitCode
     var output = ""
@@ -14,9 +14,9 @@ struct CommandEnding: Sendable, Hashable {
         self.errorLines = errorLines
     }
 
-    /// The ending for a command's error. ArgumentParser's usage errors would exit with 64; here they exit with 2.
+    /// The ending for an error of a command. ArgumentParser exits 64 for usage errors; here they exit 2.
     ///
-    /// - Parameter arguments: Without the program's name; they select the help to suggest.
+    /// - Parameter arguments: The arguments without the program's name, which select the help to point to.
     init(_ error: any Error, arguments: [String]) {
         if let error = error as? CommandError {
             self.init(exitCode: error.exitCode, errorLines: error.lines)
@@ -36,7 +36,7 @@ struct CommandEnding: Sendable, Hashable {
         }
     }
 
-    /// The subcommands that `arguments` begin with.
+    /// The subcommands at the start of `arguments`.
     static func commandPath(_ arguments: [String]) -> [String] {
         var path: [String] = []
         var names = subcommands(of: path)
@@ -48,7 +48,7 @@ struct CommandEnding: Sendable, Hashable {
         return path
     }
 
-    /// The message for an unknown command name; `nil` if that is not the mistake.
+    /// The sentence for an unknown command name; `nil` if the error is another one.
     private static func unknownCommand(_ arguments: [String]) -> String? {
         let path = commandPath(arguments)
         let names = subcommands(of: path)

@@ -33,7 +33,7 @@ struct StarwatchTool: AsyncParsableCommand {
     )
 
     static func main() async {
-        // A file that reaches its size limit is an error to report and must not end the process.
+        // A write beyond the file size limit must fail, not end the process.
         signal(SIGXFSZ, SIG_IGN)
         let ending = await run(Array(CommandLine.arguments.dropFirst()))
         if !ending.output.isEmpty { print(ending.output, terminator: ending.output.hasSuffix("\n") ? "" : "\n") }
@@ -41,7 +41,7 @@ struct StarwatchTool: AsyncParsableCommand {
         Foundation.exit(ending.exitCode.rawValue)
     }
 
-    /// Runs one command line. Output is printed as it arises.
+    /// Runs one command line. A command prints its output as it runs.
     static func run(_ arguments: [String]) async -> CommandEnding {
         do {
             var command = try parseAsRoot(arguments)

@@ -133,7 +133,7 @@ import Testing
                 Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 delivered, 1 dead
                 Oldest        pending 1 min 59 s ago, due none
                 Backpressure  off
-                Books         balanced
+                Counters      consistent
 
                 SINK  CIRCUIT
                 hook  open
@@ -152,7 +152,7 @@ import Testing
         #expect(page.contains("Reasons   none"))
         #expect(page.contains("Identity  signed out"))
         #expect(page.contains("Clock   not compared with the server's yet"))
-        #expect(page.contains("dialect not known yet"))
+        #expect(page.contains("dialect unknown yet"))
     }
 
     @Test func jsonIsSortedAndPlain() throws {

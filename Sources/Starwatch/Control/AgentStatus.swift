@@ -1,8 +1,8 @@
 public import StarwatchCore
 
-/// Status of the agent: `starwatch status --json` and `GET /api/v1/status`. It has no personal data.
+/// The agent's status: `starwatch status --json` and `GET /api/v1/status`. Contains no personal data.
 ///
-/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. The JSON omits `nil` values.
+/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. `nil` is left out of the JSON.
 public struct AgentStatus: Sendable, Codable, Hashable {
     /// `healthy` or `degraded`.
     public enum Health: String, Sendable, Codable, CaseIterable {
@@ -10,28 +10,28 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case degraded
     }
 
-    /// One poll.
+    /// The status of a poll.
     public struct Poll: Sendable, Codable, Hashable {
-        /// The changes that the poll requests.
+        /// The kind of changes that the poll asks for.
         public var kind: PollKind
-        /// `true` if the last success, or else the agent's start, is older than ``staleAfterSeconds``, and the poll was
-        /// switched on longer ago than that. `false` if signed out or opted out, and for polls of stars without stars.
+        /// Whether the last success, or the agent's start if there is none, and the last opt-in are older than
+        /// ``staleAfterSeconds``. `false` when signed out, opted out, or without stars for a poll of starred projects.
         public var stale: Bool
-        /// The time at which a cycle last reached the server; `nil` if none did, or when signed out.
+        /// Time of the last cycle that reached the server; `nil` if there is none, or when signed out.
         public var lastAttempt: String?
-        /// The time at which a cycle last fetched all changes; `nil` as above.
+        /// Time of the last complete cycle; `nil` as above.
         public var lastSuccess: String?
         /// `changed`, `unchanged`, `bootstrapped`, `deferred` or `failed`; `nil` as above.
         public var lastOutcome: String?
-        /// The next scheduled time; `nil` before the first check of the schedule.
+        /// Time of the next scheduled run; `nil` before the first check of the schedule.
         public var nextRun: String?
-        /// The maximum age of the last success.
+        /// The limit for the age of the last success.
         public var staleAfterSeconds: Double
-        /// The server's time up to which every change is finished; `nil` if there is no watermark yet.
+        /// The server's time up to which all changes are finished; `nil` without a watermark.
         public var watermarkTime: String?
-        /// The server's time up to which every change was fetched; `nil` if none was.
+        /// The server's time up to which all changes are fetched; `nil` if none is.
         public var fetchCursorTime: String?
-        /// The reason why the latest cycle was skipped; `nil` if it was not, or if none ran since the start.
+        /// The reason why the latest run was skipped; `nil` if it was not, or without a run since the start.
         public var skipReason: SkipReason?
 
         enum CodingKeys: String, CodingKey {
@@ -53,15 +53,15 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         }
     }
 
-    /// One digest.
+    /// The status of a digest.
     public struct Digest: Sendable, Codable, Hashable {
-        /// The next scheduled time; `nil` when signed out.
+        /// Time of the next digest; `nil` when signed out.
         public var nextRun: String?
-        /// The IANA zone of its times.
+        /// Time zone of the digest, as an IANA name.
         public var timezone: String
-        /// The latest scheduled time in the last two days; `nil` if there was none, or when signed out.
+        /// The digest's last time within two days; `nil` if there is none, or when signed out.
         public var lastRun: String?
-        /// The status of that occurrence; `nil` as above.
+        /// Result at that time; `nil` as above.
         public var lastStatus: SlotStatus?
         /// The reason why it was not shown; `nil` if it was.
         public var lastErrorCode: SlotCode?
@@ -77,27 +77,27 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init(timezone: String) { self.timezone = timezone }
     }
 
-    /// The outbox.
+    /// The status of the outbox.
     public struct Outbox: Sendable, Codable, Hashable {
         /// Rows that wait for delivery.
         public var pending = 0
-        /// Rows in delivery.
+        /// Rows that are being delivered.
         public var claimed = 0
         /// Delivered rows that are not yet acknowledged.
         public var delivered = 0
-        /// Dead letters.
+        /// Rows that a sink rejected for good.
         public var dead = 0
-        /// The maximum number of rows that are pending or claimed.
+        /// The limit for pending and claimed rows.
         public var capacity = 0
-        /// `true` while polling pauses because the outbox is nearly full.
+        /// Whether polling pauses because the outbox is nearly full.
         public var backpressure = false
-        /// The time at which the oldest pending or claimed row was stored; `nil` if there is none.
+        /// Time at which the oldest pending or claimed row was stored; `nil` if there is none.
         public var oldestPending: String?
-        /// The time at which the oldest deliverable row became due; `nil` if there is none.
+        /// Time since which the oldest deliverable row has been due; `nil` if there is none.
         public var oldestDue: String?
-        /// The imbalance of the outbox counters; must be 0.
+        /// Rows that the counters cannot account for; must be 0.
         public var ledgerImbalance = 0
-        /// Sink name to `closed`, `half_open`, `open` or `disabled`.
+        /// The state by sink name: `closed`, `half_open`, `open` or `disabled`.
         public var sinks: [String: String] = [:]
 
         enum CodingKeys: String, CodingKey {
@@ -113,11 +113,11 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// The clock, measured against the server's.
     public struct Clock: Sendable, Codable, Hashable {
-        /// The clock skew, positive if the server is ahead. `nil` before the first sample.
+        /// The server's time minus the local time; `nil` before the first sample.
         public var skewSeconds: Double?
-        /// The uncertainty of the skew, in either direction; `nil` before the first sample.
+        /// Uncertainty of the skew in either direction; `nil` before the first sample.
         public var uncertaintySeconds: Double?
-        /// The time at which the server's clock was last read; `nil` before the first sample.
+        /// Time of the last measurement; `nil` before the first sample.
         public var lastSync: String?
 
         enum CodingKeys: String, CodingKey {
@@ -131,11 +131,11 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// The connection to the server.
     public struct Server: Sendable, Codable, Hashable {
-        /// The server's dialect; `nil` until the first response if it is detected.
+        /// The server's dialect; `nil` until the first answer if it is detected.
         public var dialect: Dialect?
         /// `closed` (working), `half_open` or `open`.
         public var circuit = "closed"
-        /// The time before which no request is sent; `nil` if requests are allowed.
+        /// The time before which no request is sent; `nil` if there is no wait.
         public var throttledUntil: String?
 
         enum CodingKeys: String, CodingKey {
@@ -146,21 +146,21 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init() {}
     }
 
-    /// `degraded` if there are ``reasons``.
+    /// `degraded` when there are ``reasons``.
     public var status = Health.healthy
-    /// Reasons for the degradation, from a fixed set of words, followed by a colon and the poll's or sink's name.
+    /// The reasons why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
     public var reasons: [String] = []
     /// The agent's ``AgentVersion/current``.
     public var version: String
-    /// The time at which the agent was created.
+    /// Start time of the agent.
     public var startedAt: String
-    /// The time of this status.
+    /// Time of this status.
     public var now: String
     /// The active identity's pseudonym, `did:hash:…`; `nil` when signed out.
     public var identity: String?
-    /// Polls by name. Empty while the database cannot be read.
+    /// The polls by name. Empty while the database cannot be read.
     public var polls: [String: Poll] = [:]
-    /// Configured digests by name. Empty while the database cannot be read.
+    /// The configured digests by name. Empty while the database cannot be read.
     public var digests: [String: Digest] = [:]
     /// Zeros while the database cannot be read.
     public var outbox = Outbox()

@@ -1,4 +1,4 @@
-/// The reason why an agent did not do what a caller asked. The message is one sentence that says what to do.
+/// The failure of a control request. The message is one sentence that says what to do.
 package struct ControlError: Error, Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         /// The poll, row, sink, notification or identity does not exist.
@@ -11,7 +11,7 @@ package struct ControlError: Error, Sendable, Hashable {
         case busy
         case failed
 
-        /// No agent listens on the socket, or this user has no access to it.
+        /// No agent listens on the socket, or this user may not open it.
         case unreachable
         /// The agent closed the connection before it answered.
         case hungUp = "hung_up"

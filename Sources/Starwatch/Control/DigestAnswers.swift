@@ -1,8 +1,8 @@
-/// Result of a manual fetch of a digest's content.
+/// The result of fetching a digest's content by command.
 package struct DigestFetchReport: Sendable, Codable, Hashable {
     package var digest: String
     package var outcome: DigestPrefetchOutcome
-    /// The time at which the present content was last confirmed; `nil` if there is none.
+    /// Time at which the stored content was last confirmed; `nil` if there is none.
     package var contentAt: String?
 
     enum CodingKeys: String, CodingKey {
@@ -10,20 +10,20 @@ package struct DigestFetchReport: Sendable, Codable, Hashable {
         case contentAt = "content_at"
     }
 
-    /// `true` if the source has just delivered or confirmed the content.
+    /// Whether the source has just provided or confirmed the content.
     package var isFresh: Bool { outcome == .fetched || outcome == .notModified }
 }
 
-/// Result of showing a digest manually.
+/// The result of showing a digest by command.
 package struct DigestShowReport: Sendable, Codable, Hashable {
     package var digest: String
-    /// The id, `ntf_…`, that `starwatch notifications show` takes.
+    /// The notification's id, `ntf_…`.
     package var notificationID: String
     /// `cached` or `fallback`.
     package var text: String
-    /// The time at which the shown content was last confirmed; `nil` for the fixed text.
+    /// Time at which the shown content was last confirmed; `nil` for the fallback.
     package var contentAt: String?
-    /// The state, as for notifications; `open` while a sink does not have it yet.
+    /// The notification's state; `open` until every sink has it.
     package var state: String
 
     enum CodingKeys: String, CodingKey {

@@ -1,15 +1,15 @@
 import StarwatchCore
 import StarwatchStore
 
-/// A digest for its operator: its next and past occurrences.
+/// A digest's past and future occurrences, for its operator.
 package struct DigestReport: Sendable, Codable, Hashable {
-    /// One scheduled time.
+    /// An occurrence of the digest.
     package struct Occurrence: Sendable, Codable, Hashable {
         package var slot: String
         package var fireAt: String
-        /// `planned` until it is stored, then a label value of `starwatch_digest_deliveries_total`.
+        /// `planned` until it is stored, then a value of the label in `starwatch_digest_deliveries_total`.
         package var status: String
-        /// `fresh`, `cached` or `fallback`; `nil` if nothing is armed.
+        /// `fresh`, `cached` or `fallback`; `nil` if it is not armed.
         package var text: String?
         /// `none`, `started`, `succeeded` or `failed`.
         package var fetch: String
@@ -26,9 +26,9 @@ package struct DigestReport: Sendable, Codable, Hashable {
     package var name: String
     package var timezone: String
     package var mode: String
-    /// The time at which its content was last confirmed; `nil` if there is none.
+    /// Time at which its content was last confirmed; `nil` if there is none.
     package var contentAt: String?
-    /// The occurrences that ended in the last day and those of the next one, in order.
+    /// The occurrences of the last and the next day, in order.
     package var occurrences: [Occurrence]
 
     enum CodingKeys: String, CodingKey {

@@ -1,4 +1,4 @@
-/// Reasons why an agent is degraded: the closed set of words in ``AgentStatus/reasons``, most serious first.
+/// A reason why an agent is degraded. These are all words in ``AgentStatus/reasons``, the gravest first.
 package enum StatusReason: String, Sendable, CaseIterable {
     case storeUnavailable = "store_unavailable"
     case circuitOpen = "circuit_open"
@@ -9,10 +9,10 @@ package enum StatusReason: String, Sendable, CaseIterable {
     case clockSkew = "clock_skew"
     case ledgerImbalance = "ledger_imbalance"
 
-    /// The word and its subject: `stale:starred_projects`.
+    /// The word with its poll, sink or `server`: `stale:starred_projects`.
     package func of(_ name: String) -> String { "\(rawValue):\(name)" }
 
-    /// The word of `text`, and the poll, the sink or `server` after its colon; `nil` for another word.
+    /// Splits a reason into its word and the poll, sink or `server` after the colon; `nil` for an unknown word.
     package static func parse(_ text: String) -> (reason: StatusReason, name: String?)? {
         let parts = text.split(separator: ":", maxSplits: 1)
         guard let reason = parts.first.flatMap({ StatusReason(rawValue: String($0)) }) else { return nil }

@@ -3,14 +3,13 @@ import StarwatchCore
 import StarwatchStore
 import Synchronization
 
-/// The last notifications, for readers of the control API that list or follow them.
+/// The latest notifications, which the control API lists and streams.
 ///
-/// They are in the database, so a reader needs no buffer of its own. A reader can fetch missed notifications while they
-/// are still kept.
+/// They are in the database, so a reader needs no buffer: it reads what it missed, as far as it is still kept.
 final class Feed: Sendable {
-    /// The maximum number of followers.
+    /// The maximum number of readers.
     static let readerLimit = 16
-    /// The interval of heartbeats to a reader while there is no news.
+    /// The interval of heartbeats to a reader without news.
     static let heartbeat = Duration.seconds(15)
 
     private struct State {
@@ -23,12 +22,12 @@ final class Feed: Sendable {
 
     init(time: any TimeSource) { self.time = time }
 
-    /// Sets the feed's database. Before that, the feed takes nothing.
+    /// Sets the database. Before that the feed takes nothing.
     func attach(_ store: Store) { state.withLock { $0.store = store } }
 
     private var store: Store? { state.withLock(\.store) }
 
-    /// Stores a notification, and wakes the followers.
+    /// Stores a notification and wakes the readers.
     func append(_ notification: OutgoingNotification, keep: Int) async -> SinkResult {
         guard let store else { return .unavailable("The feed is not open yet.", retryAfter: nil) }
         do {
@@ -45,9 +44,9 @@ final class Feed: Sendable {
         return try await store.feed(before: query.before, limit: query.limit).compactMap(FeedEntry.init)
     }
 
-    /// - Parameter sequence: The sequence of the reader's last notification; `nil` for new ones only. An unknown
-    ///   sequence belongs to another database and counts as 0.
-    /// - Returns: `nil` if there are too many followers.
+    /// - Parameter sequence: The last sequence the reader has; `nil` for new notifications only. A sequence beyond the
+    ///   latest one is of another database and counts as 0.
+    /// - Returns: `nil` if there are too many readers.
     func follow(after sequence: Int64?) async throws(StoreError) -> FeedReader? {
         guard let store else { return nil }
         let latest = try await store.latestFeedSequence()
@@ -71,7 +70,7 @@ final class Feed: Sendable {
 }
 
 extension FeedEntry {
-    /// `nil` if the row is not a notification, which should never happen.
+    /// The notification in a row; `nil` if it cannot be decoded, which is never written.
     fileprivate init?(_ row: FeedRow) {
         guard let message = try? JSONDecoder().decode(NotificationMessage.self, from: Data(row.payload)) else {
             return nil

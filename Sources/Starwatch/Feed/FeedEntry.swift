@@ -1,9 +1,9 @@
 package import StarwatchCore
 import StarwatchStore
 
-/// A notification in the feed. Served only by the control API, because it names projects.
+/// A notification that the feed keeps. Served only by the control API, because it names projects.
 package struct FeedEntry: Sendable, Codable, Hashable {
-    /// A number greater than that of every earlier notification.
+    /// The sequence, which rises with every notification.
     package var sequence: Int64
     package var storedAt: String
     package var notification: NotificationMessage
@@ -21,14 +21,14 @@ package struct FeedEntry: Sendable, Codable, Hashable {
     }
 }
 
-/// A page of the feed's list, newest first.
+/// A page of kept notifications, newest first.
 package struct FeedQuery: Sendable, Hashable {
     /// The maximum number of notifications in a list.
     package static let listLimit = 1000
 
-    /// The sequence limit: only smaller ones are listed. Use the last one of the previous page.
+    /// Only smaller sequences: the last one of the previous page.
     package var before: Int64?
-    /// The size of a page, from 1 to ``listLimit``.
+    /// From 1 to ``listLimit``.
     package var limit = 100
 
     package init() {}

@@ -1,20 +1,20 @@
 import StarwatchStore
 import Synchronization
 
-/// Follows the feed from one position. One task reads; any task can wake or end it.
+/// A reader that follows the feed. One task reads; any task can wake or end it.
 package final class FeedReader: Sendable {
-    /// The next thing to send.
+    /// The result of a read.
     package enum Step: Sendable, Hashable {
         case notifications([FeedEvent])
-        /// Rows between `after` and `before` are no longer kept.
+        /// Notifications between `after` and `before` are no longer kept.
         case gap(after: Int64, before: Int64)
-        /// No news for a while.
+        /// No notification arrived within the interval.
         case heartbeat
-        /// The agent stops, or the database cannot be read. The client must reconnect later.
+        /// The agent stops, or the database cannot be read.
         case over
     }
 
-    /// The maximum number of rows in one step. A reader has no more in memory, however slow it is.
+    /// The maximum number of notifications in a step, which bounds the memory of a slow reader.
     package static let batch = 20
 
     private let heartbeat: Duration
@@ -40,20 +40,20 @@ package final class FeedReader: Sendable {
         self.onEnd = onEnd
     }
 
-    /// The sequence of the last row that was sent.
+    /// The sequence of the last notification that was read.
     package var position: Int64 { last.withLock { $0 } }
 
-    /// Waits for news.
+    /// Waits for the next step.
     package func next() async -> Step {
         if let step = await look() { return step }
         await signal.wait(for: heartbeat, on: time)
         return await look() ?? .heartbeat
     }
 
-    /// Signals possible news.
+    /// Wakes the reader to look for new notifications.
     func wake() { signal.raise() }
 
-    /// Makes ``next()`` return ``Step/over`` from now on.
+    /// Ends the reader: from now on ``next()`` returns ``Step/over``.
     package func end() {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
         onEnd(self)

@@ -6,8 +6,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Check the configuration.",
         discussion: """
-            Reports every problem with its line, and does nothing else: nothing is opened, sent or written. Exits 0 \
-            when the configuration is good, else 2.
+            Reports every problem with its line. Opens, sends and writes nothing. Exits 0 when the configuration is \
+            valid, else 2.
             """
     )
 

@@ -25,7 +25,7 @@ struct ConfigCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "default",
             abstract: "Print the default configuration, with comments.",
-            discussion: "A start for a file of your own: starwatch config default > starwatch.yaml"
+            discussion: "Use it to start your own file: starwatch config default > starwatch.yaml"
         )
 
         func run() async throws {

@@ -6,10 +6,10 @@ import StarwatchCore
 struct DeepLinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "deeplink",
-        abstract: "Check a deep link, and print where it leads.",
+        abstract: "Check a deep link and print its target.",
         discussion: """
-            What a shortlink stands for is asked of the running agent, or of the database where none runs. One that \
-            is past its 24 hours leads to the list of notifications.
+            A shortlink is looked up in the running agent, or in the database if no agent runs. One that is older \
+            than 24 hours leads to the list of notifications.
             """
     )
 
@@ -47,13 +47,13 @@ struct DeepLinkCommand: AsyncParsableCommand {
     }
 }
 
-/// Target of a link, for a person and for programs.
+/// The target of a link, for people and programs.
 struct DeepLinkTarget: Encodable, Hashable {
     /// `updates`, `project`, `notifications` or `feature`.
     var route: String
     var project: String?
     var claims: [String] = []
-    /// The plans of a shortlink's claims, in their order.
+    /// The plans of a shortlink's claims, in the same order.
     var plans: [String]?
     var link: String?
 
@@ -83,7 +83,7 @@ struct DeepLinkTarget: Encodable, Hashable {
         plans = report.changes.map(\.plan)
     }
 
-    /// One line per value.
+    /// The target as lines of names and values.
     var text: String {
         var pairs = [("Route", route)]
         if let link { pairs.append(("Link", link)) }

@@ -6,7 +6,7 @@ struct DigestsCommand: AsyncParsableCommand {
         commandName: "digests",
         abstract: "List the digests, or fetch or show one now.",
         discussion: """
-            Goes through the running agent if there is one, else straight to the database. Without a subcommand it lists.
+            Uses the running agent if there is one, else the database. Without a subcommand it lists.
             """,
         subcommands: [List.self, Fetch.self, Show.self],
         defaultSubcommand: List.self
@@ -15,10 +15,10 @@ struct DigestsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List what comes next, and how the last ones fared.",
+            abstract: "List the next digests and the results of the last ones.",
             discussion: """
-                A line an occurrence of the last and the next day. "planned" is not armed yet; the text is made of \
-                "fresh" content, of "cached" content of another time, or the "fallback". "NAME/now" was asked for.
+                One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
+                "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
                 """
         )
 
@@ -38,8 +38,8 @@ struct DigestsCommand: AsyncParsableCommand {
             commandName: "fetch",
             abstract: "Fetch a digest's content now.",
             discussion: """
-                One try, of 12 s at most, beside those before the digest's times. What is armed is armed anew. Exits 1 \
-                when it failed.
+                Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
+                Exits 1 if the attempt fails.
                 """
         )
 
@@ -64,8 +64,8 @@ struct DigestsCommand: AsyncParsableCommand {
             commandName: "show",
             abstract: "Show a digest now.",
             discussion: """
-                The stored content while it is young enough, else the fallback; under an id of its own, and beside the \
-                digest's times. Nothing is fetched.
+                Shows the stored content if it has not expired, else the fallback, in addition to the digest's times \
+                and under an id of its own. Fetches nothing.
                 """
         )
 

@@ -28,8 +28,8 @@ struct IdentityCommand: AsyncParsableCommand {
             commandName: "set",
             abstract: "Make a DID the active identity, or sign out.",
             discussion: """
-                Rows that wait for delivery are cancelled, the new identity starts with its own watermark, and its \
-                stars are empty until they are set; the old stars are kept for 30 days.
+                Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
+                stars; the old stars are kept for 30 days.
                 """
         )
 
@@ -59,10 +59,10 @@ struct IdentityCommand: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Delete all that is stored of an identity, after 30 days.",
+            abstract: "Delete all stored data of an identity after 30 days.",
             discussion: """
                 The active identity cannot be removed: sign out or change it first. Setting the identity again within \
-                the 30 days keeps it.
+                the 30 days restores it.
                 """
         )
 

@@ -13,8 +13,8 @@ struct MetricsCommand: AsyncParsableCommand {
             commandName: "catalogue",
             abstract: "List every metric family: type, unit, labels, help, stability.",
             discussion: """
-                The number of series depends on the configured polls and sinks. Without a configuration file, the \
-                defaults are taken.
+                The number of series depends on the configured polls and sinks. Without a configuration file it uses \
+                the defaults.
                 """
         )
 

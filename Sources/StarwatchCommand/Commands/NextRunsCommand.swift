@@ -5,18 +5,18 @@ import StarwatchCore
 struct NextRunsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "next-runs",
-        abstract: "Show when a poll's or a digest's schedule fires next.",
+        abstract: "Show the next runs of a poll or a digest.",
         discussion: """
-            A line a run: the local time with its offset, UTC, and what daylight saving time does to it: "gap" when \
-            the local time is skipped and the run comes right after, "fold" when it happens twice. A poll with \
-            "every" is shown as if it ran now, and a digest with a "window" at its times: its own moment comes after.
+            One line for each run: the local time with its offset, UTC, and the effect of daylight saving time: "gap" \
+            if the local time is skipped and the run comes right after, "fold" if the local time happens twice. A poll \
+            with "every" is shown as if it ran now. A digest with a "window" is shown at the window's start.
             """
     )
 
     @Argument(help: "The name of a poll or a digest.")
     var name: String
 
-    @Option(help: "How many runs.")
+    @Option(help: "The number of runs.")
     var count = 20
 
     @OptionGroup var arguments: ConfigurationArguments

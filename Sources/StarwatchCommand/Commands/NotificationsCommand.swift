@@ -7,8 +7,8 @@ struct NotificationsCommand: AsyncParsableCommand {
         commandName: "notifications",
         abstract: "List, show and follow notifications, and act on them.",
         discussion: """
-            Goes through the running agent if there is one, else straight to the database, which cannot be followed. \
-            The output names projects; it is meant for the person who is notified.
+            Uses the running agent if there is one, else the database, which cannot be followed. The output names \
+            projects; it is for the person who is notified.
             """,
         subcommands: [List.self, Show.self, Act.self, NotificationsFollowCommand.self]
     )
@@ -16,13 +16,13 @@ struct NotificationsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the active identity's notifications, the newest first."
+            abstract: "List the active identity's notifications, newest first."
         )
 
-        @Option(help: "Only those with smaller rows than this one, which is the last of the list before.")
+        @Option(help: "Only older notifications: the last row of the previous list.")
         var before: Int64?
 
-        @Option(help: "The most notifications, from 1 to \(NotificationQuery.listLimit).")
+        @Option(help: "The maximum number of notifications, from 1 to \(NotificationQuery.listLimit).")
         var limit = NotificationQuery().limit
 
         @OptionGroup var arguments: AgentArguments
@@ -48,7 +48,7 @@ struct NotificationsCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show a notification, and what became of it."
+            abstract: "Show a notification with its deliveries and actions."
         )
 
         @Argument(help: "The notification's id, as list shows it.")
@@ -69,10 +69,10 @@ struct NotificationsCommand: AsyncParsableCommand {
     struct Act: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "act",
-            abstract: "Do what a person would with a notification's buttons.",
+            abstract: "Perform an action of a notification.",
             discussion: """
-                The same again changes nothing. A snooze delivers the notification once more, an hour later, under \
-                an id of its own; a change of the identity cancels that. No action acknowledges anything.
+                Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
+                an id of its own; a change of identity cancels it. No action acknowledges a change.
                 """
         )
 

@@ -6,15 +6,15 @@ import StarwatchCore
 struct NotificationsFollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "follow",
-        abstract: "Print notifications as they come, until interrupted.",
+        abstract: "Print notifications as they arrive, until interrupted.",
         discussion: """
-            Needs a running agent with a sink of kind feed. Each is a line: when it was made, its title and its body; \
-            with --json, as sinks get it. An agent that restarts within 30 s is followed on, and what came meanwhile \
-            is printed.
+            Needs a running agent with a sink of kind feed. Prints one line for each notification: its time, title and \
+            body; with --json, the text that sinks receive. If the agent restarts within 30 s, the command continues \
+            and prints what arrived meanwhile.
             """
     )
 
-    @Option(help: "Begin after this sequence; 0 prints all that are kept. Else only what comes from now on.")
+    @Option(help: "Start after this sequence; 0 prints all kept notifications. By default only new ones.")
     var after: Int64?
 
     @OptionGroup var arguments: AgentArguments
@@ -38,10 +38,10 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the line to print, or `nil`.
+    /// The line for an event; `nil` if nothing is to be printed.
     static func line(_ event: FeedEvent, json: Bool) -> String? {
         if event.name == "gap" {
-            // Standard output only contains notifications.
+            // Standard output is for notifications only.
             FileHandle.standardError.write(Data("starwatch: Some notifications are not kept any more.\n".utf8))
         }
         guard event.name == "notification" else { return nil }
@@ -54,10 +54,10 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
 }
 
 extension ControlClient {
-    /// The maximum absence of a restarting agent, in attempts one second apart.
+    /// The longest absence of an agent that restarts, in attempts a second apart.
     private static let patience = 30
 
-    /// Calls `body` with every event, also across restarts of the agent. It only ends with an error.
+    /// Calls `body` with every event, also across restarts of the agent. Ends only by an error.
     fileprivate func followFeedAcrossRestarts(
         after first: Int64?,
         _ body: (FeedEvent) -> Void

@@ -8,8 +8,8 @@ struct OutboxCommand: AsyncParsableCommand {
         commandName: "outbox",
         abstract: "List, show, retry and discard outbox rows.",
         discussion: """
-            Goes through the running agent if there is one, else straight to the database. The output names \
-            projects; it is meant for the agent's owner.
+            Uses the running agent if there is one, else the database. The output names projects; it is for the \
+            agent's owner.
             """,
         subcommands: [List.self, Show.self, Retry.self, Discard.self]
     )
@@ -17,9 +17,9 @@ struct OutboxCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the rows, the newest first.",
+            abstract: "List the rows, newest first.",
             discussion: """
-                A note on standard error says when there may be more rows, and with which --before to list them.
+                A note on standard error says whether there can be more rows, and which --before lists them.
                 """
         )
 
@@ -29,10 +29,10 @@ struct OutboxCommand: AsyncParsableCommand {
         @Option(help: "Only rows of this poll.")
         var poll: String?
 
-        @Option(help: "Only rows with smaller ids than this one, as the note of the list before says.")
+        @Option(help: "Only rows with smaller ids, as the note of the previous list says.")
         var before: Int64?
 
-        @Option(help: "The most rows, from 1 to \(OutboxEntry.listLimit).")
+        @Option(help: "The maximum number of rows, from 1 to \(OutboxEntry.listLimit).")
         var limit = OutboxEntry.listLimit
 
         @OptionGroup var arguments: AgentArguments
@@ -67,7 +67,7 @@ struct OutboxCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show a row, and what every sink said about it."
+            abstract: "Show a row with the result of every sink."
         )
 
         @Argument(help: "The row's id, as list shows it.")
@@ -88,11 +88,10 @@ struct OutboxCommand: AsyncParsableCommand {
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry",
-            abstract: "Try dead rows again.",
+            abstract: "Retry dead rows.",
             discussion: """
-                A row of the state dead becomes pending, with all its tries before it. What some sinks have already is \
-                tried at those that refused it, with all that was announced together. Where one of the ids is in \
-                another state, or is not there, nothing changes.
+                A dead row becomes pending, and its attempts start again. Only the sinks that rejected it get it \
+                again, with all changes of the same notification. If one of the ids is not a dead row, nothing changes.
                 """
         )
 
@@ -106,17 +105,17 @@ struct OutboxCommand: AsyncParsableCommand {
                 guard let ids else { return try await agent.outboxRetryAll(poll: poll) }
                 return try await agent.outboxRetry(ids)
             }
-            try format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) will be tried again." }
+            try format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) will be retried." }
         }
     }
 
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: "Give dead rows up.",
+            abstract: "Discard dead rows.",
             discussion: """
-                Their changes will not be announced. This cannot be undone. Where one of the ids is not a dead row, \
-                nothing changes.
+                Their changes will not be announced. This cannot be undone. If one of the ids is not a dead row, nothing \
+                changes.
                 """
         )
 
@@ -135,7 +134,7 @@ struct OutboxCommand: AsyncParsableCommand {
     }
 }
 
-/// Selection of dead rows: some by their ids, or all.
+/// A selection of dead rows: some by their ids, or all.
 struct RowArguments: ParsableArguments {
     @Argument(help: "The rows' ids.")
     var ids: [Int64] = []
@@ -143,7 +142,7 @@ struct RowArguments: ParsableArguments {
     @Flag(help: "Every dead row.")
     var all = false
 
-    @Option(help: "With --all: only those of this poll.")
+    @Option(help: "With --all: only the rows of this poll.")
     var poll: String?
 
     func validate() throws {

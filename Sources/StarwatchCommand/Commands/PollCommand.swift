@@ -7,8 +7,8 @@ struct PollCommand: AsyncParsableCommand {
         commandName: "poll",
         abstract: "Run one poll cycle now, with delivery and acknowledgement.",
         discussion: """
-            Goes through the running agent if there is one; else this command does the work itself. Exits 0, also \
-            when the cycle was skipped, and 1 when it failed.
+            Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
+            cycle was skipped, and 1 when it failed.
             """
     )
 
@@ -17,7 +17,7 @@ struct PollCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("unless-within"),
-        help: ArgumentHelp("Do nothing if the poll had a success within this time, such as 1h.", valueName: "time")
+        help: ArgumentHelp("Do nothing if the last success is younger than this, such as 1h.", valueName: "time")
     )
     var unlessWithin: String?
 

@@ -9,29 +9,29 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run the agent until SIGTERM or SIGINT.",
         discussion: """
-            The agent logs on standard error. On SIGTERM or SIGINT it finishes what it has begun and exits 0. On \
-            SIGHUP it reads its configuration again; one that has an error, or changes storage, http.listen or \
-            control.socket, is refused as a whole, and so is any while the database cannot be written.
+            The agent logs to standard error. On SIGTERM or SIGINT it finishes the work in progress and exits 0. On \
+            SIGHUP it reloads its configuration. A configuration with errors, or with a changed storage, http.listen \
+            or control.socket, is rejected as a whole, and so is any configuration while the database cannot be written.
             """
     )
 
     @OptionGroup var arguments: ConfigurationArguments
 
     func run() async throws {
-        // SIGHUP would end the process until the agent handles it.
+        // SIGHUP would end the process before the agent handles it.
         signal(SIGHUP, SIG_IGN)
-        // A closed output pipe must not end the process.
+        // A closed output must not end the process.
         signal(SIGPIPE, SIG_IGN)
         Allocator.returnLargeBlocks()
         let stop = StopSignals()
-        // Programs that the agent starts must not inherit these variables.
+        // Programs that the agent starts must not inherit the socket.
         let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)
         unsetenv("NOTIFY_SOCKET")
         var access = arguments.access
         let configuration = try access.configuration()
-        // A reload reads this file, even if a file with a higher priority has appeared.
+        // A reload reads the same file, even if a file with precedence has appeared.
         access.config = configuration.file
-        // Created once per process: a reload creates a new agent, and the metrics of dependencies continue.
+        // Once for the process: the metrics of dependencies survive a reload, which makes a new agent.
         let dependencies = DependencyMetrics()
         MetricsSystem.bootstrap(dependencies.factory)
         do throws(AgentError) {
@@ -45,7 +45,7 @@ struct RunCommand: AsyncParsableCommand {
                     after: previous,
                     reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
                 )
-                // The next agent has taken over its state.
+                // The next agent has taken over its counters.
                 previous = nil
                 stop.hand(to: agent, within: options.limits.shutdown)
                 next = try await agent.run(supervisor: supervisor)

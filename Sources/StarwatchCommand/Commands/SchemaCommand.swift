@@ -4,11 +4,11 @@ import Starwatch
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Print the SQL of the database, for a host that owns it.",
-        discussion: "With storage.owner host the agent never migrates; give this to sqlite3 or run it yourself."
+        abstract: "Print the SQL schema, for a host that owns the database.",
+        discussion: "With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3."
     )
 
-    @Option(help: ArgumentHelp("What PRAGMA user_version says now; 0 makes everything.", valueName: "version"))
+    @Option(help: ArgumentHelp("The current PRAGMA user_version; 0 creates everything.", valueName: "version"))
     var from = 0
 
     func run() throws {

@@ -14,7 +14,7 @@ struct AgentArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The control socket of a running agent; else the configuration names it.",
+            "The control socket of a running agent; by default the configured one.",
             valueName: "path"
         )
     )

@@ -5,14 +5,14 @@ struct StarsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stars",
         abstract: "List or change the starred plans of the active identity.",
-        discussion: "Each command prints the stars as they are afterwards, a line each.",
+        discussion: "Each command prints the resulting stars, one on a line.",
         subcommands: [List.self, Set.self, Add.self, Remove.self, Restore.self, OptOut.self, OptIn.self]
     )
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the starred plans.")
 
-        @Flag(help: "List what the identity had starred before it was changed, kept for 30 days.")
+        @Flag(help: "List the stars from before changes of identity, kept for 30 days.")
         var archived = false
 
         @OptionGroup var arguments: AgentArguments
@@ -46,7 +46,7 @@ struct StarsCommand: AsyncParsableCommand {
     }
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "add", abstract: "Star these plans too.")
+        static let configuration = CommandConfiguration(commandName: "add", abstract: "Star more plans.")
 
         @Argument(help: "The plans' ids.")
         var ids: [String]
@@ -72,7 +72,7 @@ struct StarsCommand: AsyncParsableCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Star again what was starred when the identity was last changed."
+            abstract: "Restore the stars from before the last change of identity."
         )
 
         @OptionGroup var arguments: AgentArguments

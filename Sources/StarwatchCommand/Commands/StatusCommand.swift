@@ -4,10 +4,10 @@ import Starwatch
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show how the running agent is.",
+        abstract: "Show the agent's status.",
         discussion: """
-            Exits 0 when it is healthy; 1 when it is degraded: a stale poll, dead letters, backpressure, an open \
-            circuit, a disabled sink, skew over the limit, or books that do not balance; 3 when no agent answers.
+            Exits 0 when the agent is healthy; 1 when it is degraded: a stale poll, dead letters, backpressure, an open \
+            circuit, a disabled sink, skew over the limit, or inconsistent counters; 3 when no agent answers.
             """
     )
 

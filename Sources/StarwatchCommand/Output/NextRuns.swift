@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// Next runs of a poll.
+/// The next runs of a poll or a digest.
 struct NextRuns: Sendable, Encodable {
     struct Run: Sendable, Encodable {
         /// RFC 3339 with the zone's offset.
@@ -16,14 +16,14 @@ struct NextRuns: Sendable, Encodable {
     var timezone: String
     var runs: [Run]
 
-    /// The next `count` runs after `now`. A poll with an interval is assumed to run now.
+    /// The next `count` runs after `now`. One with an interval is taken to run now.
     init(_ poll: PollOptions, after now: Timestamp, count: Int) {
         self.poll = poll.name.rawValue
         let schedule: Schedule
         switch poll.timing {
         case .cron(let text, let timezone):
             self.timezone = timezone
-            // The loader has already rejected an invalid cron expression or zone.
+            // The loader has refused what is neither a cron expression nor a zone.
             guard let expression = try? CronExpression(text), let zone = FoundationTimeZone(identifier: timezone) else {
                 runs = []
                 return
@@ -36,7 +36,7 @@ struct NextRuns: Sendable, Encodable {
         runs = schedule.occurrences(after: now, count: count).map(Self.run)
     }
 
-    /// The next `count` times of a digest after `now`.
+    /// The next `count` times that a digest comes after `now`.
     init(_ digest: DigestOptions, after now: Timestamp, count: Int, local: LocalZone = LocalZone()) {
         poll = digest.name.rawValue
         let zone = digest.timezone.flatMap { FoundationTimeZone(identifier: $0) } ?? local.current
@@ -53,7 +53,7 @@ struct NextRuns: Sendable, Encodable {
         )
     }
 
-    /// One line per run.
+    /// A line a run.
     var text: String {
         guard !runs.isEmpty else { return "The schedule does not fire in the next 60 years." }
         return runs.map { [$0.local, $0.utc, $0.dst].compactMap { $0 }.joined(separator: "  ") }

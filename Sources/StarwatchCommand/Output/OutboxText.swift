@@ -18,10 +18,10 @@ enum OutboxText {
 
     static func rows(_ count: Int) -> String { "\(count) \(count == 1 ? "row" : "rows")" }
 
-    /// The note for a list of the maximum length; `nil` for a complete list.
+    /// A note that the list can be incomplete; `nil` if it is complete.
     static func limitNote(_ rows: [OutboxEntry], limit: Int) -> String? {
         guard rows.count >= limit, let last = rows.last else { return nil }
-        return "starwatch: There may be older rows than these \(rows.count); list them with --before \(last.id)."
+        return "starwatch: There can be older rows than these \(rows.count); list them with --before \(last.id)."
     }
 
     static func details(_ row: OutboxEntry) -> String {
@@ -64,6 +64,6 @@ enum IdentityText {
     }
 
     static func removal(_ report: IdentityRemovalReport) -> String {
-        "All that is stored of it is deleted after \(report.keptUntil); setting it again before then keeps it."
+        "Its data is deleted after \(report.keptUntil). Setting the identity again before then restores it."
     }
 }

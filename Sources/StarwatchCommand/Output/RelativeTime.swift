@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// Distance to a time: `12 s ago`, `in 3 min`.
+/// A time relative to now: `12 s ago`, `in 3 min`.
 enum RelativeTime {
     /// - Parameter text: An RFC 3339 time; `nil` or anything else gives `never`.
     static func text(_ text: String?, now: Timestamp, never: String = "-") -> String {

@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// The agent's status as a page for a person.
+/// The agent's status as text for a person.
 enum StatusText {
     static func page(_ status: AgentStatus) -> String {
         let now = Timestamp(iso8601: status.now) ?? Timestamp(milliseconds: 0)
@@ -69,7 +69,7 @@ enum StatusText {
                     + "due \(RelativeTime.text(outbox.oldestDue, now: now, never: "none"))"
             ),
             ("Backpressure", outbox.backpressure ? "on: polling pauses until rows are delivered" : "off"),
-            ("Books", outbox.ledgerImbalance == 0 ? "balanced" : "out of balance by \(outbox.ledgerImbalance) rows"),
+            ("Counters", outbox.ledgerImbalance == 0 ? "consistent" : "off by \(outbox.ledgerImbalance) rows"),
         ]
     }
 
@@ -82,7 +82,7 @@ enum StatusText {
 
     private static func surroundings(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
         let server = status.server
-        var way = "dialect \(server.dialect?.rawValue ?? "not known yet"), circuit \(server.circuit)"
+        var way = "dialect \(server.dialect?.rawValue ?? "unknown yet"), circuit \(server.circuit)"
         if server.throttledUntil != nil {
             way += ", throttled, next request \(RelativeTime.text(server.throttledUntil, now: now))"
         }

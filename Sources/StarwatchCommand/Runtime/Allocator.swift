@@ -1,13 +1,13 @@
 import Foundation
 
-/// The process's allocator, from glibc.
+/// The process's memory allocator, which is glibc's.
 enum Allocator {
-    /// Returns blocks of 256 KiB and more to the system when they are freed.
+    /// Returns freed blocks of 256 KiB and more to the system.
     ///
-    /// By default, glibc raises that bound with every larger freed block, up to 32 MiB, and keeps smaller ones. A
-    /// single answer of megabytes would then stay in the process's memory.
+    /// By default glibc raises that threshold with every larger block that is freed, up to 32 MiB, and keeps smaller
+    /// blocks. One large answer would stay in the process's memory for good.
     static func returnLargeBlocks() {
-        // `mallopt` is in no header that Swift imports.
+        // No header that Swift imports declares `mallopt`.
         guard let symbol = dlsym(nil, "mallopt") else { return }
         let mallopt = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)
         let mmapThreshold: CInt = -3

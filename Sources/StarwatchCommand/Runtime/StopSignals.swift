@@ -3,10 +3,10 @@ import Foundation
 import Starwatch
 import Synchronization
 
-/// SIGTERM and SIGINT, for the whole life of the process.
+/// A handler of SIGTERM and SIGINT for the whole life of the process.
 ///
-/// An agent handles them while it runs. This type also covers the time between two runs of a reload and the end of a
-/// run. It ends the process if work hangs that cannot be cancelled, such as a write to a dead disk.
+/// An agent handles them while it runs. This handler also works between the two runs of a reload and while an agent
+/// stops, and ends the process if something hangs that cannot be cancelled, such as a write to a dead disk.
 struct StopSignals {
     private let sources: [any DispatchSourceSignal]
     private let request = StopRequest()
@@ -20,16 +20,16 @@ struct StopSignals {
         }
     }
 
-    /// Returns whether one of the signals came.
+    /// Whether a signal has arrived.
     var isAsked: Bool { request.isMade }
 
-    /// Tells `agent` to stop when a signal comes, or at once if one has come.
+    /// Stops `agent` when a signal arrives, or now if one has arrived.
     ///
-    /// - Parameter limit: The maximum duration of the stop.
+    /// - Parameter limit: The time limit for stopping.
     func hand(to agent: Agent, within limit: Duration) { request.hand(to: agent, within: limit) }
 }
 
-/// The request to stop, and the agent to notify.
+/// A request to end the process, and the agent to stop.
 private final class StopRequest: Sendable {
     private struct State {
         var isMade = false
@@ -37,7 +37,7 @@ private final class StopRequest: Sendable {
         var limit = Duration.seconds(30)
     }
 
-    /// Extra time, beyond the agent's limit, to close its resources.
+    /// The time beyond its limit that an agent has for closing files and connections.
     private static let grace = Duration.seconds(5)
 
     let queue = DispatchQueue(label: "starwatch.stop", qos: .userInitiated)
@@ -62,9 +62,9 @@ private final class StopRequest: Sendable {
         guard isFirst else { return }
         let wait = limit + Self.grace
         queue.asyncAfter(deadline: .now() + .seconds(Int(wait.components.seconds))) {
-            // Standard error can be the cause of the hang.
+            // Standard error can be what hangs.
             _ = fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK)
-            let message = "starwatch: Something did not end in time; what was under way is done after the next start.\n"
+            let message = "starwatch: Something did not stop in time. The next start resumes the work in progress.\n"
             _ = message.withCString { write(STDERR_FILENO, $0, strlen($0)) }
             _exit(CommandExitCode.failed.rawValue)
         }

@@ -1,15 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of a server, and the ones that it can close to make room.
+/// The open connections of a server. If there are too many, the quietest one is closed.
 ///
-/// A simple limit is not enough: a client that opens many connections and sends nothing would block scrapes and health
-/// checks.
+/// Refusing new connections would be simpler, but then a client with many silent connections would lock out scrapes
+/// and health checks.
 final class ConnectionBook: Sendable {
-    /// A connection's place. Its own event loop writes it, and others read it.
+    /// The place of a connection. Only the connection's own event loop writes it.
     final class Place: Sendable {
         fileprivate let channel: any Channel
-        /// The quiet time's start in nanoseconds; `max` while an answer is in progress.
+        /// The start of the silence in nanoseconds; `max` while the server works on an answer.
         private let nanoseconds: Atomic<UInt64>
 
         fileprivate init(_ channel: any Channel, quietSince: NIODeadline) {
@@ -19,7 +19,7 @@ final class ConnectionBook: Sendable {
 
         fileprivate var quietSince: UInt64 { nanoseconds.load(ordering: .relaxed) }
 
-        /// - Parameter time: The start of the quiet time; `nil` while an answer is in progress.
+        /// - Parameter time: The start of the silence; `nil` while the server works on an answer.
         func note(quietSince time: NIODeadline?) {
             nanoseconds.store(time?.uptimeNanoseconds ?? .max, ordering: .relaxed)
         }
@@ -32,9 +32,9 @@ final class ConnectionBook: Sendable {
 
     var count: Int { places.withLock(\.count) }
 
-    /// Accepts a new connection. If there are too many, it closes the one that has been quiet for longest.
+    /// Adds a connection, and closes the quietest one if there are too many.
     ///
-    /// - Returns: `nil` if all others wait for an answer; the new one must then close.
+    /// - Returns: `nil` if the server works on answers for all others; the new connection must then be closed.
     func open(_ channel: any Channel, at now: NIODeadline) -> Place? {
         let place = Place(channel, quietSince: now)
         let (isOpen, victim) = places.withLock { places -> (Bool, Place?) in

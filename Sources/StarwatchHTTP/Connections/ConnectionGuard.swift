@@ -1,14 +1,14 @@
 import NIOCore
 
-/// Closes a connection whose client keeps the server waiting. It comes before every handler that reads the bytes.
+/// A handler that closes a connection whose client is too slow. It is the first handler of the pipeline.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = NIOAny
     typealias OutboundIn = NIOAny
 
-    /// The event by which a responder tells the guard that it has a whole request.
+    /// The event of a responder that has a whole request.
     struct RequestIsComplete: Sendable {}
 
-    /// The event by which a responder tells the guard that an answer is an endless stream.
+    /// The event of a responder whose answer is an endless stream.
     struct AnswerIsStream: Sendable {}
 
     private let limits: ConnectionLimits
@@ -63,7 +63,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         promise?.succeed()
     }
 
-    /// A client that closes its side can still want the rest of an answer, but not of an endless one.
+    /// A client that closes its side can still read the rest of an answer, but an endless stream must end.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if isStream, event as? ChannelEvent == .inputClosed { return context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
@@ -76,7 +76,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         place?.note(quietSince: state.quietSince)
     }
 
-    /// Checks the deadline again when it, or any earlier possible one, passes, so no request has to set a timer.
+    /// Checks the deadline again in time for any that is set meanwhile, so that requests need no timers.
     private func watch(_ context: ChannelHandlerContext) {
         guard let state else { return }
         let soon = context.eventLoop.now + TimeAmount(limits.shortest)

@@ -1,26 +1,26 @@
 import Glibc
 
-/// Limits of a server's connections and their waits.
+/// Limits of a server's connections.
 ///
-/// A normal client stays far below them. The creation of an answer has no time limit, because a cycle over the control
-/// socket takes as long as it takes.
+/// Well-behaved clients stay far below them. The server's own work on an answer has no limit, because a poll cycle that
+/// the control API runs takes as long as it takes.
 package struct ConnectionLimits: Sendable {
-    /// The maximum number of connections. A new one beyond it replaces the one that has been quiet for longest.
+    /// The maximum number of connections. Another one replaces the quietest.
     package var connections = Self.connections(ofFiles: Self.openFiles)
-    /// The maximum time without a request. It exceeds any sensible scrape interval.
+    /// The time limit without a request. Longer than any sensible scrape interval.
     package var idle = Duration.seconds(150)
-    /// The maximum time from a request's first byte to its last.
+    /// The time limit from a request's first byte to its last.
     package var request = Duration.seconds(30)
-    /// The maximum time between two pieces of an answer that the client takes.
+    /// The time limit for a client to take a piece of an answer.
     package var answer = Duration.seconds(30)
 
     package init() {}
 
-    /// Three servers at their limits must leave files for everything else. Without a free file, the process accepts no
-    /// connection, so none could make room.
+    /// The number of connections for a limit on open files. Three full servers must leave files for everything else,
+    /// because without a free file no connection is accepted and none makes room.
     static func connections(ofFiles files: Int) -> Int { min(256, max(8, files / 4)) }
 
-    /// The maximum number of open files of the process.
+    /// The process's limit on open files.
     private static var openFiles: Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

@@ -1,23 +1,23 @@
 import NIOCore
 
-/// The side that a connection waits for, and the start of the wait.
+/// The phase of a connection, with its start.
 struct ConnectionState {
     enum Phase {
-        /// Waits for a request to begin.
+        /// Waiting for a request.
         case idle
-        /// Waits for the rest of a request.
+        /// Waiting for the rest of a request.
         case receiving
-        /// The server is at work.
+        /// The server works on an answer.
         case answering
-        /// Waits for the client to take the answer.
+        /// Waiting for the client to take the answer.
         case sending
     }
 
     private(set) var phase = Phase.idle
     private(set) var since: NIODeadline
-    /// The number of answer pieces that the system has not taken yet.
+    /// The number of written pieces that the system has not taken yet.
     private var unsent = 0
-    /// `true` while an answer is in progress, perhaps before the client has taken the previous one.
+    /// Whether the server works on an answer, possibly before the client has taken the previous one.
     private var isAnswering = false
 
     init(at now: NIODeadline) { since = now }
@@ -26,7 +26,7 @@ struct ConnectionState {
         if phase == .idle { enter(.receiving, at: now) }
     }
 
-    /// A client that sends several requests at once must still take the answers; until then the server waits for it.
+    /// A client that pipelines requests must take the previous answers first.
     mutating func requestIsComplete(at now: NIODeadline) {
         isAnswering = true
         if unsent == 0 { enter(.answering, at: now) }
@@ -46,7 +46,7 @@ struct ConnectionState {
     /// The start of the wait for the client; `nil` while the server is at work.
     var quietSince: NIODeadline? { phase == .answering ? nil : since }
 
-    /// The time at which the client has kept the server waiting too long; `nil` while the server is at work.
+    /// The deadline for the client; `nil` while the server is at work.
     func deadline(_ limits: ConnectionLimits) -> NIODeadline? {
         switch phase {
         case .idle: since + TimeAmount(limits.idle)

@@ -1,17 +1,17 @@
 import Starwatch
 import StarwatchCore
 
-/// The last notifications, as the user received them. Only the control server has the page, because it names projects.
+/// The page of the latest notifications. Served only by the control API, because it names projects.
 ///
-/// A script updates it when a notification comes; without JavaScript it reloads every 30 s.
+/// It updates when a notification arrives. Without JavaScript it reloads every 30 s.
 struct FeedPage: Sendable {
-    /// The newest first; `nil` if there is no sink of kind `feed`.
+    /// The notifications, newest first; `nil` if no sink keeps them.
     let entries: [FeedEntry]?
     var dashboards: String?
     private let now: String
     private let times: PageTimes
 
-    /// The number of names listed for one notification; its link leads to all.
+    /// The maximum number of listed names. The notification's link leads to all.
     private static let listedNames = 5
 
     init(entries: [FeedEntry]?, now: String, dashboards: String? = nil) {
@@ -21,7 +21,7 @@ struct FeedPage: Sendable {
         times = PageTimes(now: now)
     }
 
-    /// - Parameter nonce: The nonce in the response's policy.
+    /// - Parameter nonce: The nonce in the answer's content security policy.
     func html(nonce: String) -> HTML {
         var frame = PageFrame(title: "Notifications", refreshSeconds: 30, main: main)
         frame.isLive = entries != nil
@@ -35,8 +35,8 @@ struct FeedPage: Sendable {
         guard let entries else {
             return """
                 <div class="feed"><h1>Notifications</h1>
-                <section class="card"><p>Nothing keeps notifications yet. Add a sink to <code>delivery.sinks</code> of \
-                the configuration, and load it with SIGHUP:</p>
+                <section class="card"><p>No sink keeps notifications yet. Add one to <code>delivery.sinks</code> in \
+                the configuration, then send SIGHUP:</p>
                 <pre><code>- name: feed
                   kind: feed
                   keep: 100</code></pre></section></div>
@@ -67,7 +67,7 @@ struct FeedPage: Sendable {
             """
     }
 
-    /// The body already names a single change.
+    /// The names of the changes. The body already names a single one.
     private func names(_ message: NotificationMessage) -> HTML {
         guard message.count > 1 else { return "" }
         let named = message.changes.prefix(Self.listedNames)

@@ -1,4 +1,4 @@
-/// A piece of HTML. Text can only enter by interpolation, which escapes it.
+/// A piece of HTML. Text enters only by interpolation, which escapes it.
 ///
 /// ```swift
 /// let cell: HTML = "<td title=\"\(name)\">\(name)</td>"

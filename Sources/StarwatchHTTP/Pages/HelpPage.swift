@@ -1,9 +1,9 @@
 import Starwatch
 import StarwatchCore
 
-/// Meaning of the status page's words and of its JSON fields, with advice for each.
+/// The help page: the meaning of the status page's words and of the fields of its JSON, and what to do about each.
 struct HelpPage: Sendable {
-    /// `true` if the same server has the control API.
+    /// Whether the same server has the control API.
     var canControl = false
     var dashboards: String?
 
@@ -45,7 +45,7 @@ struct HelpPage: Sendable {
     private var reasons: HTML {
         let rows = StatusReason.allCases.map { ($0.rawValue, Self.meaning($0)) }
         return """
-            <p>Any of them makes the agent degraded. Some name a poll, a sink or the server after a colon.</p>
+            <p>Each reason makes the agent degraded. Some name a poll, a sink or the server after a colon.</p>
             \(table("Reasons", "Word", rows))
             <p>Each alert has a runbook in <code>alerts/runbooks</code> of the source.</p>
             """
@@ -54,72 +54,72 @@ struct HelpPage: Sendable {
     private static func meaning(_ reason: StatusReason) -> HTML {
         switch reason {
         case .storeUnavailable:
-            "The database cannot be read. See to the disk and the file’s owner and mode; the log has SQLite’s words."
+            "The database cannot be read. Check the disk and the file’s owner and mode. The log has SQLite’s error."
         case .circuitOpen:
             """
-            The server or a sink failed so often that it is left alone for a while, then tried by itself. Nothing is \
-            lost. <code>starwatch_api_requests_total</code> and <code>starwatch_delivery_attempts_total</code> say how \
-            it failed.
+            The server or a sink failed repeatedly, so requests to it pause. The agent retries by itself, and nothing \
+            is lost. <code>starwatch_api_requests_total</code> and <code>starwatch_delivery_attempts_total</code> show \
+            the failures.
             """
         case .stale:
             """
             The last success is older than the poll’s <code>stale_after</code>. \
-            <code>starwatch poll NAME</code> runs it and says what is wrong.
+            <code>starwatch poll NAME</code> runs it and shows the error.
             """
         case .deadLetters:
             """
-            A sink refused changes for good. <code>starwatch outbox list --state dead</code> shows them; \
-            <code>outbox retry ID</code> tries again, <code>outbox discard ID</code> gives up.
+            A sink rejected changes for good. <code>starwatch outbox list --state dead</code> lists them. \
+            <code>outbox retry ID</code> retries one, <code>outbox discard ID</code> discards it.
             """
         case .sinkDisabled:
-            "A sink answered 410: gone. Correct or remove it, then send SIGHUP; its changes wait."
+            "A sink returned 410 Gone and is disabled. Fix or remove it, then send SIGHUP. Its changes wait."
         case .backpressure:
-            "The outbox is nearly full, so polling pauses while delivery goes on. See to the sinks."
+            "The outbox is nearly full, so polling pauses while delivery continues. Check the sinks."
         case .clockSkew:
-            "This machine’s clock is further off the server’s than <code>clock.max_skew</code>. See to its time service."
+            "This machine’s clock differs from the server’s by more than <code>clock.max_skew</code>. Check its time service."
         case .ledgerImbalance:
-            "The books of the outbox do not add up. That is a defect of Starwatch; please report it."
+            "The outbox counters are inconsistent. This is a defect of Starwatch; please report it."
         }
     }
 
     private var skips: HTML {
         let rows = SkipReason.allCases.map { ($0.rawValue, Self.meaning($0)) }
         return
-            "<p>A skipped run is no failure. The page shows the latest run’s reason.</p>\(table("Skips", "Word", rows))"
+            "<p>A skipped run is not a failure. The page shows the latest run’s reason.</p>\(table("Skips", "Word", rows))"
     }
 
     private static func meaning(_ reason: SkipReason) -> HTML {
         switch reason {
-        case .noIdentity: "Nobody is signed in: <code>starwatch identity set DID</code>."
-        case .noStars: "The identity has starred nothing: <code>starwatch stars add ID</code>."
+        case .noIdentity: "No identity is signed in: <code>starwatch identity set DID</code>."
+        case .noStars: "The identity has no stars: <code>starwatch stars add ID</code>."
         case .optedOut:
-            "The person wants no notifications of this kind. For starred plans: <code>starwatch stars opt-in</code>."
+            "The person opted out of this kind of notification. For starred plans: <code>starwatch stars opt-in</code>."
         case .backpressure: "The outbox is nearly full."
-        case .throttled: "The server asked for a pause that is not over."
-        case .circuitOpen: "The server did not answer lately and is left alone for a while."
-        case .noToken: "There is no key or token to sign in with; see <code>auth</code> in the configuration."
-        case .overlap: "The run before it was still under way."
+        case .throttled: "Waiting for the server’s rate limit."
+        case .circuitOpen: "The server failed repeatedly, so requests to it pause."
+        case .noToken: "There is no key or token to sign in with. Check <code>auth</code> in the configuration."
+        case .overlap: "The previous run was still in progress."
         }
     }
 
     private var digests: HTML {
         let rows = SlotCode.allCases.map { ($0.rawValue, Self.meaning($0)) }
         return """
-            <p>The page shows the last result’s reason, <code>starwatch digests</code> those of the last day.</p>
+            <p>The page shows the last result’s reason. <code>starwatch digests</code> shows those of the last day.</p>
             \(table("Digests", "Word", rows))
             """
     }
 
     private static func meaning(_ code: SlotCode) -> HTML {
         switch code {
-        case .stale: "Its content was older than <code>ttl</code> allows: the fetches fail, as the log says."
-        case .empty: "There is no news: its content is empty, and <code>on_empty</code> is <code>skip</code>."
-        case .noContent: "There was no content, and <code>on_missing</code> has nothing in its place; see the log."
-        case .missed: "The agent did not run at its time, nor in the 10 minutes after it."
-        case .undelivered: "No sink could be reached until its content was too old."
-        case .rejected: "The sinks refused it."
-        case .noSink: "Every sink that it is for is off: correct it, then send SIGHUP."
-        case .fetchFailed: "The fetch before it failed; it may be shown all the same. Callbacks are told."
+        case .stale: "The content was older than <code>ttl</code>, because the fetches fail. See the log."
+        case .empty: "The content is empty, and <code>on_empty</code> is <code>skip</code>."
+        case .noContent: "There was no content, and <code>on_missing</code> shows nothing instead. See the log."
+        case .missed: "The agent was not running at the digest’s time or in the 10 minutes after it."
+        case .undelivered: "No sink could be reached before the content expired."
+        case .rejected: "The sinks rejected it."
+        case .noSink: "All sinks of the digest are disabled. Fix them, then send SIGHUP."
+        case .fetchFailed: "The fetch failed. The digest can still be shown; callbacks report the failure."
         }
     }
 
@@ -127,16 +127,16 @@ struct HelpPage: Sendable {
 
     private var refresh: HTML {
         """
-        <p>On the agent’s machine, <code>starwatch poll NAME</code> runs a poll at once and says how it went. This page \
-        has a button for it only where the control API is open, because what is public must not change anything.</p>
+        <p>On the agent’s machine, <code>starwatch poll NAME</code> runs a poll now and shows the result. This page has a \
+        button for it only on the control API, because the public page is read-only.</p>
         """
     }
 
     private var settings: HTML {
         """
-        <p>Settings are in the configuration file. <code>starwatch config print</code> shows those in force, \
-        <code>starwatch config default</code> all there are, <code>starwatch check</code> finds mistakes; SIGHUP or \
-        <code>starwatch</code>’s control API loads the file again.</p>
+        <p>Settings are in the configuration file. <code>starwatch config print</code> shows the effective ones, \
+        <code>starwatch config default</code> lists all, and <code>starwatch check</code> finds errors. SIGHUP or the \
+        control API reloads the file.</p>
         """
     }
 
@@ -144,25 +144,26 @@ struct HelpPage: Sendable {
 
     private var fields: HTML {
         """
-        <p><code>GET /api/v1/status</code> and <code>starwatch status --json</code>. Times are ISO 8601 in UTC. What is \
-        not known or does not apply is left out. Fields keep their names and meanings; new ones may be added.</p>
+        <p><code>GET /api/v1/status</code> and <code>starwatch status --json</code>. Times are ISO 8601 in UTC. Fields \
+        that are unknown or do not apply are left out. Fields keep their names and meanings; releases can add new \
+        ones.</p>
         \(table("Fields", "Field", StatusField.all.map { ($0.path, "\($0.meaning)") }))
         """
     }
 
     private var addresses: HTML {
         let control: [(String, HTML)] = [
-            ("/feed", "The last notifications, where a sink of kind <code>feed</code> keeps them."),
-            ("/api/v1/openapi.json", "The control API, as OpenAPI 3.1 describes it."),
+            ("/feed", "The latest notifications, if a sink of kind <code>feed</code> keeps them."),
+            ("/api/v1/openapi.json", "The control API’s OpenAPI 3.1 document."),
         ]
         return table(
             "Addresses",
             "Path",
             [
                 ("/", "The status page."),
-                ("/metrics", "Prometheus text 0.0.4 or OpenMetrics 1.0, as <code>Accept</code> asks."),
+                ("/metrics", "Metrics as Prometheus text 0.0.4 or OpenMetrics 1.0, chosen by <code>Accept</code>."),
                 ("/api/v1/status", "The status as JSON."),
-                ("/-/healthy", "200 while local work progresses, else 503. The server’s state does not count."),
+                ("/-/healthy", "200 while local work progresses, else 503. Independent of the server’s state."),
                 (
                     "/-/ready",
                     """

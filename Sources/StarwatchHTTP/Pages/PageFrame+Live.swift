@@ -1,5 +1,5 @@
 extension PageFrame {
-    /// Reloads the page after a new notification, and replaces the content.
+    /// Fetches the page again when a notification arrives, and replaces its content.
     static let liveScript: HTML = """
 
         const latest = document.getElementById("feed")?.dataset.latest;
@@ -10,7 +10,7 @@ extension PageFrame {
           const renew = async () => {
             const answer = await fetch("feed");
             if (!answer.ok) return;
-            // Its style has another nonce than this page's policy.
+            // The new page's style has another nonce than this page's policy.
             const text = (await answer.text()).replace(/<style[^]*?<[/]style>/g, "");
             const page = new DOMParser().parseFromString(text, "text/html");
             for (const part of ["main", ".asof"]) {
@@ -20,8 +20,8 @@ extension PageFrame {
             say(words);
           };
           say(words);
-          events.onopen = () => say(words = "Live: new ones appear by themselves.");
-          events.onerror = () => say(words = "The agent does not answer; trying again.");
+          events.onopen = () => say(words = "Live: new notifications appear by themselves.");
+          events.onerror = () => say(words = "The agent does not answer; reconnecting.");
           events.addEventListener("notification", renew);
           events.addEventListener("gap", renew);
         }

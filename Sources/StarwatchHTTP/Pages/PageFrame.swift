@@ -1,25 +1,25 @@
-/// Common frame of the pages: the head, the brand, the navigation, the style and the script.
+/// The frame of every page: head, brand, navigation, style and script.
 struct PageFrame: Sendable {
-    /// The agent's condition, for the page's icon and title.
+    /// The agent's state, as the page's icon shows it.
     enum Tone: Sendable {
         case good, warn, bad, calm
     }
 
     var title: String
     var tone = Tone.calm
-    /// The reload interval of the page; `nil`: never.
+    /// The interval at which the page reloads; `nil` for never.
     var refreshSeconds: Int?
-    /// `true` if a script updates the page, so ``refreshSeconds`` applies only without scripts.
+    /// Whether a script updates the page. ``refreshSeconds`` then applies only without JavaScript.
     var isLive = false
-    /// `true` if the same server has the control API, and with it the feed.
+    /// Whether the same server has the control API, which includes the feed.
     var canControl = false
-    /// Content beside the brand.
+    /// The content beside the brand.
     var aside: HTML = ""
     var main: HTML
-    /// The URL of the dashboards; `nil` if none is configured.
+    /// The URL of the operator's dashboards; `nil` if it is not configured.
     var dashboards: String?
 
-    /// - Parameter nonce: The nonce in the response's policy.
+    /// - Parameter nonce: The nonce in the answer's content security policy.
     func html(nonce: String) -> HTML {
         let meta: HTML = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
         let refresh: HTML = isLive ? "<noscript>\(meta)</noscript>\n" : refreshSeconds == nil ? "" : "\(meta)\n"
@@ -58,7 +58,7 @@ struct PageFrame: Sendable {
     /// A five-pointed star in a box of 24.
     static let star: HTML = "M12 1.8l3.1 6.6 7.2.9-5.3 5 1.4 7.2L12 18l-6.4 3.5L7 14.3l-5.3-5 7.2-.9z"
 
-    /// The star in the colour of the page's tone, so a row of tabs shows which agent needs attention.
+    /// The star in the colour of the page's tone, so that a browser tab shows a problem.
     private var icon: HTML {
         let colour: HTML =
             switch tone {
@@ -72,7 +72,7 @@ struct PageFrame: Sendable {
             """
     }
 
-    /// Shows the times in the viewer's zone. Without scripts, they are in UTC.
+    /// Shows the times in the viewer's time zone. Without JavaScript they are in UTC.
     private static let script: HTML = """
 
         const day = (date) => date.toLocaleDateString("sv-SE");

@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 extension StatusPage {
-    /// The digests; empty if none are configured.
+    /// The digests; empty if there are none.
     var digestSection: HTML {
         if status.digests.isEmpty { return "" }
         let rows = status.digests.sorted { $0.key < $1.key }.map { digestRow($0.key, $0.value) }
@@ -33,8 +33,8 @@ extension StatusPage {
         let why: HTML = digest.lastErrorCode.map { "<small>\(Self.words($0.rawValue).lowercased())</small>" } ?? ""
         return switch digest.lastStatus {
         case nil: "<span class=\"pill\">New</span>"
-        // Its time has come, and a sink does not have it yet.
-        case .scheduled: "<span class=\"pill warn\">Under way</span>"
+        // A sink has not taken it yet.
+        case .scheduled: "<span class=\"pill warn\">In progress</span>"
         case .shown: "<span class=\"pill good\">Shown</span>"
         case .skipped: "<span class=\"pill\">No news</span>"
         case .skippedStale, .error: "<span class=\"pill bad\">Not shown</span>\(why)"

@@ -42,7 +42,7 @@ extension StatusPage {
         return "<span class=\"pill good\">Fresh</span>"
     }
 
-    /// The elapsed share of the time that a poll can go without success.
+    /// The age of the last success as a share of the stale limit.
     private func freshness(_ poll: AgentStatus.Poll) -> HTML {
         let limit = AgeText.duration(poll.staleAfterSeconds)
         var gauge = bar([("none", 0)])
@@ -65,7 +65,7 @@ extension StatusPage {
         return late >= 1 ? "due since \(AgeText.duration(late))" : times.ageAndTime(next)
     }
 
-    /// The time from the newest fetched change back to the last finished one.
+    /// The time from the last finished change to the newest fetched one.
     private func watermarkLag(_ poll: AgentStatus.Poll) -> HTML {
         guard let mark = poll.watermarkTime, let markAge = times.secondsSince(mark) else {
             return times.ageAndTime(nil)
@@ -76,12 +76,13 @@ extension StatusPage {
         return "\(AgeText.duration(markAge - cursorAge)) \(times.time(mark))"
     }
 
-    /// A bar of parts, each with a share of the whole. Widths are attributes, which the page's policy allows.
+    /// A bar of parts, each with a share of the whole. Widths are attributes, because the page's policy allows no inline
+    /// styles.
     func bar(_ parts: [(kind: HTML, share: Double)]) -> HTML {
         var start = 0
         let pieces = parts.map { part -> HTML in
             let share = part.share.isFinite ? min(max(part.share, 0), 1) : 0
-            // Even the smallest share stays visible.
+            // Even the smallest share must be visible.
             let width = share == 0 ? 0 : min(max(Int(share * 1000), 6), 1000 - start)
             defer { start += width }
             return "<rect class=\"\(part.kind)\" x=\"\(start)\" width=\"\(width)\" height=\"8\"/>"

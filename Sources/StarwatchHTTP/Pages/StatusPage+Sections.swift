@@ -14,7 +14,7 @@ extension StatusPage {
         let backpressure: HTML = outbox.backpressure ? "<span class=\"pill bad\">Polling pauses</span>" : ""
         let balance: HTML =
             outbox.ledgerImbalance == 0
-            ? "balanced" : "<span class=\"bad\">\(outbox.ledgerImbalance) unaccounted for</span>"
+            ? "consistent" : "<span class=\"bad\">\(outbox.ledgerImbalance) unaccounted for</span>"
         return card(
             "outbox",
             "Outbox",
@@ -30,7 +30,7 @@ extension StatusPage {
             <dl>
             <dt>Oldest pending</dt><dd>\(times.ageAndTime(outbox.oldestPending, never: "none"))</dd>
             <dt>Oldest due</dt><dd>\(times.ageAndTime(outbox.oldestDue, never: "none"))</dd>
-            <dt>Books</dt><dd>\(balance)</dd>
+            <dt>Counters</dt><dd>\(balance)</dd>
             </dl>
             """
         )
@@ -54,7 +54,7 @@ extension StatusPage {
 
     var serverCard: HTML {
         let server = status.server
-        let dialect: HTML = server.dialect.map { "\($0.rawValue)" } ?? "<span class=\"none\">not known yet</span>"
+        let dialect: HTML = server.dialect.map { "\($0.rawValue)" } ?? "<span class=\"none\">unknown yet</span>"
         let throttle: HTML =
             if let until = server.throttledUntil, let left = throttleSecondsLeft {
                 "<span class=\"pill warn\">\(AgeText.duration(left)) left</span> \(times.time(until))"
@@ -101,7 +101,7 @@ extension StatusPage {
         let isUnknown = status.reasons.contains(StatusReason.storeUnavailable.rawValue)
         let identity: HTML =
             if let pseudonym = status.identity { "<code>\(pseudonym)</code>" } else if isUnknown {
-                "<span class=\"none\">not known</span>"
+                "<span class=\"none\">unknown</span>"
             } else { "signed out" }
         let uptime = times.secondsSince(status.startedAt).map(AgeText.duration) ?? "–"
         return card(
@@ -124,7 +124,7 @@ extension StatusPage {
     private func circuit(_ state: String) -> HTML {
         switch state {
         case "closed": "<span class=\"pill good\">Working</span>"
-        case "half_open": "<span class=\"pill warn\">Being tried</span>"
+        case "half_open": "<span class=\"pill warn\">Testing</span>"
         case "open": "<span class=\"pill bad\">Not answering</span>"
         case "disabled": "<span class=\"pill bad\">Disabled</span>"
         default: "<span class=\"pill bad\">\(state)</span>"

@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 
 extension StatusPage {
-    /// The verdict: whether the agent is healthy, and if not, why.
+    /// The answer to the operator's first question: is all well, and if not, why.
     struct Verdict {
         var title: String
         var tone: PageFrame.Tone
@@ -29,7 +29,7 @@ extension StatusPage {
     var verdict: Verdict {
         if status.status == .degraded || !status.reasons.isEmpty {
             let count = status.reasons.count
-            // The most serious first; an unknown word comes last.
+            // The gravest first; unknown words last.
             let order = StatusReason.allCases
             let problems = status.reasons.enumerated().map { index, text in
                 let reason = StatusReason.parse(text)?.reason
@@ -43,18 +43,18 @@ extension StatusPage {
         }
         if status.identity == nil {
             let body: HTML =
-                "<p>Nobody is signed in, so nothing is polled. <code>starwatch identity set DID</code> signs in.</p>"
+                "<p>No identity is signed in, so nothing is polled. <code>starwatch identity set DID</code> signs in.</p>"
             return Verdict(title: "Signed out", tone: .calm, body: body)
         }
         if status.polls.isEmpty && status.digests.isEmpty {
             let body: HTML =
-                "<p>The configuration has no polls, so nothing is asked of the server. <a href=\"help#settings\">How to add one</a></p>"
+                "<p>The configuration has no polls, so the agent sends no requests. <a href=\"help#settings\">How to add one</a></p>"
             return Verdict(title: "Nothing to do", tone: .calm, body: body)
         }
         return Verdict(title: "All is well", tone: .good, body: "<p>\(summary)</p>")
     }
 
-    /// The summary of a healthy agent.
+    /// The state of a healthy agent in a few sentences.
     private var summary: HTML {
         let new = status.polls.values.count { $0.lastSuccess == nil }
         let fresh = status.polls.count - new
@@ -81,28 +81,28 @@ extension StatusPage {
         return "\(sentences.joined(separator: " "))"
     }
 
-    /// The remaining time without requests; `nil` if requests are allowed.
+    /// The rest of the wait before the next request; `nil` if there is no wait.
     var throttleSecondsLeft: Double? {
         guard let past = times.secondsSince(status.server.throttledUntil), past < 0 else { return nil }
         return -past
     }
 
-    /// A reason as a sentence, with advice.
+    /// A reason as a sentence, with the remedy.
     private func problem(_ text: String) -> HTML {
         guard let (reason, name) = StatusReason.parse(text) else { return "<b>\(Self.words(text)).</b>" }
         let outbox = status.outbox
         switch reason {
         case .backpressure:
             let share = (outbox.pending + outbox.claimed) * 100 / max(outbox.capacity, 1)
-            return "<b>The outbox is \(share) % full.</b> Polling pauses until there is room; delivery goes on."
+            return "<b>The outbox is \(share) % full.</b> Polling pauses until there is room; delivery continues."
         case .circuitOpen where name == "server":
-            return "<b>The server does not answer.</b> It is tried again by itself."
+            return "<b>The server does not answer.</b> The agent retries by itself."
         case .circuitOpen:
             return
-                "<b>Sink <code>\(name ?? "")</code> does not answer.</b> It is tried again by itself; nothing is lost."
+                "<b>Sink <code>\(name ?? "")</code> does not answer.</b> The agent retries by itself; nothing is lost."
         case .clockSkew:
             let skew = AgeText.duration(status.clock.skewSeconds?.magnitude ?? 0)
-            return "<b>The clock is \(skew) off the server’s.</b> See that this machine’s time is synchronised."
+            return "<b>The clock is \(skew) off the server’s.</b> Synchronise this machine’s clock."
         case .deadLetters:
             return """
                 <b>\(outbox.dead == 1 ? "1 change" : "\(outbox.dead) changes") could not be delivered.</b> \
@@ -110,14 +110,14 @@ extension StatusPage {
                 """
         case .ledgerImbalance:
             return
-                "<b>The books are off by \(outbox.ledgerImbalance).</b> That is a defect of Starwatch; please report it."
+                "<b>The outbox counters are off by \(outbox.ledgerImbalance).</b> This is a defect of Starwatch; please report it."
         case .sinkDisabled:
             return
-                "<b>Sink <code>\(name ?? "")</code> said it is gone for good.</b> Correct it, then reload with SIGHUP."
+                "<b>Sink <code>\(name ?? "")</code> returned 410 Gone and is disabled.</b> Fix it, then send SIGHUP."
         case .stale:
             return "<b>Poll <code>\(name ?? "")</code> is stale.</b> \(staleness(name ?? ""))"
         case .storeUnavailable:
-            return "<b>The database cannot be read.</b> See to the disk; the log says more."
+            return "<b>The database cannot be read.</b> Check the disk; the log has the error."
         }
     }
 
@@ -127,6 +127,6 @@ extension StatusPage {
         let age =
             times.secondsSince(poll.lastSuccess).map { "No success for \(AgeText.duration($0)); " }
             ?? "No success yet; "
-        return "\(age)stale after \(limit). <code>starwatch poll \(name)</code> says what is wrong."
+        return "\(age)stale after \(limit). <code>starwatch poll \(name)</code> shows the error."
     }
 }

@@ -1,12 +1,12 @@
 import Starwatch
 import StarwatchCore
 
-/// The status page, for an operator's first look, without JavaScript. It reloads every 30 s.
+/// The status page. It needs no JavaScript and reloads every 30 s.
 struct StatusPage: Sendable {
     let status: AgentStatus
-    /// `true` if the same server has the routes that change the agent's state.
+    /// Whether the same server has the control API.
     var canControl = false
-    /// The URL of the dashboards; `nil` if none is configured.
+    /// The URL of the operator's dashboards; `nil` if it is not configured.
     var dashboards: String?
     let times: PageTimes
 
@@ -17,7 +17,7 @@ struct StatusPage: Sendable {
         times = PageTimes(now: status.now)
     }
 
-    /// - Parameter nonce: The nonce in the response's policy.
+    /// - Parameter nonce: The nonce in the answer's content security policy.
     func html(nonce: String) -> HTML {
         let verdict = verdict
         var frame = PageFrame(title: verdict.title, tone: verdict.tone, refreshSeconds: 30, main: main(verdict))
@@ -38,7 +38,7 @@ struct StatusPage: Sendable {
         """
     }
 
-    /// The requirements define the wording; the hours are those of the poll with the oldest update.
+    /// The notice of stale data. Requirements fix its wording; the age is that of the oldest stale poll.
     private var staleBanner: HTML {
         let stale = status.polls.filter(\.value.stale).sorted { $0.key < $1.key }
         guard !stale.isEmpty else { return "" }
@@ -48,7 +48,7 @@ struct StatusPage: Sendable {
             updated = "Not updated yet."
         } else {
             let oldest = ages.compactMap { $0 }.max() ?? 0
-            // In hours only from one hour on: a frequent poll is stale within minutes.
+            // A poll that runs every few seconds is stale within minutes, which 0 hours would hide.
             updated =
                 oldest < 2 * 3600
                 ? "Last updated \(AgeText.duration(oldest)) ago." : "Last updated \(Int(oldest / 3600)) hours ago."

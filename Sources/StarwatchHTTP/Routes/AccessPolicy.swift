@@ -1,17 +1,17 @@
 import Hummingbird
 import Starwatch
 
-/// Access to the control API over TCP. The Unix socket needs no check: its file mode decides.
+/// The access check of the control API over TCP. The Unix socket has none, because its file mode decides.
 ///
-/// It needs a bearer token, never a cookie, so a web page in a browser cannot borrow it. It also checks `Host` and
+/// It requires a bearer token and never a cookie, which a page in a browser could use. It also checks `Host` and
 /// `Origin`, against pages whose name resolves to this machine.
 struct AccessPolicy: Sendable {
-    /// The host name of `control.listen`, allowed in `Host` besides addresses and `localhost`.
+    /// The host name of `control.listen`, which `Host` can contain beside addresses and `localhost`.
     var host: String
-    /// Called for every request, so a changed file takes effect at once.
+    /// Reads the token. Called for every request, so that a changed file takes effect at once.
     var token: @Sendable () async throws -> String
 
-    /// The response that rejects a call; `nil` if the call is allowed.
+    /// The answer to a caller without access; `nil` for a caller with access.
     func refusal(of call: Call) async -> Answer? {
         guard let named = call.host, isAllowed(host: named) else {
             return .error(403, "forbidden", "The Host header must be an address, localhost, or control.listen's host.")
@@ -33,7 +33,7 @@ struct AccessPolicy: Sendable {
         return nil
     }
 
-    /// The rejection of a request that a page of another origin sends through a browser; `nil` for all others.
+    /// The refusal of a request that a browser sends for a page of another origin; `nil` for all others.
     static func foreignOrigin(of call: Call, schemes: [String]) -> Answer? {
         guard let origin = call.headers[.origin]?.lowercased() else { return nil }
         let host = call.host?.lowercased() ?? ""
@@ -46,7 +46,8 @@ struct AccessPolicy: Sendable {
         return authorization.dropFirst(7)
     }
 
-    /// Names other than `localhost` and our own are rejected: their owner decides which address they resolve to.
+    /// Returns whether `Host` is `localhost`, our own host or an address. The owner of any other name decides where it
+    /// points.
     private func isAllowed(host named: String) -> Bool {
         if named.hasPrefix("[") { return named.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:\d+)?/) != nil }
         let name = (named.split(separator: ":", omittingEmptySubsequences: false).first ?? "").lowercased()
@@ -55,7 +56,7 @@ struct AccessPolicy: Sendable {
         return isAddress || name == "localhost" || name == host.lowercased()
     }
 
-    /// Compares in constant time, wherever the bytes differ. The length is not hidden.
+    /// Compares in constant time, so that the time does not reveal the first wrong byte. It does reveal the length.
     static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         guard a.count == b.count else { return false }
         var difference: UInt8 = 0

@@ -1,9 +1,9 @@
 import CZlib
 import Synchronization
 
-/// gzip at zlib's level 1, for answers that are large enough.
+/// gzip at zlib's level 1.
 package enum Gzip {
-    /// zlib's state, 256 KiB, created once: its creation takes as long as compressing a page.
+    /// zlib's state of 256 KiB, which is kept because creating it takes as long as compressing a page.
     private struct Stream {
         let pointer: UnsafeMutablePointer<z_stream>
 
@@ -19,7 +19,7 @@ package enum Gzip {
 
     private static let stream = Mutex<Stream?>(nil)
 
-    /// `bytes` as one gzip member; `nil` if zlib has no memory. One caller at a time; others wait.
+    /// Returns `bytes` as one gzip member; `nil` if zlib has no memory. Callers run one at a time.
     package static func compress(_ bytes: [UInt8]) -> [UInt8]? {
         stream.withLock { stream in
             if stream == nil { stream = Stream() }

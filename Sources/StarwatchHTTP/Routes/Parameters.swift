@@ -1,6 +1,6 @@
 import Starwatch
 
-/// Query parameters of a request. Each name occurs once, and the route must know it.
+/// The query parameters of a request. Unknown and repeated names are rejected.
 struct Parameters: Sendable {
     private let values: [String: String]
 
@@ -16,14 +16,14 @@ struct Parameters: Sendable {
 
     subscript(_ name: String) -> String? { values[name] }
 
-    /// A whole number; `nil` if the parameter is missing.
+    /// A whole number; `nil` if the parameter is absent.
     func number(_ name: String) throws(ControlError) -> Int64? {
         guard let text = values[name] else { return nil }
         guard let value = Self.number(text) else { throw ControlError(.invalid, "\(name) must be a whole number.") }
         return value
     }
 
-    /// `nil` if `text` is not a plain number; a plus or a leading zero is not allowed.
+    /// The number that `text` writes in its usual form, without a plus and leading zeros; `nil` for anything else.
     static func number(_ text: String) -> Int64? {
         Int64(text).flatMap { String($0) == text ? $0 : nil }
     }

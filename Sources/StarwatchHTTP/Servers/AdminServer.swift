@@ -6,16 +6,15 @@ import ServiceLifecycle
 package import Starwatch
 import StarwatchCore
 
-/// The read-only server: metrics, health, readiness and the status page. It changes nothing and serves no personal
-/// data.
+/// The read-only server: metrics, health, readiness and the status page. It contains no personal data.
 package struct AdminServer: Service {
     private let listen: ListenAddress
     private let listener: Listener
 
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
-    ///   - dashboards: The URL of the dashboards, for the page's link.
-    ///   - shutdownGrace: The time that requests in flight have once shutdown has begun.
+    ///   - dashboards: The URL of the dashboards, which the page links to.
+    ///   - shutdownGrace: The time limit for requests in progress at shutdown.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,
@@ -30,9 +29,9 @@ package struct AdminServer: Service {
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
-    /// Serves until cancellation or graceful shutdown, which waits for requests in flight for up to the grace.
+    /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.
     ///
-    /// - Throws: ``HTTPServerError`` if it cannot listen on the address.
+    /// - Throws: ``HTTPServerError`` if the address cannot be listened on.
     package func run() async throws {
         let executor = EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
         try await withTaskExecutorPreference(executor) {
@@ -45,14 +44,14 @@ package struct AdminServer: Service {
         }
     }
 
-    /// `host:port` with the port in use, as soon as the server listens.
+    /// Waits until the server listens, and returns `host:port` with the actual port.
     ///
-    /// `nil` if it cannot listen, if it stops before that, or if the waiting task is cancelled.
+    /// `nil` if the server cannot listen or stops before, or if the waiting task is cancelled.
     package func boundAddress() async -> String? { await listener.address.value() }
 }
 
 extension ListenAddress {
-    /// The address in use for `asked`.
+    /// The address of a bound socket.
     init(bound socket: SocketAddress?, asked: ListenAddress) {
         self.init(host: socket?.ipAddress ?? asked.host, port: socket?.port ?? asked.port)
     }

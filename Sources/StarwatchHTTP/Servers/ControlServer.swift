@@ -4,9 +4,9 @@ import ServiceLifecycle
 package import Starwatch
 import StarwatchCore
 
-/// The control API: the routes of ``AdminServer``, and everything that changes the agent's state.
+/// The server of the control API: the pages of ``AdminServer``, and everything that changes the agent's state.
 ///
-/// On a Unix socket that only its owner can open, or on TCP for clients with the token.
+/// It listens on a Unix socket that only its owner can open, or on TCP for callers with the token.
 package struct ControlServer: Service {
     private enum Place: Sendable {
         case socket(path: String)
@@ -16,12 +16,12 @@ package struct ControlServer: Service {
     private let place: Place
     private let listener: Listener
 
-    /// Creates a server on a Unix socket of mode 0600. It replaces the socket of a dead agent.
+    /// A server on a Unix socket of mode 0600. It replaces the socket of a dead agent.
     ///
     /// - Parameters:
-    ///   - socketPath: At most 107 bytes, with a directory of at most 95 bytes, which must exist.
-    ///   - dashboards: The URL of the dashboards, for the page's link.
-    ///   - shutdownGrace: The time that requests in flight have once shutdown has begun.
+    ///   - socketPath: At most 107 bytes, with a directory of at most 95, which must exist.
+    ///   - dashboards: The URL of the dashboards, which the page links to.
+    ///   - shutdownGrace: The time limit for requests in progress at shutdown.
     package init(
         agent: any ServedAgent,
         socketPath: String,
@@ -38,12 +38,12 @@ package struct ControlServer: Service {
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
-    /// Creates a server on TCP, for requests with the token; every route checks it.
+    /// A server on TCP, for requests with the token. Every route requires it.
     ///
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
-    ///   - token: Called for every request. An empty token rejects every client; if it throws, the response is 500.
-    ///   - dashboards: The URL of the dashboards, for the page's link.
+    ///   - token: Reads the token, for every request. An empty one lets no caller in; an error answers 500.
+    ///   - dashboards: The URL of the dashboards, which the page links to.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,
@@ -64,9 +64,9 @@ package struct ControlServer: Service {
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 
-    /// Serves until cancellation or graceful shutdown, which waits for requests in flight for up to the grace.
+    /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.
     ///
-    /// - Throws: ``HTTPServerError`` if it cannot listen on the address or socket.
+    /// - Throws: ``HTTPServerError`` if the address or socket cannot be listened on.
     package func run() async throws {
         defer { listener.address.abandon() }
         switch place {
@@ -90,8 +90,8 @@ package struct ControlServer: Service {
         }
     }
 
-    /// The socket's path, or `host:port` with the port in use, as soon as the server listens.
+    /// Waits until the server listens, and returns the socket's path, or `host:port` with the actual port.
     ///
-    /// `nil` if it cannot listen, if it stops before that, or if the waiting task is cancelled.
+    /// `nil` if the server cannot listen or stops before, or if the waiting task is cancelled.
     package func boundAddress() async -> String? { await listener.address.value() }
 }

@@ -3,15 +3,14 @@ import Glibc
 import Starwatch
 import Synchronization
 
-/// The place of the control socket in the file system.
+/// The control socket's file.
 ///
-/// The socket is bound inside a fresh directory of mode 0700, made 0600 there, and then renamed to its path. So
-/// nobody else can connect at any moment: between `bind` and `chmod` the path would be open to others, and `umask`
-/// belongs to the whole process, whose other threads create files meanwhile. The rename also replaces the socket of
-/// a dead agent at once.
+/// The socket is bound in a new directory of mode 0700, gets mode 0600 there, and is then renamed to its path. Other
+/// users can connect at no moment: between `bind` and `chmod` the path would be open to them, and `umask` would affect
+/// other threads. The rename also replaces the socket of a dead agent atomically.
 ///
-/// A lock on the directory, from the look for a live agent until the rename, keeps two agents that start together
-/// from each taking the other's socket for a dead one.
+/// A lock on the directory is held from the check for a live agent until the rename. Without it, two agents that start
+/// together could each take the other's socket for a dead one.
 package final class ControlSocket: Sendable {
     let path: String
     /// The path to bind.
@@ -29,9 +28,9 @@ package final class ControlSocket: Sendable {
 
     deinit { close(directory) }
 
-    /// The problem of a control socket's path; `nil` if it is valid.
+    /// The problem of a path for a control socket; `nil` if it is valid.
     ///
-    /// The system allows 107 bytes, also for the staging path, which is 12 bytes longer than its directory.
+    /// The system's limit of 107 bytes also applies to the staging path, which is 12 bytes longer than the directory.
     package static func problem(ofPath path: String) -> String? {
         let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         let staging = template(in: parent(of: path)).utf8.count + 2
@@ -40,15 +39,15 @@ package final class ControlSocket: Sendable {
             + "choose a shorter one"
     }
 
-    /// The staging directory's name, for `mkdtemp`.
+    /// The template of the staging directory's name, for `mkdtemp`.
     private static func template(in parent: String) -> String {
         parent + (parent.hasSuffix("/") ? "" : "/") + ".swXXXXXX"
     }
 
-    /// Checks that no agent listens at `path`, and creates a directory for the bind.
+    /// Checks that no agent listens at `path`, and creates a directory to bind in.
     ///
     /// - Throws: ``HTTPServerError/agentRunning(path:)`` or ``HTTPServerError/badSocket(path:detail:)``;
-    ///   `CancellationError` if the task is cancelled while another agent starts.
+    ///   `CancellationError` if cancelled while another agent starts.
     static func claim(_ path: String) async throws -> ControlSocket {
         if let problem = Self.problem(ofPath: path) {
             throw HTTPServerError.badSocket(path: path, detail: "its path \(problem)")
@@ -86,7 +85,7 @@ package final class ControlSocket: Sendable {
         return ControlSocket(path: path, stagingDirectory: staging, directory: directory)
     }
 
-    /// Moves the bound socket to its path and replaces a dead one.
+    /// Moves the bound socket to its path, and replaces a dead one.
     func publish() throws(HTTPServerError) {
         guard chmod(stagingPath, S_IRUSR | S_IWUSR) == 0, rename(stagingPath, path) == 0 else {
             throw .badSocket(path: path, detail: ErrnoText.of(errno))
@@ -96,17 +95,17 @@ package final class ControlSocket: Sendable {
         flock(directory, LOCK_UN)
     }
 
-    /// Removes our socket after it is closed. A socket with a listener belongs to another agent.
+    /// Removes our files after the socket is closed. A socket that still accepts connections belongs to another agent.
     func release() {
         unlink(stagingPath)
         rmdir(stagingDirectory)
-        // The holder of the lock is starting; it will find our socket dead and replace it.
+        // The owner of the lock is a starting agent, which will replace our dead socket.
         guard isPublished.withLock({ $0 }), flock(directory, LOCK_EX | LOCK_NB) == 0 else { return }
         if Self.connectError(to: path) == ECONNREFUSED { unlink(path) }
         flock(directory, LOCK_UN)
     }
 
-    /// Returns whether nobody else can replace our socket. In a directory like `/tmp`, only owners can.
+    /// Returns whether other users cannot replace our socket. In a directory like `/tmp` only owners can.
     private static func isKept(_ directory: String) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: directory + "/.")
         guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value else { return false }
@@ -114,7 +113,7 @@ package final class ControlSocket: Sendable {
     }
 
     private static func checkNobodyListens(at path: String) throws(HTTPServerError) {
-        // Used instead of `lstat`, whose structure NIO's C module also defines.
+        // Not `lstat`, because NIO's C module has a structure of the same name.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path) else { return }
         guard attributes[.type] as? FileAttributeType == .typeSocket else {
             throw .badSocket(path: path, detail: "something else is there; remove it, or choose another control.socket")
@@ -126,7 +125,7 @@ package final class ControlSocket: Sendable {
         }
     }
 
-    /// Returns 0, or the `errno` of a non-blocking connect. EAGAIN means a listener with a full queue.
+    /// Connects without waiting, and returns 0 or `errno`. EAGAIN means that a listener's queue is full.
     private static func connectError(to path: String) -> Int32 {
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { return errno }

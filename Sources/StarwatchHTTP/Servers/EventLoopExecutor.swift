@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Runs tasks on an event loop's own thread. A request is then read, answered and written without thread changes, which
+/// An executor on an event loop's own thread. A request is read, answered and written without a change of threads, which
 /// took more than half of the time of a small answer.
 ///
-/// Code that such a task calls, and that has no executor of its own, also runs there, so it must be short.
+/// Calls without an executor of their own run on the same thread, so none of them may take long.
 final class EventLoopExecutor: TaskExecutor {
     let eventLoop: any EventLoop
 

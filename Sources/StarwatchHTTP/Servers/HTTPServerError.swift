@@ -1,15 +1,15 @@
 import StarwatchCore
 
-/// The reason why a server of the agent could not start.
+/// The reason why a server could not start.
 package enum HTTPServerError: Error, Sendable, Hashable {
     /// `listen` is not `host:port`.
     case badAddress(String)
     case addressInUse(String)
-    /// The server cannot listen on the address. `detail` is the system's text.
+    /// The system refuses the address. `detail` is the system's text.
     case cannotListen(address: String, detail: String)
     /// The control socket belongs to a running agent.
     case agentRunning(path: String)
-    /// The control socket's path is taken by something else, or is unusable.
+    /// The control socket's path is not usable.
     case badSocket(path: String, detail: String)
 }
 

@@ -8,21 +8,21 @@ import ServiceLifecycle
 import Starwatch
 import StarwatchCore
 
-/// Runs Hummingbird on one address until graceful shutdown, and publishes the address.
+/// Runs Hummingbird on one address until graceful shutdown, and announces the address.
 struct Listener: Sendable {
     var responder: RouteResponder
-    /// The time that requests in flight have once shutdown has begun. Their connections are then closed.
+    /// The time limit for requests in progress at shutdown. Then their connections are closed.
     var shutdownGrace: Duration
     var limits: ConnectionLimits
     var logger: Logger
-    /// The bound address, as soon as there is one.
+    /// The address, once the server listens.
     let address = Promise<String>()
 
     /// Returns after graceful shutdown, or when the task is cancelled.
     ///
     /// - Parameters:
-    ///   - named: The address, as messages name it.
-    ///   - group: The event loops of the connections.
+    ///   - named: The address in messages.
+    ///   - group: The event loops that serve connections.
     ///   - whenBound: Called when the socket listens; returns the text of ``address``. If it throws, the server stops.
     /// - Throws: ``HTTPServerError``, and what `whenBound` throws.
     func run(
@@ -33,7 +33,7 @@ struct Listener: Sendable {
     ) async throws {
         defer { address.abandon() }
         let bound = Promise<SocketAddress?>()
-        // The agent logs its own start; Hummingbird's info lines would repeat it.
+        // At info Hummingbird would log the start, which the agent logs itself.
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
         let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
@@ -55,7 +55,7 @@ struct Listener: Sendable {
                     do {
                         address.fulfil(try whenBound(socket))
                     } catch {
-                        // Shutdown began at once: the socket is already closed, and its file deleted.
+                        // After an early stop the socket is already closed and its file is gone.
                         if Task.isShuttingDownGracefully { return }
                         throw error
                     }
@@ -74,9 +74,9 @@ struct Listener: Sendable {
 }
 
 extension ListenAddress {
-    /// Listens on the address for a moment, to check that this is possible.
+    /// Listens for a moment, to check that the address can be used.
     ///
-    /// - Throws: ``HTTPServerError`` if it is not possible.
+    /// - Throws: ``HTTPServerError`` if it cannot.
     func tryOut() async throws {
         do {
             let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -89,7 +89,7 @@ extension ListenAddress {
 }
 
 extension HTTPServerError {
-    /// The reason why it cannot listen on `address`; `nil` for an unrelated error.
+    /// The reason why `address` is refused; `nil` for an unrelated error.
     fileprivate init?(_ error: any Error, of address: String) {
         switch error {
         case let error as IOError where error.errnoCode == EADDRINUSE: self = .addressInUse(address)

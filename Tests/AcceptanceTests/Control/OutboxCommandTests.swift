@@ -79,7 +79,7 @@ import Testing
             mock.setStickyFault(nil, at: .hook)
             let tried = try await command(world, "retry", "\(wanted.id)")
             #expect(tried.status == 0, "\(tried.errors)")
-            #expect(tried.output == "1 row will be tried again.\n")
+            #expect(tried.output == "1 row will be retried.\n")
             #expect(await received(1, mock) == [wanted.jwt_id])
 
             let refused = try await command(world, "retry", "\(unwanted.id)")

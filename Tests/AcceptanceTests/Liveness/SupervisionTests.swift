@@ -91,7 +91,7 @@ import Testing
         let start = ContinuousClock.now
         #expect(agent.stop() == 1)
         #expect(ContinuousClock.now - start < .seconds(20))
-        #expect(agent.logText.contains("did not end in time"))
+        #expect(agent.logText.contains("did not stop in time"))
         try disk.mend()
         try await world.expectAllIsWell("after a disk that hung")
         try await world.mock.stop()

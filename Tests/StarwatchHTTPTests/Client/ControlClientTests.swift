@@ -4,6 +4,7 @@ import StarwatchCore
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchHTTP
 
 /// The client against servers that are no agent, or one at its end.
 @Suite(.timeLimit(.minutes(5)))
@@ -70,6 +71,69 @@ struct ControlClientTests {
         try await withServer(reply(body, "403 Forbidden")) { client in
             let error = await #expect(throws: ControlError.self) { try await client.reload() }
             #expect(error == ControlError(.failed, "No."))
+        }
+    }
+
+    @Test func withoutAnAgentTheClientSaysSo() async throws {
+        try await withDirectory { directory in
+            let error = await #expect(throws: ControlError.self) {
+                try await ControlClient(socketPath: directory + "/s.sock").status()
+            }
+            #expect(error == .unreachable(directory + "/s.sock", "No such file or directory"))
+        }
+    }
+
+    @Test func anAgentThatStopsHangsUpOnACycleItDoesNotFinish() async throws {
+        let agent = FakeAgent { $0.pollHangs = true }
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let server = ControlServer(
+                agent: agent,
+                socketPath: path,
+                shutdownGrace: .milliseconds(20),
+                logger: quiet
+            )
+            try await withThrowingTaskGroup(of: ControlError?.self) { group in
+                try await withRunning(server) { _ in
+                    group.addTask {
+                        await runSlowPoll(path)
+                    }
+                    var began = agent.pollBegan.stream.makeAsyncIterator()
+                    _ = await began.next()
+                }
+                // The cycle ends by cancellation; its answer or the end of the connection, whichever comes first.
+                let error = try await group.next() ?? nil
+                #expect(error == nil || error == .hungUp)
+            }
+        }
+    }
+
+    @Test func aCallCanBeCancelled() async throws {
+        let agent = FakeAgent { $0.pollHangs = true }
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let server = ControlServer(agent: agent, socketPath: path, shutdownGrace: .zero, logger: quiet)
+            try await withRunning(server) { _ in
+                let error = await withTaskGroup(of: ControlError?.self) { group in
+                    group.addTask {
+                        await runSlowPoll(path)
+                    }
+                    var began = agent.pollBegan.stream.makeAsyncIterator()
+                    _ = await began.next()
+                    group.cancelAll()
+                    return await group.next() ?? nil
+                }
+                #expect(error == .cancelled)
+            }
+        }
+    }
+
+    private func runSlowPoll(_ path: String) async -> ControlError? {
+        do throws(ControlError) {
+            _ = try await ControlClient(socketPath: path).runPoll("slow")
+            return nil
+        } catch {
+            return error
         }
     }
 

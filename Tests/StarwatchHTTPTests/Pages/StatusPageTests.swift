@@ -119,7 +119,7 @@ import Testing
             "<b>Poll <code>starred_projects</code> is stale.</b> No success for 5 h; stale after 4 h. "
                 + "<code>starwatch poll starred_projects</code>",
             "<b>17 changes could not be delivered.</b> <code>starwatch outbox list --state dead</code>",
-            "<b>Sink <code>phone</code> said it is gone for good.</b>", "<b>The outbox is 84 % full.</b>",
+            "<b>Sink <code>phone</code> returned 410 Gone and is disabled.</b>", "<b>The outbox is 84 % full.</b>",
         ]
         let places = try sentences.map { try #require(page.range(of: $0)?.lowerBound) }
         #expect(places == places.sorted())

@@ -49,3 +49,14 @@ func withDirectory<Result>(_ body: (String) async throws -> Result) async throws
     defer { try? FileManager.default.removeItem(atPath: path) }
     return try await body(path)
 }
+
+/// Serves the control API of `agent` on a socket.
+func withControl<Result>(
+    _ agent: FakeAgent,
+    _ body: (_ path: String, _ client: ControlClient) async throws -> Result
+) async throws -> Result {
+    try await withDirectory { directory in
+        let server = ControlServer(agent: agent, socketPath: directory + "/s.sock", logger: quiet)
+        return try await withRunning(server) { try await body($0, ControlClient(socketPath: $0)) }
+    }
+}
