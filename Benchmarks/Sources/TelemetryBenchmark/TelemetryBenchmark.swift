@@ -100,6 +100,7 @@ struct Scrape: AsyncParsableCommand {
 
     @Option(help: "Rows that wait in the outbox.") var rows = 100_000
     @Option(help: "Rounds.") var rounds = 200
+    @Flag(help: "Compress the pages.") var gzip = false
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "starwatch-scrape-\(UUID().uuidString)")
@@ -150,27 +151,40 @@ struct Scrape: AsyncParsableCommand {
         return page
     }
 
+    /// CPU time of this process.
+    private static var cpuSeconds: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
     private func scrape(_ agent: Agent) async throws -> Double {
         let start = ContinuousClock.now
-        let answer = await agent.metrics(MetricsQuery())
+        var query = MetricsQuery()
+        if gzip { query.acceptEncoding = "gzip" }
+        let answer = await agent.metrics(query)
         guard answer.status == 200 else { throw ValidationError("a scrape failed") }
         return (ContinuousClock.now - start) / .milliseconds(1)
     }
 
     private func measure(_ name: String, _ one: () async throws -> Double) async throws {
         var figures: [Double] = []
+        let start = Self.cpuSeconds
         for _ in 0..<rounds { figures.append(try await one()) }
+        let cpu = (Self.cpuSeconds - start) / Double(rounds) * 1e3
         figures.sort()
         let least = figures[0]
         let most = figures[rounds - 1]
         print(
             String(
-                format: "scrape %@: median %.2f ms, least %.2f, 99 of 100 below %.2f, most %.2f",
+                format: "scrape %@: median %.2f ms, least %.2f, 99 of 100 below %.2f, most %.2f; %.3f ms of CPU each",
                 name,
                 figures[rounds / 2],
                 least,
                 figures[rounds * 99 / 100],
-                most
+                most,
+                cpu
             )
         )
     }
