@@ -5,7 +5,9 @@ import Synchronization
 
 /// The active identity and its stars, kept in memory so that an unchanged cycle does not read and encode them again.
 ///
-/// A host application that owns the database can change them at any time, so a shared database is read every time.
+/// Without the cache an unchanged cycle takes 82 % more CPU time, without the encoded stars 9 %
+/// (`Benchmarks/poll cycles`, 2 cores AMD EPYC). A host application that owns the database can change them at any time,
+/// so a shared database is read every time.
 package final class IdentityContext: Sendable {
     /// The identity data that a cycle needs.
     package struct Snapshot: Sendable {

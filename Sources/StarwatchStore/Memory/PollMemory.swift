@@ -4,6 +4,8 @@ import Synchronization
 /// The last read state of each stream, valid until a write can change it.
 ///
 /// Written on the store's queue, in the order of the transactions; read from any thread.
+///
+/// Without it an unchanged cycle takes 23 % more CPU time (`Benchmarks/poll cycles`, 2 cores AMD EPYC).
 final class PollMemory: Sendable {
     private struct Entry {
         let maxUndelivered: Int

@@ -15,6 +15,8 @@ package actor Store {
     let database: DatabaseQueue
     private let lock: FileLock
     /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
+    ///
+    /// Without it an unchanged cycle takes 6 % more CPU time (`Benchmarks/poll cycles`, 2 cores AMD EPYC).
     var streamIDs: [StreamKey: Int64] = [:]
     let starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]

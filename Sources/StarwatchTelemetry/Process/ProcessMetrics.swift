@@ -2,6 +2,8 @@ import Synchronization
 
 /// Standard `process_*` families, read once for each page. A value that cannot be read is omitted, never NaN.
 package enum ProcessMetrics {
+    /// The last reading. What cannot change is taken from it: without that a scrape takes 152 µs of CPU time, not 59
+    /// (`TelemetryBenchmark scrape --rows 1000`, 2 cores AMD EPYC).
     private final class Latest: Sendable {
         let reading = Mutex<ProcessReading?>(nil)
     }

@@ -33,6 +33,8 @@ final class CurlDriver: @unchecked Sendable {
 
     private var active: [UInt64: CurlTransfer] = [:]
     private var waiting: [CurlTransfer] = []
+    /// Handles hold TLS sessions: without one a new connection takes 0.85 ms of CPU time, not 0.56 (libcurl 7.88 alone,
+    /// 2 cores AMD EPYC). Without TLS they save 2 % of an unchanged cycle (`Benchmarks/poll cycles`).
     private var idleHandles: [UnsafeMutableRawPointer] = []
 
     private static let isLibraryReady = starwatch_global_init() == CURLE_OK
