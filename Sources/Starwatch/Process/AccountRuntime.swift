@@ -145,12 +145,13 @@ package final class AccountRuntime: Sendable {
             server: parts.url.origin,
             limits: GateLimits(
                 requestsPerMinute: options.limits.requestsPerMinute,
-                acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute
+                acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
+                windows: .perAccount
             ),
-            windows: .perAccount,
             dialect: options.server.dialect.fixed,
             store: process.store,
-            watched: (environment.clock, GateGauges(metrics: environment.metrics))
+            clock: environment.clock,
+            observer: GateGauges(metrics: environment.metrics)
         )
         process.gates.add(gate)
         let api = EndorserAPI(

@@ -22,7 +22,6 @@ package actor Gate {
     /// The store; `nil`: nothing survives the process.
     let store: Store?
     private let limits: GateLimits
-    private let scope: GateWindows
     private let observer: (any GateObserver)?
 
     /// The configured dialect; `nil` if responses decide it.
@@ -46,19 +45,18 @@ package actor Gate {
     package init(
         server: String,
         limits: GateLimits,
-        windows: GateWindows,
         dialect: Dialect? = nil,
         store: Store?,
-        watched: (clock: (any ServerTime)?, observer: (any GateObserver)?) = (nil, nil),
+        clock: (any ServerTime)? = nil,
+        observer: (any GateObserver)? = nil,
         jumps: Duration = .zero
     ) {
         self.server = server
         self.limits = limits
-        scope = windows
         fixedDialect = dialect
         self.store = store
-        clock = watched.clock
-        observer = watched.observer
+        self.clock = clock
+        self.observer = observer
         self.jumps = jumps
         isRestored = store == nil
         wait = ServerWait(server: server, store: store)
@@ -228,7 +226,7 @@ package actor Gate {
     // MARK: - Windows
 
     private func key(of account: DID?) -> WindowKey? {
-        switch scope {
+        switch limits.windows {
         case .shared: .everyone
         case .perAccount: account.map(WindowKey.account)
         }
@@ -246,13 +244,6 @@ package actor Gate {
     /// Stores the ends of requests that no later request has stored. Call it before the database closes.
     package func storeEnds(now: Timestamp) async {
         for (key, window) in windows where window.isUnstored { _ = try? await storeWindow(of: key, now: now) }
-    }
-
-    /// Removes an account's window from memory. The window is stored.
-    package func forget(_ account: DID, now: Timestamp) async {
-        let key = WindowKey.account(account)
-        if windows[key]?.isUnstored == true { _ = try? await storeWindow(of: key, now: now) }
-        windows[key] = nil
     }
 
     /// One write of a window. Requests that come before it starts share it.

@@ -6,10 +6,13 @@ package struct GateLimits: Sendable, Hashable {
     package var requestsPerMinute: Int
     /// Acknowledged identifiers in any 60 s.
     package var acknowledgementsPerMinute: Int
+    /// The requests that are counted together.
+    package var windows: GateWindows
 
-    package init(requestsPerMinute: Int, acknowledgementsPerMinute: Int = 1) {
+    package init(requestsPerMinute: Int, acknowledgementsPerMinute: Int = 1, windows: GateWindows = .shared) {
         self.requestsPerMinute = requestsPerMinute
         self.acknowledgementsPerMinute = acknowledgementsPerMinute
+        self.windows = windows
     }
 }
 

@@ -51,7 +51,6 @@ package final class Gates: Sendable {
             let gate = Gate(
                 server: origin,
                 limits: GateLimits(requestsPerMinute: requestsPerMinute),
-                windows: .shared,
                 store: store,
                 jumps: state.jumps
             )

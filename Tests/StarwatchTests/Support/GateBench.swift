@@ -20,10 +20,13 @@ class GateBench {
     func makeGate(requests: Int = 100, acknowledgements: Int = 1000, on other: Store? = nil) -> Gate {
         Gate(
             server: server,
-            limits: GateLimits(requestsPerMinute: requests, acknowledgementsPerMinute: acknowledgements),
-            windows: .perAccount,
+            limits: GateLimits(
+                requestsPerMinute: requests,
+                acknowledgementsPerMinute: acknowledgements,
+                windows: .perAccount
+            ),
             store: other ?? store,
-            watched: (nil, GateGauges(metrics: metrics))
+            observer: GateGauges(metrics: metrics)
         )
     }
 }
@@ -34,7 +37,6 @@ extension Gate {
         self.init(
             server: origin,
             limits: GateLimits(requestsPerMinute: requestsPerMinute),
-            windows: .shared,
             store: store,
             jumps: jumps
         )
