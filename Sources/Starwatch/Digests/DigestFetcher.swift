@@ -105,15 +105,7 @@ package struct DigestFetcher: Sendable {
             send: { [http] attempt in
                 let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - attempt.admittedAt)
                 let message = Self.message(fetch, attempt, etag: stored?.etag, timeout: limit)
-                let exchange = await http.exchange(message)
-                return Exchange(exchange) { response in
-                    AnswerClassifier.classify(
-                        status: response.status,
-                        headers: response.headers,
-                        body: response.body,
-                        now: exchange.measurements.receivedAt.wall
-                    )
-                }
+                return Exchange(await http.exchange(message))
             }
         )
         job.retries = .never

@@ -98,12 +98,7 @@ struct HostRequester: Sendable {
                 reason: "The server answered \"not modified\" (304) to a request that was not conditional."
             )
         }
-        return AnswerClassifier.classify(
-            status: response.status,
-            headers: response.headers,
-            body: response.body,
-            now: now
-        )
+        return AnswerClassifier.classify(response, now: now)
     }
 }
 

@@ -2,6 +2,11 @@ package import StarwatchCore
 
 /// Classifies a response by its consequence for retries, rate limits and the circuit breaker.
 package enum AnswerClassifier {
+    /// Returns the failure of a complete answer that came at `now`.
+    package static func classify(_ response: HTTPResponse, now: Timestamp) -> APIFailure? {
+        classify(status: response.status, headers: response.headers, body: response.body, now: now)
+    }
+
     /// Returns the failure that a response stands for; `nil` for 2xx and 304.
     ///
     /// - Parameters:

@@ -39,15 +39,7 @@ package struct EndorserClient: Sendable {
     /// `cancelled`.
     package func send(_ request: EndorserRequest) async -> Exchange {
         let exchange = await http.exchange(makeRequest(request))
-        let receivedAt = exchange.measurements.receivedAt.wall
-        return Exchange(exchange) { response in
-            AnswerClassifier.classify(
-                status: response.status,
-                headers: response.headers,
-                body: response.body,
-                now: receivedAt
-            )
-        }
+        return Exchange(exchange)
     }
 
     private func makeRequest(_ request: EndorserRequest) -> HTTPRequest {

@@ -6,6 +6,12 @@ package struct Exchange: Sendable {
     package let outcome: Result<HTTPResponse, APIFailure>
     package let report: RequestReport
 
+    /// Classifies an answer by ``AnswerClassifier``.
+    package init(_ exchange: HTTPExchange) {
+        let now = exchange.measurements.receivedAt.wall
+        self.init(exchange) { AnswerClassifier.classify($0, now: now) }
+    }
+
     /// - Parameter classify: Returns the failure that an answer is; `nil` when it is none.
     package init(_ exchange: HTTPExchange, classify: (HTTPResponse) -> APIFailure?) {
         let response: HTTPResponse?
