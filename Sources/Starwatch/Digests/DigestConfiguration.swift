@@ -40,9 +40,6 @@ enum DigestConfiguration {
                 sinks: digest.sinks
             )
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and numbers always encode.
-        return (try? encoder.encode(entries)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+        return StableJSON.text(of: entries)
     }
 }

@@ -34,12 +34,7 @@ package struct PollContent: Sendable {
             names = known.joined(separator: ", ") + (known.count < latest.count ? " …" : "")
         }
 
-        var json: String {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            // Numbers and a string always encode.
-            return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-        }
+        var json: String { StableJSON.text(of: self) }
     }
 
     private let polls: [Poll]

@@ -4,9 +4,7 @@ import FoundationEssentials
 package enum StableJSON {
     /// Encodes `value`, which must not contain an infinite number or NaN.
     package static func bytes(of value: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else {
+        guard let data = try? JSONEncoder.stable().encode(value) else {
             preconditionFailure("\(type(of: value)) cannot be encoded as JSON.")
         }
         return Array(data)

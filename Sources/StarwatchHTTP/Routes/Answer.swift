@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 import Starwatch
+import StarwatchCore
 
 /// The answer of a route.
 struct Answer: Sendable {
@@ -27,9 +28,7 @@ struct Answer: Sendable {
 
     /// `value` as JSON with sorted keys.
     static func json(_ value: some Encodable, status: Int = 200) -> Answer {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else {
+        guard let data = try? JSONEncoder.stable().encode(value) else {
             // Only an infinite number can cause this, and that would be a bug.
             return .error(500, "failed", "The answer cannot be written as JSON; please report this.")
         }

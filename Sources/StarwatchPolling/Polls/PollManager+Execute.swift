@@ -166,10 +166,8 @@ extension PollManager {
 
     private static func encode(_ value: some Encodable) throws -> [UInt8] {
         if let data = value as? Data { return Array(data) }
-        let encoder = JSONEncoder()
         // Equal values must encode to equal bytes, so that identical requests are recognised.
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(value))
+        return Array(try JSONEncoder.stable().encode(value))
     }
 
     /// Reads an answer: parses, validates and transforms it.

@@ -106,9 +106,6 @@ extension PollTiming {
             case .cron(let text, let timezone): ["cronExpression": text, "timezone": timezone]
             case .every(let interval): ["everyMilliseconds": "\(interval.wholeMilliseconds)"]
             }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings always encode.
-        return String(decoding: (try? encoder.encode(fields)) ?? Data("{}".utf8), as: UTF8.self)
+        return StableJSON.text(of: fields)
     }
 }

@@ -54,11 +54,9 @@ struct NtfyMessage: Encodable {
     /// Returns the JSON, shortened to the server's body limit. Escaped characters such as quotes take two bytes.
     func json() -> [UInt8] {
         var shorter = self
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var length = Self.messageBytes
         while true {
-            let bytes = (try? encoder.encode(shorter)).map(Array.init) ?? []
+            let bytes = StableJSON.bytes(of: shorter)
             guard bytes.count > Self.bodyBytes, length > 1 else { return bytes }
             length /= 2
             shorter.message = Self.cut(message, to: length)
