@@ -1,0 +1,36 @@
+import Logging
+import MockEndorser
+import StarwatchCore
+import StarwatchTransport
+import Testing
+
+@testable import Starwatch
+
+@Suite struct AccountRuntimeTests {
+    private final class Weak {
+        weak var runtime: AccountRuntime?
+        init(_ runtime: AccountRuntime) { self.runtime = runtime }
+    }
+
+    /// A fleet's process takes accounts up and lets go of them all the time.
+    @Test func aProcessMakesRuntimesAndKeepsNoneThatIsDropped() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent(random: 0)
+            let parts = try AgentParts(
+                agent.options,
+                time: world.clock,
+                surroundings: AgentSurroundings(),
+                logger: agent.logger
+            )
+            defer { parts.http.shutdown() }
+            var dropped: [Weak] = []
+            for _ in 0..<200 {
+                let runtime = try await AccountRuntime(process: agent.process, parts: parts, options: agent.options)
+                _ = await runtime.dispatcher.pass()
+                dropped.append(Weak(runtime))
+            }
+            #expect(dropped.allSatisfy { $0.runtime == nil })
+            #expect(await agent.cycle().outcome == .bootstrapped)
+        }
+    }
+}
