@@ -1,13 +1,14 @@
-import Starwatch
 import StarwatchCore
 import Testing
 
+@testable import Starwatch
 @testable import StarwatchCommand
 
 @Suite struct OutputTests {
     @Test func aTableAlignsItsColumns() {
         let table = TextTable(
-            columns: [.init("ID", .right), .init("NAME"), .init("LAST")],
+            titles: ["ID", "NAME", "LAST"],
+            right: [0],
             rows: [["1", "café", "x"], ["200", "b", ""]]
         )
         #expect(
@@ -20,7 +21,7 @@ import Testing
     }
 
     @Test func aTableWithoutRowsIsItsTitle() {
-        #expect(TextTable(columns: [.init("A"), .init("B")], rows: []).text == "A  B")
+        #expect(TextTable(titles: ["A", "B"], rows: []).text == "A  B")
     }
 
     @Test func whatCouldDriveTheTerminalIsShownAsAQuestionMark() {

@@ -1,7 +1,7 @@
 package import StarwatchCore
 
 /// The verbs of the control API, answered by the agent itself or by a ``ControlClient`` of a running one.
-package protocol AgentControl: NotificationControl {
+package protocol AgentControl: Sendable {
     func status() async throws(ControlError) -> AgentStatus
     /// Runs one cycle with delivery and acknowledgement, whatever the schedule says.
     ///
@@ -40,7 +40,13 @@ package protocol AgentControl: NotificationControl {
     func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport
     func reload() async throws(ControlError)
     /// The notifications that the sink of kind `feed` keeps, newest first.
-    func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry]
+    func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry]
+    /// The active identity's notifications, newest first.
+    func notificationList(_ query: NotificationQuery) async throws(ControlError) -> [NotificationEntry]
+    func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry
+    /// Performs the action that a person chose. Repeating it changes nothing.
+    func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport
+    func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport
 }
 
 extension AgentControl {
@@ -82,12 +88,6 @@ package struct MetricsAnswer: Sendable {
     package var status: Int
     package var contentType: String
     package var body: [UInt8]
-
-    package init(status: Int, contentType: String, body: [UInt8]) {
-        self.status = status
-        self.contentType = contentType
-        self.body = body
-    }
 }
 
 /// The outcome of a cycle run by hand.
@@ -109,12 +109,6 @@ package struct PollReport: Sendable, Codable, Hashable {
         case runID = "run_id"
         case fetched, new, notifications, acknowledged
         case watermarkMoved = "watermark_moved"
-    }
-
-    package init(poll: String, outcome: String, runID: String) {
-        self.poll = poll
-        self.outcome = outcome
-        self.runID = runID
     }
 }
 
@@ -164,22 +158,6 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
             case nextAttemptAt = "next_attempt_at"
             case updatedAt = "updated_at"
         }
-
-        package init(
-            sink: String,
-            state: String,
-            attempts: Int,
-            rejections: Int,
-            nextAttemptAt: String?,
-            updatedAt: String
-        ) {
-            self.sink = sink
-            self.state = state
-            self.attempts = attempts
-            self.rejections = rejections
-            self.nextAttemptAt = nextAttemptAt
-            self.updatedAt = updatedAt
-        }
     }
 
     enum CodingKeys: String, CodingKey {
@@ -190,24 +168,6 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
         case notificationID = "notification_id"
         case deliveries
     }
-
-    package init(
-        id: Int64,
-        poll: String,
-        state: OutboxState,
-        jwtID: String,
-        plan: String,
-        attempts: Int,
-        createdAt: String
-    ) {
-        self.id = id
-        self.poll = poll
-        self.state = state
-        self.jwtID = jwtID
-        self.plan = plan
-        self.attempts = attempts
-        self.createdAt = createdAt
-    }
 }
 
 /// The active identity.
@@ -217,12 +177,6 @@ package struct IdentityReport: Sendable, Codable, Hashable {
     package var generation: Int
     /// The identity's pseudonym in logs.
     package var pseudonym: String?
-
-    package init(did: String?, generation: Int, pseudonym: String?) {
-        self.did = did
-        self.generation = generation
-        self.pseudonym = pseudonym
-    }
 }
 
 /// The answer to the removal of an identity.
@@ -231,8 +185,6 @@ package struct IdentityRemovalReport: Sendable, Codable, Hashable {
     package var keptUntil: String
 
     enum CodingKeys: String, CodingKey { case keptUntil = "kept_until" }
-
-    package init(keptUntil: String) { self.keptUntil = keptUntil }
 }
 
 /// A change of the active identity's starred plans.
@@ -269,10 +221,5 @@ package struct ArchivedStarsReport: Sendable, Codable, Hashable {
     enum CodingKeys: String, CodingKey {
         case archivedAt = "archived_at"
         case planIDs = "plan_ids"
-    }
-
-    package init(archivedAt: String, planIDs: [String]) {
-        self.archivedAt = archivedAt
-        self.planIDs = planIDs
     }
 }

@@ -30,7 +30,7 @@ package struct ControlClient: AgentControl {
 
     package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
         let query = unlessWithin.map { "?unless_within=\($0.components.seconds)" } ?? ""
-        return try await post("/api/v1/polls/\(Self.escape(name))/run" + query)
+        return try await post("/api/v1/polls/\(PercentEncoding.encode(name))/run" + query)
     }
 
     package func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
@@ -88,16 +88,16 @@ package struct ControlClient: AgentControl {
     }
 
     package func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport {
-        try await post("/api/v1/digests/\(Self.escape(name))/fetch")
+        try await post("/api/v1/digests/\(PercentEncoding.encode(name))/fetch")
     }
 
     package func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport {
-        try await post("/api/v1/digests/\(Self.escape(name))/show")
+        try await post("/api/v1/digests/\(PercentEncoding.encode(name))/show")
     }
 
     package func reload() async throws(ControlError) { _ = try await post("/api/v1/reload", as: ReloadAnswer.self) }
 
-    package func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry] {
+    package func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {
         let fields = [("limit", "\(query.limit)"), ("before", query.before.map(String.init))]
         return try await get(Self.target("/api/v1/notifications", fields), as: FeedListing.self).notifications
     }
@@ -109,12 +109,12 @@ package struct ControlClient: AgentControl {
     }
 
     package func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry {
-        try await get("/api/v1/notifications/\(Self.escape(id))")
+        try await get("/api/v1/notifications/\(PercentEncoding.encode(id))")
     }
 
     package func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport
     {
-        try await post("/api/v1/notifications/\(Self.escape(id))/actions/\(action.rawValue)")
+        try await post("/api/v1/notifications/\(PercentEncoding.encode(id))/actions/\(action.rawValue)")
     }
 
     package func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport {
@@ -172,21 +172,7 @@ package struct ControlClient: AgentControl {
     }
 
     private static func target(_ path: String, _ fields: [(name: String, value: String?)]) -> String {
-        let pairs = fields.compactMap { field in field.value.map { "\(field.name)=\(escape($0))" } }
+        let pairs = fields.compactMap { field in field.value.map { "\(field.name)=\(PercentEncoding.encode($0))" } }
         return path + "?" + pairs.joined(separator: "&")
-    }
-
-    /// Percent-encodes everything but RFC 3986's unreserved bytes.
-    static func escape(_ text: String) -> String {
-        var escaped = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95, 126: escaped.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let hex = String(byte, radix: 16, uppercase: true)
-                escaped += hex.count == 1 ? "%0" + hex : "%" + hex
-            }
-        }
-        return escaped
     }
 }

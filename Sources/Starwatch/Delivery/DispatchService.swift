@@ -25,11 +25,6 @@ package final class DispatchService: Service {
     package struct Options: Sendable {
         package let delivery: DeliveryOptions
         package let maxRetries: Int
-
-        package init(delivery: DeliveryOptions, maxRetries: Int) {
-            self.delivery = delivery
-            self.maxRetries = maxRetries
-        }
     }
 
     /// Maximum number of rows in one notification. The remaining rows wait for the next notification.

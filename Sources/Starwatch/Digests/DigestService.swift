@@ -37,12 +37,6 @@ package final class DigestService: Service {
         let fetcher: DigestFetcher
         let writer: CallbackWriter
         let locale: String
-
-        package init(fetcher: DigestFetcher, writer: CallbackWriter, locale: String) {
-            self.fetcher = fetcher
-            self.writer = writer
-            self.locale = locale
-        }
     }
 
     /// Upper bound between two looks at the clock, the zone and the database.

@@ -12,18 +12,4 @@ package struct Environment: Sendable {
     package let logger: Logger
     /// Source of random numbers in `0 ..< 1`.
     package let random: @Sendable () -> Double
-
-    package init(
-        time: any TimeSource,
-        clock: ServerClock,
-        metrics: AgentMetrics,
-        logger: Logger,
-        random: @escaping @Sendable () -> Double
-    ) {
-        self.time = time
-        self.clock = clock
-        self.metrics = metrics
-        self.logger = logger
-        self.random = random
-    }
 }

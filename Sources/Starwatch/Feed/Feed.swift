@@ -39,7 +39,7 @@ final class Feed: Sendable {
         return .ok
     }
 
-    func list(_ query: FeedQuery) async throws(StoreError) -> [FeedEntry] {
+    func list(_ query: NotificationQuery) async throws(StoreError) -> [FeedEntry] {
         guard let store else { return [] }
         return try await store.feed(before: query.before, limit: query.limit).compactMap(FeedEntry.init)
     }

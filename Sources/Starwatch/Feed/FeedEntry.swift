@@ -13,16 +13,10 @@ package struct FeedEntry: Sendable, Codable, Hashable {
         case storedAt = "stored_at"
         case notification
     }
-
-    package init(sequence: Int64, storedAt: String, notification: NotificationMessage) {
-        self.sequence = sequence
-        self.storedAt = storedAt
-        self.notification = notification
-    }
 }
 
 /// A page of kept notifications, newest first.
-package struct FeedQuery: Sendable, Hashable {
+package struct NotificationQuery: Sendable, Hashable {
     /// The maximum number of notifications in a list.
     package static let listLimit = 1000
 

@@ -7,12 +7,6 @@ package struct FeedEvent: Sendable, Hashable {
     package var name: String
     /// JSON.
     package var data: String
-
-    package init(sequence: Int64?, name: String, data: String) {
-        self.sequence = sequence
-        self.name = name
-        self.data = data
-    }
 }
 
 /// A parser of server-sent events that arrive in pieces of any length.

@@ -38,21 +38,7 @@ package final class PollCycle: Sendable {
         package let account: Account
         package let outbox: OutboxOptions
         /// Time limit for requesting further pages in one cycle.
-        package let longestCycle: Duration
-
-        package init(
-            environment: Environment,
-            store: Store,
-            account: Account,
-            outbox: OutboxOptions,
-            longestCycle: Duration = LimitOptions().cycle
-        ) {
-            self.environment = environment
-            self.store = store
-            self.account = account
-            self.outbox = outbox
-            self.longestCycle = longestCycle
-        }
+        package var longestCycle = LimitOptions().cycle
     }
 
     let poll: Poll

@@ -2,10 +2,10 @@ import StarwatchCore
 import StarwatchStore
 
 extension Agent {
-    package func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry] {
+    package func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {
         try await counted(.notificationsList) { () async throws(ControlError) in
-            guard (1...FeedQuery.listLimit).contains(query.limit) else {
-                throw ControlError(.invalid, "The limit must be between 1 and \(FeedQuery.listLimit).")
+            guard (1...NotificationQuery.listLimit).contains(query.limit) else {
+                throw ControlError(.invalid, "The limit must be between 1 and \(NotificationQuery.listLimit).")
             }
             try requireFeed()
             do throws(StoreError) { return try await process.feed.list(query) } catch { throw ControlError(error) }

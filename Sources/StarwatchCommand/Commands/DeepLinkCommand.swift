@@ -17,11 +17,10 @@ struct DeepLinkCommand: AsyncParsableCommand {
     var url: String
 
     @OptionGroup var arguments: AgentArguments
-    @OptionGroup var format: FormatArguments
 
     func run() async throws {
         let target = try await target(of: try link())
-        try format.print(target, \.text)
+        try arguments.format.print(target, \.text)
     }
 
     private func link() throws(CommandError) -> DeepLink {

@@ -23,13 +23,12 @@ struct DigestsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let digests = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.digests()
             }
-            try format.print(digests, DigestText.lines)
+            try arguments.format.print(digests, DigestText.lines)
         }
     }
 
@@ -47,14 +46,13 @@ struct DigestsCommand: AsyncParsableCommand {
         var name: String
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let name = name
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.fetchDigest(name)
             }
-            try format.print(report, DigestText.line)
+            try arguments.format.print(report, DigestText.line)
             if !report.isFresh { throw CommandError.fetchFailed }
         }
     }
@@ -73,14 +71,13 @@ struct DigestsCommand: AsyncParsableCommand {
         var name: String
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let name = name
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.showDigest(name)
             }
-            try format.print(report, DigestText.line)
+            try arguments.format.print(report, DigestText.line)
         }
     }
 }

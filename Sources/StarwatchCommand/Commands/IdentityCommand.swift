@@ -13,13 +13,12 @@ struct IdentityCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "show", abstract: "Show the active identity.")
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.identity()
             }
-            try format.print(report, IdentityText.details)
+            try arguments.format.print(report, IdentityText.details)
         }
     }
 
@@ -40,7 +39,6 @@ struct IdentityCommand: AsyncParsableCommand {
         var signOut = false
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func validate() throws {
             guard (did != nil) != signOut else { throw ValidationError("Give either a DID or --sign-out.") }
@@ -52,7 +50,7 @@ struct IdentityCommand: AsyncParsableCommand {
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.setIdentity(did)
             }
-            try format.print(report, IdentityText.details)
+            try arguments.format.print(report, IdentityText.details)
         }
     }
 
@@ -70,7 +68,6 @@ struct IdentityCommand: AsyncParsableCommand {
         var did: String
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func validate() throws {
             if DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
@@ -81,7 +78,7 @@ struct IdentityCommand: AsyncParsableCommand {
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.removeIdentity(did)
             }
-            try format.print(report, IdentityText.removal)
+            try arguments.format.print(report, IdentityText.removal)
         }
     }
 }

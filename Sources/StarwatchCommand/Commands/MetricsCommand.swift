@@ -49,10 +49,7 @@ struct MetricsCommand: AsyncParsableCommand {
             do throws(CommandError) {
                 return try arguments.access.configuration().options
             } catch .noConfiguration {
-                var options = AgentOptions()
-                options.polls = [ConfigurationReader.defaultPoll]
-                options.delivery.sinks = [ConfigurationReader.defaultSink]
-                return options
+                return ConfigurationReader.defaults
             }
         }
     }

@@ -26,7 +26,6 @@ struct NotificationsCommand: AsyncParsableCommand {
         var limit = NotificationQuery().limit
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func validate() throws {
             guard (1...NotificationQuery.listLimit).contains(limit) else {
@@ -41,7 +40,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             let found = try await arguments.access.perform { [query] agent throws(ControlError) in
                 try await agent.notificationList(query)
             }
-            try format.print(found, NotificationText.list)
+            try arguments.format.print(found, NotificationText.list)
         }
     }
 
@@ -55,14 +54,13 @@ struct NotificationsCommand: AsyncParsableCommand {
         var id: String
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let id = id
             let found = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.notificationShow(id)
             }
-            try format.print(found, NotificationText.details)
+            try arguments.format.print(found, NotificationText.details)
         }
     }
 
@@ -83,7 +81,6 @@ struct NotificationsCommand: AsyncParsableCommand {
         var action: String
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func validate() throws {
             let names = NotificationAction.allCases.map(\.rawValue)
@@ -98,7 +95,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.notificationAct(id, action)
             }
-            try format.print(report, NotificationText.line)
+            try arguments.format.print(report, NotificationText.line)
         }
     }
 }

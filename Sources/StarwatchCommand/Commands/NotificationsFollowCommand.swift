@@ -18,7 +18,6 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
     var after: Int64?
 
     @OptionGroup var arguments: AgentArguments
-    @OptionGroup var format: FormatArguments
 
     func validate() throws {
         if let after, after < 0 { throw ValidationError("--after must not be negative") }
@@ -26,7 +25,7 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let agent = try arguments.access.running()
-        let json = format.json
+        let json = arguments.format.json
         do throws(ControlError) {
             try await agent.followFeedAcrossRestarts(after: after) { event in
                 guard let line = Self.line(event, json: json) else { return }

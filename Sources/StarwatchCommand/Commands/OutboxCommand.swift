@@ -36,7 +36,6 @@ struct OutboxCommand: AsyncParsableCommand {
         var limit = OutboxEntry.listLimit
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func validate() throws {
             guard (1...OutboxEntry.listLimit).contains(limit) else {
@@ -57,7 +56,7 @@ struct OutboxCommand: AsyncParsableCommand {
             let rows = try await arguments.access.perform { [query] agent throws(ControlError) in
                 try await agent.outboxList(query)
             }
-            try format.print(rows, OutboxText.list)
+            try arguments.format.print(rows, OutboxText.list)
             if let note = OutboxText.limitNote(rows, limit: limit) {
                 FileHandle.standardError.write(Data((note + "\n").utf8))
             }
@@ -74,14 +73,13 @@ struct OutboxCommand: AsyncParsableCommand {
         var id: Int64
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let id = id
             let row = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.outboxShow(id)
             }
-            try format.print(row, OutboxText.details)
+            try arguments.format.print(row, OutboxText.details)
         }
     }
 
@@ -97,7 +95,6 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
@@ -105,7 +102,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 guard let ids else { return try await agent.outboxRetryAll(poll: poll) }
                 return try await agent.outboxRetry(ids)
             }
-            try format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) will be retried." }
+            try arguments.format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) will be retried." }
         }
     }
 
@@ -121,7 +118,6 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
@@ -129,7 +125,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 guard let ids else { return try await agent.outboxDiscardAll(poll: poll) }
                 return try await agent.outboxDiscard(ids)
             }
-            try format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) discarded." }
+            try arguments.format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) discarded." }
         }
     }
 }

@@ -22,14 +22,13 @@ struct PollCommand: AsyncParsableCommand {
     var unlessWithin: String?
 
     @OptionGroup var arguments: AgentArguments
-    @OptionGroup var format: FormatArguments
 
     func run() async throws {
         let (name, within) = (name, try recent())
         let report = try await arguments.access.perform { agent throws(ControlError) in
             try await agent.runPoll(name, unlessWithin: within)
         }
-        try format.print(report, PollReportText.line)
+        try arguments.format.print(report, PollReportText.line)
         if report.outcome == "failed" { throw CommandError.pollFailed }
     }
 

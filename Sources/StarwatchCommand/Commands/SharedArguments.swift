@@ -8,7 +8,7 @@ struct ConfigurationArguments: ParsableArguments {
     var access: AgentAccess { AgentAccess(config: config) }
 }
 
-/// `--config` and `--socket`.
+/// `--config`, `--socket` and `--json`.
 struct AgentArguments: ParsableArguments {
     @OptionGroup var configuration: ConfigurationArguments
 
@@ -19,6 +19,8 @@ struct AgentArguments: ParsableArguments {
         )
     )
     var socket: String?
+
+    @OptionGroup var format: FormatArguments
 
     var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket) }
 }

@@ -16,17 +16,16 @@ struct StarsCommand: AsyncParsableCommand {
         var archived = false
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             if archived {
                 let archive = try await arguments.access.perform { agent throws(ControlError) in
                     try await agent.archivedStars()
                 }
-                return try format.print(archive, ArchiveText.lines)
+                return try arguments.format.print(archive, ArchiveText.lines)
             }
             let stars = try await arguments.access.perform { agent throws(ControlError) in try await agent.stars() }
-            try StarsCommand.show(stars, format)
+            try StarsCommand.show(stars, arguments)
         }
     }
 
@@ -40,9 +39,8 @@ struct StarsCommand: AsyncParsableCommand {
         var ids: [String]
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
-        func run() async throws { try await StarsCommand.change(.set, ids, arguments, format) }
+        func run() async throws { try await StarsCommand.change(.set, ids, arguments) }
     }
 
     struct Add: AsyncParsableCommand {
@@ -52,9 +50,8 @@ struct StarsCommand: AsyncParsableCommand {
         var ids: [String]
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
-        func run() async throws { try await StarsCommand.change(.add, ids, arguments, format) }
+        func run() async throws { try await StarsCommand.change(.add, ids, arguments) }
     }
 
     struct Remove: AsyncParsableCommand {
@@ -64,9 +61,8 @@ struct StarsCommand: AsyncParsableCommand {
         var ids: [String]
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
-        func run() async throws { try await StarsCommand.change(.remove, ids, arguments, format) }
+        func run() async throws { try await StarsCommand.change(.remove, ids, arguments) }
     }
 
     struct Restore: AsyncParsableCommand {
@@ -76,9 +72,8 @@ struct StarsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
-        func run() async throws { try await StarsCommand.change(.restore, [], arguments, format) }
+        func run() async throws { try await StarsCommand.change(.restore, [], arguments) }
     }
 
     struct OptOut: AsyncParsableCommand {
@@ -88,9 +83,8 @@ struct StarsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
-        func run() async throws { try await StarsCommand.change(.optOut, [], arguments, format) }
+        func run() async throws { try await StarsCommand.change(.optOut, [], arguments) }
     }
 
     struct OptIn: AsyncParsableCommand {
@@ -100,25 +94,23 @@ struct StarsCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
-        func run() async throws { try await StarsCommand.change(.optIn, [], arguments, format) }
+        func run() async throws { try await StarsCommand.change(.optIn, [], arguments) }
     }
 
     private static func change(
         _ operation: StarsChange.Operation,
         _ ids: [String],
-        _ arguments: AgentArguments,
-        _ format: FormatArguments
+        _ arguments: AgentArguments
     ) async throws {
         let change = StarsChange(operation: operation, planIDs: ids)
         let stars = try await arguments.access.perform { agent throws(ControlError) in
             try await agent.changeStars(change)
         }
-        try show(stars, format)
+        try show(stars, arguments)
     }
 
-    private static func show(_ stars: [String], _ format: FormatArguments) throws {
-        try format.print(stars) { $0.isEmpty ? "No plans are starred." : $0.joined(separator: "\n") }
+    private static func show(_ stars: [String], _ arguments: AgentArguments) throws {
+        try arguments.format.print(stars) { $0.isEmpty ? "No plans are starred." : $0.joined(separator: "\n") }
     }
 }

@@ -12,13 +12,15 @@ struct StatusCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var arguments: AgentArguments
-    @OptionGroup var format: FormatArguments
 
     func run() async throws {
         let agent = try arguments.access.running()
         let status: AgentStatus
         do throws(ControlError) { status = try await agent.status() } catch { throw CommandError.control(error) }
-        print(try format.json ? JSONText.encode(status) : StatusText.page(status), terminator: format.json ? "\n" : "")
+        print(
+            try arguments.format.json ? JSONText.encode(status) : StatusText.page(status),
+            terminator: arguments.format.json ? "\n" : ""
+        )
         if status.status == .degraded { throw CommandError.degraded }
     }
 }

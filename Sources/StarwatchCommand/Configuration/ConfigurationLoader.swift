@@ -5,17 +5,9 @@ import Yams
 
 /// The loader of a configuration file. It is strict: unknown settings are errors, and it reports every problem.
 struct ConfigurationLoader: Sendable {
-    var environment: [String: String]
-    var workingDirectory: String
-
-    /// The defaults are the process's environment and working directory.
-    init(
-        environment: [String: String] = ProcessInfo.processInfo.environment,
-        workingDirectory: String = FileManager.default.currentDirectoryPath
-    ) {
-        self.environment = environment
-        self.workingDirectory = workingDirectory
-    }
+    /// By default those of the process.
+    var environment = ProcessInfo.processInfo.environment
+    var workingDirectory = FileManager.default.currentDirectoryPath
 
     // MARK: Finding
 

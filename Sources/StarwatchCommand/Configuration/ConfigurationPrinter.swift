@@ -30,11 +30,6 @@ struct ConfigurationPrinter {
         return printer.text(width: 31)
     }
 
-    private init(isDefault: Bool, origins: [String: Int]) {
-        self.isDefault = isDefault
-        self.origins = origins
-    }
-
     private func text(width: Int) -> String {
         lines.map { text, note in
             if note.isEmpty { return text + "\n" }

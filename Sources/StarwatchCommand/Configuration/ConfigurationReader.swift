@@ -4,17 +4,11 @@ import Yams
 
 /// The reading of a file by ``ConfigurationTable``.
 enum ConfigurationReader {
-    /// The poll of a file without polls.
-    static let defaultPoll = PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)
-
-    /// The sink of a file without sinks.
-    static let defaultSink = SinkOptions(name: "log", kind: .log)
-
     /// The options of an empty file, with relative paths.
     static var defaults: AgentOptions {
         var options = AgentOptions()
-        options.polls = [defaultPoll]
-        options.delivery.sinks = [defaultSink]
+        options.polls = [PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)]
+        options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
         return options
     }
 

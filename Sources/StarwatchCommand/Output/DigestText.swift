@@ -4,9 +4,7 @@ import Starwatch
 enum DigestText {
     static func lines(_ digests: [DigestReport]) -> String {
         guard !digests.isEmpty else { return "No digests are configured." }
-        let columns: [TextTable.Column] = [
-            .init("DIGEST"), .init("TIME"), .init("STATUS"), .init("TEXT"), .init("FETCH"), .init("WHY"),
-        ]
+        let titles = ["DIGEST", "TIME", "STATUS", "TEXT", "FETCH", "WHY"]
         let rows = digests.flatMap { digest in
             digest.occurrences.map { occurrence in
                 [
@@ -18,7 +16,7 @@ enum DigestText {
         let contents = digests.map { digest in
             ("\(digest.name)", "\(digest.mode), \(digest.timezone), content of \(digest.contentAt ?? "never")")
         }
-        return TextTable.pairs(contents) + "\n\n" + TextTable(columns: columns, rows: rows).text
+        return TextTable.pairs(contents) + "\n\n" + TextTable(titles: titles, rows: rows).text
     }
 
     /// `daily: fetched, content of 2026-01-01T06:55:00.412Z`.

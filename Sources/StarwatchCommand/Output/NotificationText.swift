@@ -6,9 +6,8 @@ enum NotificationText {
     static func list(_ notifications: [NotificationEntry]) -> String {
         guard !notifications.isEmpty else { return "No notifications." }
         return TextTable(
-            columns: [
-                .init("ROW", .right), .init("ID"), .init("STATE"), .init("CREATED"), .init("DONE"), .init("TEXT"),
-            ],
+            titles: ["ROW", "ID", "STATE", "CREATED", "DONE", "TEXT"],
+            right: [0],
             rows: notifications.map { notification in
                 let done = notification.actions.map(\.action.rawValue).joined(separator: ",")
                 return [

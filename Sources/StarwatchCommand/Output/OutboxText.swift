@@ -6,10 +6,8 @@ enum OutboxText {
     static func list(_ rows: [OutboxEntry]) -> String {
         guard !rows.isEmpty else { return "No rows." }
         return TextTable(
-            columns: [
-                .init("ID", .right), .init("STATE"), .init("POLL"), .init("TRIES", .right), .init("CREATED"),
-                .init("NAME"),
-            ],
+            titles: ["ID", "STATE", "POLL", "TRIES", "CREATED", "NAME"],
+            right: [0, 3],
             rows: rows.map {
                 ["\($0.id)", $0.state.rawValue, $0.poll, "\($0.attempts)", $0.createdAt, $0.name ?? "-"]
             }

@@ -27,10 +27,7 @@ enum StatusText {
 
     private static func polls(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
         TextTable(
-            columns: [
-                .init("POLL"), .init("STATE"), .init("LAST SUCCESS"), .init("OUTCOME"), .init("NEXT RUN"),
-                .init("WATERMARK"), .init("SKIPPED"),
-            ],
+            titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "NEXT RUN", "WATERMARK", "SKIPPED"],
             rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
                 [
                     name, poll.stale ? "stale" : "fresh",
@@ -44,7 +41,7 @@ enum StatusText {
 
     private static func digests(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
         TextTable(
-            columns: [.init("DIGEST"), .init("LAST"), .init("RESULT"), .init("WHY"), .init("NEXT"), .init("ZONE")],
+            titles: ["DIGEST", "LAST", "RESULT", "WHY", "NEXT", "ZONE"],
             rows: status.digests.sorted { $0.key < $1.key }.map { name, digest in
                 [
                     name, RelativeTime.text(digest.lastRun, now: now, never: "never"),
@@ -75,7 +72,7 @@ enum StatusText {
 
     private static func sinks(_ outbox: AgentStatus.Outbox) -> TextTable {
         TextTable(
-            columns: [.init("SINK"), .init("CIRCUIT")],
+            titles: ["SINK", "CIRCUIT"],
             rows: outbox.sinks.sorted { $0.key < $1.key }.map { [$0.key, $0.value] }
         )
     }

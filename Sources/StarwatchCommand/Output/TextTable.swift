@@ -2,31 +2,21 @@ import Starwatch
 
 /// Rows in aligned columns, for a terminal.
 struct TextTable: Sendable {
-    enum Alignment: Sendable { case left, right }
-
-    struct Column: Sendable {
-        var title: String
-        var alignment = Alignment.left
-
-        init(_ title: String, _ alignment: Alignment = .left) {
-            self.title = title
-            self.alignment = alignment
-        }
-    }
-
-    var columns: [Column]
-    /// Each row has as many cells as ``columns``.
+    var titles: [String]
+    /// The indices of the columns aligned to the right.
+    var right: Set<Int> = []
+    /// Each row has as many cells as ``titles``.
     var rows: [[String]]
 
     /// The title line and one line per row, with two spaces between columns, none at the end, and no final newline.
     /// Control characters, which could control the terminal, are shown as `?`.
     var text: String {
-        let lines = [columns.map(\.title)] + rows.map { $0.map(TerminalText.printable) }
-        let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        let lines = [titles] + rows.map { $0.map(TerminalText.printable) }
+        let widths = titles.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
         return lines.map { line in
-            var cells = columns.indices.map { column in
+            var cells = titles.indices.map { column in
                 let padding = String(repeating: " ", count: widths[column] - line[column].count)
-                return columns[column].alignment == .right ? padding + line[column] : line[column] + padding
+                return right.contains(column) ? padding + line[column] : line[column] + padding
             }.joined(separator: "  ")
             while cells.last == " " { cells.removeLast() }
             return cells

@@ -16,12 +16,14 @@ package enum PercentEncoding {
     }
 
     /// Decodes every escape; `nil` for a malformed escape, or when the bytes are not UTF-8.
-    static func decode(_ text: some StringProtocol) -> String? {
+    ///
+    /// - Parameter plusIsSpace: Whether `+` is a space, as in a form's query.
+    package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
+                bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
                 continue
             }
             guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {

@@ -8,10 +8,7 @@ struct HelpPage: Sendable {
     var dashboards: String?
 
     func html(nonce: String) -> HTML {
-        var frame = PageFrame(title: "Help", main: main)
-        frame.canControl = canControl
-        frame.dashboards = dashboards
-        return frame.html(nonce: nonce)
+        PageFrame(title: "Help", canControl: canControl, main: main, dashboards: dashboards).html(nonce: nonce)
     }
 
     private var main: HTML {

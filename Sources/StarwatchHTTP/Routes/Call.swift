@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 import Starwatch
+import StarwatchCore
 
 /// A request, as routes see it.
 struct Call: Sendable {
@@ -26,15 +27,15 @@ struct Call: Sendable {
         self.host = host
         path = []
         for part in first.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard let decoded = Self.decode(part, plusIsSpace: false) else { return nil }
+            guard let decoded = PercentEncoding.decode(part) else { return nil }
             path.append(decoded)
         }
         query = []
         guard parts.count == 2 else { return }
         for pair in parts[1].split(separator: "&") {
             let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decode(sides[0], plusIsSpace: true),
-                let value = Self.decode(sides.count == 2 ? sides[1] : "", plusIsSpace: true)
+            guard let name = PercentEncoding.decode(sides[0], plusIsSpace: true),
+                let value = PercentEncoding.decode(sides.count == 2 ? sides[1] : "", plusIsSpace: true)
             else { return nil }
             query.append((name, value))
         }
@@ -56,34 +57,6 @@ struct Call: Sendable {
 
     private struct AnyValue: Decodable {
         init(from decoder: any Decoder) {}
-    }
-
-    private static func decode(_ text: Substring, plusIsSpace: Bool) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
-                    return nil
-                }
-                bytes.append(high << 4 | low)
-            case UInt8(ascii: "+") where plusIsSpace:
-                bytes.append(UInt8(ascii: " "))
-            default:
-                bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 48...57: byte - 48
-        case 65...70: byte - 55
-        case 97...102: byte - 87
-        default: nil
-        }
     }
 }
 

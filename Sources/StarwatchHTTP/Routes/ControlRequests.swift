@@ -14,15 +14,6 @@ extension OutboxQuery {
     }
 }
 
-extension FeedQuery {
-    init(_ call: Call) throws(ControlError) {
-        let parameters = try Parameters(call, allowing: ["limit", "before"])
-        self.init()
-        limit = try parameters.number("limit").map { Int($0) } ?? limit
-        before = try parameters.number("before")
-    }
-}
-
 extension NotificationQuery {
     init(_ call: Call) throws(ControlError) {
         let parameters = try Parameters(call, allowing: ["limit", "before"])

@@ -8,7 +8,7 @@ extension ControlRoutes {
     var feed: [Route] {
         [
             .json("GET", "/api/v1/notifications") { call throws(ControlError) in
-                FeedListing(notifications: try await agent.feed(try FeedQuery(call)))
+                FeedListing(notifications: try await agent.feed(try NotificationQuery(call)))
             },
             Route("GET", "/api/v1/notifications/events") { call throws(ControlError) in try await events(call) },
             Route("GET", "/feed") { _ throws(ControlError) in try await feedPage() },
@@ -40,15 +40,14 @@ extension ControlRoutes {
 
     private func feedPage() async throws(ControlError) -> Answer {
         let status = try await agent.status()
+        let entries: [FeedEntry]?
         do throws(ControlError) {
-            let entries = try await agent.feed(FeedQuery())
-            return .page(canControl: true) {
-                FeedPage(entries: entries, now: status.now, dashboards: dashboards).html(nonce: $0)
-            }
+            entries = try await agent.feed(NotificationQuery())
         } catch  where error.kind == .conflict {
-            return .page(canControl: true) {
-                FeedPage(entries: nil, now: status.now, dashboards: dashboards).html(nonce: $0)
-            }
+            entries = nil
+        }
+        return .page(canControl: true) {
+            FeedPage(entries: entries, now: status.now, dashboards: dashboards).html(nonce: $0)
         }
     }
 }

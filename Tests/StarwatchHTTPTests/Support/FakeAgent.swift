@@ -162,7 +162,7 @@ final class FakeAgent: ServedAgent {
 
     // MARK: - Feed
 
-    func feed(_ query: FeedQuery) async throws(ControlError) -> [FeedEntry] {
+    func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {
         let call = "feed limit \(query.limit)" + (query.before.map { " before \($0)" } ?? "")
         return try record(call) { _ in [Sample.notification(2), Sample.notification(1)] }
     }

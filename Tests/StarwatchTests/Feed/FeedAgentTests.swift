@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    private func list(_ agent: Agent) async throws -> [FeedEntry] { try await agent.feed(FeedQuery()) }
+    private func list(_ agent: Agent) async throws -> [FeedEntry] { try await agent.feed(NotificationQuery()) }
 
     @Test func itHasWhatOtherSinksGotAndSurvivesARestart() async throws {
         try await World.with(.endorser) { world in
@@ -29,7 +29,7 @@ import Testing
             #expect(entries.map(\.notification.id) == written.suffix(3).reversed())
             agent = try await start(world)
             #expect(try await list(agent) == entries)
-            var query = FeedQuery()
+            var query = NotificationQuery()
             (query.limit, query.before) = (1, 4)
             #expect(try await agent.feed(query).map(\.sequence) == [3])
         }
@@ -74,7 +74,7 @@ import Testing
             _ = try await agent.runPoll(World.starred)
             #expect(try await list(agent).count == 1)
             agent = try await start(world, keep: nil)
-            let error = await #expect(throws: ControlError.self) { try await agent.feed(FeedQuery()) }
+            let error = await #expect(throws: ControlError.self) { try await agent.feed(NotificationQuery()) }
             #expect(error?.kind == .conflict)
             agent = try await start(world)
             #expect(try await list(agent).isEmpty)
@@ -86,7 +86,7 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await start(world)
             let error = await #expect(throws: ControlError.self) {
-                var query = FeedQuery()
+                var query = NotificationQuery()
                 query.limit = limit
                 _ = try await agent.feed(query)
             }

@@ -1,28 +1,5 @@
 package import StarwatchCore
 
-/// The verbs for notifications and shortlinks.
-package protocol NotificationControl: Sendable {
-    /// The active identity's notifications, newest first.
-    func notificationList(_ query: NotificationQuery) async throws(ControlError) -> [NotificationEntry]
-    func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry
-    /// Performs the action that a person chose. Repeating it changes nothing.
-    func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport
-    func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport
-}
-
-/// A page of notifications, newest first.
-package struct NotificationQuery: Sendable, Hashable {
-    /// The maximum number of notifications in a list.
-    package static let listLimit = 1000
-
-    /// The `row` of the last notification on the previous page; only older ones are listed.
-    package var before: Int64?
-    /// The size of a page, from 1 to ``listLimit``.
-    package var limit = 100
-
-    package init() {}
-}
-
 /// A notification, as its reader sees it. Served only by the control API.
 package struct NotificationEntry: Sendable, Codable, Hashable {
     package var row: Int64
