@@ -43,7 +43,7 @@ let package = Package(
             ]
         ),
 
-        // Layer 2: the way out, and the database.
+        // Layer 2: HTTP client, tokens, database.
         .target(
             name: "StarwatchTransport",
             dependencies: [
@@ -56,7 +56,7 @@ let package = Package(
             dependencies: ["StarwatchCore", .product(name: "GRDB", package: "GRDB.swift")]
         ),
 
-        // Layer 3: the one road to a server, and the typed polls of hosts.
+        // Layer 3: rate-limited requests, and the typed polls of hosts.
         .target(
             name: "StarwatchPolling",
             dependencies: [
@@ -65,7 +65,7 @@ let package = Package(
             ]
         ),
 
-        // Layer 4: all that runs.
+        // Layer 4: the agent.
         .target(
             name: "Starwatch",
             dependencies: [
@@ -80,7 +80,7 @@ let package = Package(
             ]
         ),
 
-        // Layer 5: the ways in.
+        // Layer 5: HTTP servers.
         .target(
             name: "StarwatchHTTP",
             dependencies: [
@@ -106,7 +106,7 @@ let package = Package(
             ]
         ),
 
-        // Apart: a server to watch, with JSON types of its own.
+        // Separate: the mock server, with JSON types of its own.
         .target(
             name: "MockEndorser",
             dependencies: [
@@ -193,7 +193,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]
         ),
-        // What comes from outside, with inputs that chance makes; see Fuzz/README.md.
+        // Fuzz tests of every parser of outside data; see Fuzz/README.md.
         .testTarget(
             name: "FuzzTests",
             dependencies: [

@@ -6,7 +6,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
     let name: String
     /// Words that its inputs are made of, which chance alone would not find.
     var words: [String] = []
-    /// How many mutations the short run tries.
+    /// Number of mutations in the short run.
     var tries: Int
     /// Returns what does not hold. That nothing traps goes without saying.
     let check: @Sendable ([UInt8]) -> String?
@@ -20,7 +20,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
-    /// What is committed, in the order of its names.
+    /// Committed inputs, sorted by name.
     func corpus() throws -> [[UInt8]] {
         let folder = Self.folder.appending(path: "Corpus/\(name)")
         return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map {

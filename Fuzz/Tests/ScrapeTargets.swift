@@ -3,7 +3,7 @@ import Foundation
 @testable import StarwatchHTTP
 @testable import StarwatchTelemetry
 
-/// What comes from, and goes to, whoever scrapes.
+/// Data from and for scrapers.
 extension FuzzTarget {
     /// A page reads back as what was put in, by a parser written from the specification; both formats say the same.
     ///

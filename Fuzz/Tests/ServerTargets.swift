@@ -1,7 +1,7 @@
 import StarwatchCore
 import StarwatchTransport
 
-/// What comes from the server.
+/// Data from the server.
 extension FuzzTarget {
     private static let json = [
         "{", "}", "[", "]", ",", ":", "\"", "null", "true", "false", "1e999", "-0", "\\ud83d", "\\u0000", "[[[[[[[[",

@@ -17,7 +17,7 @@ extension FuzzTarget {
         if let exp = peeked?.exp { _ = Timestamp(numericDate: exp) }
         guard let parsed = CompactJWT.parse(text) else { return nil }
         guard let peeked else { return "taken apart and not looked into" }
-        // What is signed is what was sent, or nobody could verify it.
+        // The signed part is exactly what is sent; otherwise nobody could verify it.
         if !text.utf8.starts(with: (parsed.signingInput + ".").utf8) { return "another signing input" }
         if parsed.payload.exp != peeked.exp || parsed.payload.iss != peeked.iss { return "another payload" }
         return nil

@@ -11,7 +11,7 @@ import Testing
     private struct World {
         var mock: MockServer
         var agent: RunningAgent
-        /// Where the control API listens, and the header it asks for.
+        /// Listen address of the control API, and the header that it requires.
         var control: String
         var authorization: String
         var workspace: Workspace

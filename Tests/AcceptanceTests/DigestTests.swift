@@ -100,7 +100,7 @@ import Testing
         #expect(mock.receivedNotifications.count == 2)
         let page = try await pages.get("/")
         #expect(page.contains(">Digests</caption>") && page.contains(">Shown</span>"))
-        // What was in it is nobody's business but the reader's.
+        // The log must not contain the digest's content.
         let log = agent.logText
         #expect(log.contains("digest.shown") && !log.contains("canary-of-content"))
         #expect(agent.stop() == 0)

@@ -2,7 +2,8 @@ import Foundation
 import MockEndorser
 import Testing
 
-/// Promise 1 and 2 of the product: nothing lost, nothing twice, the watermark tells the truth, the books balance.
+/// kill -9 at random moments: no change is lost or delivered twice, the watermark is correct, and the counters are
+/// consistent.
 @Suite(.serialized) struct KillTests {
     @Test(arguments: [MockDialect.canonical, .endorser])
     func everyChangeArrivesThoughTheAgentIsKilledAtRandomMoments(dialect: MockDialect) async throws {
@@ -52,7 +53,7 @@ import Testing
             (try? Database.watermark(at: database)) == last ? true : nil
         }
         #expect(reached == true, "the watermark stands at \((try? Database.watermark(at: database)) ?? "none")")
-        // The sinks do not wait for one another, and the watermark waits for all.
+        // Sinks are independent, and the watermark waits for all of them.
         let file = try String(contentsOfFile: workspace.path("notifications.jsonl"), encoding: .utf8)
         let written = file.matches(of: /"jwt_id":"([^"]*)"/).map { String($0.1) }
         #expect(written.sorted() == published.sorted(), "the file sink has \(written.count) of 200")

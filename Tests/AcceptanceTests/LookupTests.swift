@@ -2,12 +2,12 @@ import Foundation
 import MockEndorser
 import Testing
 
-/// A resolver that does not answer.
+/// Tests with a hanging resolver.
 @Suite struct LookupTests {
     /// Polls that run at once; each asks three times and gives up after a second.
     private static let polls = 16
 
-    @Test func lookupsThatHangAreSixteenAtMostAndNamesAreLookedUpAgainWhenTheyEnd() async throws {
+    @Test func hangingLookupsAreLimitedTo16AndResumeAfterwards() async throws {
         let (mock, workspace) = (MockServer(), try Workspace())
         try await mock.start()
         let polls = (0..<Self.polls).map { "  p\($0): {kind: starred_projects, every: 1s, plan_ids: [a]}" }
@@ -53,7 +53,7 @@ import Testing
 
     private enum Result: String { case dns, tls }
 
-    /// How many requests ended so, of all endpoints.
+    /// Number of requests with this result, over all endpoints.
     private func requests(_ result: Result, _ pages: AgentPages) async throws -> Int {
         try await pages.get("/metrics").split(separator: "\n")
             .filter { $0.hasPrefix("starwatch_api_requests_total{") && $0.contains("result=\"\(result.rawValue)\"") }

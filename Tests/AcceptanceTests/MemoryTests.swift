@@ -2,7 +2,7 @@ import Foundation
 import MockEndorser
 import Testing
 
-/// What the agent holds is bounded by what it needs now, not by what it was once sent.
+/// Memory is bounded by present needs, not by past input.
 @Suite(.serialized) struct MemoryTests {
     @Test func memoryOfAnswersOfMegabytesGoesBackToTheSystem() async throws {
         var options = MockServerOptions()

@@ -8,7 +8,7 @@ import Testing
     private static let did = "did:ethr:0xCaNaRy00000000000000000000000000000CaNaRy"
     private static let secret = "CANARYSECRET0123456789abcdefghij"
 
-    /// What must be nowhere, by the channel it comes through.
+    /// Secrets that must appear nowhere, by the channel through which they enter.
     private static let canaries = [
         "shared secret": secret, "webhook secret": "CANARYHOOKSECRET", "status text of an answer": "CANARYBODY",
         "body of an answer": "CANARYJSON", "key of an answer": "CANARYKEY", "header of an answer": "CANARYHEADER",
@@ -60,7 +60,7 @@ import Testing
         places += [
             Place("WAL", wal), Place("database", try Data(contentsOf: URL(filePath: workspace.path("starwatch.db")))),
         ]
-        // What is logged goes into the database now and then, and at the end.
+        // The log is written to the database periodically and at the end.
         script(mock)
         let second = try await RunningAgent(config: config, in: workspace)
         let isOver = await eventually { mock.remainingFaults(at: .plansChanged) == 0 ? true : nil }
@@ -170,7 +170,7 @@ import Testing
         return configuration.yaml(in: workspace).replacing("server:\n", with: "server:\n  dialect: canonical\n")
     }
 
-    /// What an operator can see while the agent runs.
+    /// Everything that an operator can see while the agent runs.
     private func shown(by agent: RunningAgent, config: String) async throws -> [Place] {
         var places = [Place("log", agent.logText)]
         for path in ["/metrics", "/", "/api/v1/status", "/-/healthy", "/-/ready"] {

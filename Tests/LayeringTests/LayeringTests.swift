@@ -8,7 +8,7 @@ import Testing
         "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
     ]
 
-    /// What each target may import besides.
+    /// Further modules that each target can import.
     static let allowed: [String: Set<String>] = [
         "StarwatchCore": [],
         "StarwatchTelemetry": ["CoreMetrics", "Logging"],

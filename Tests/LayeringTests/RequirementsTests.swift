@@ -3,12 +3,12 @@ import Testing
 
 /// `Tests/Requirements.md` names every requirement once, and only tests that there are.
 @Suite struct RequirementsTests {
-    /// How many requirements each group has, in the order of the document.
+    /// Number of requirements in each group, in document order.
     static let groups = [
         ("NOT", 25), ("SCH", 36), ("DUAL", 12), ("EVT", 8), ("API", 15), ("IDN", 14), ("POLL", 36),
     ]
 
-    /// How the remark of a row without a test begins.
+    /// Prefixes of the remark of a row without a test.
     static let reason = "does not apply: "
 
     /// A line of a table.

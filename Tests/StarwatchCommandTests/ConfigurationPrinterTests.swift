@@ -59,7 +59,7 @@ import Testing
             try folder.write("content", to: name)
         }
         var loaded = try load(ConfigurationLoaderTests.everything, directory: folder.path)
-        // What is withheld cannot come back.
+        // Hidden values cannot be read back.
         loaded.options.initialIdentity = nil
         loaded.options.auth.argv = ["/bin/token"]
         loaded.options.polls[0].planIDs = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StarwatchCommand
 
-/// What the README says is what the program does.
+/// The README matches the program.
 @Suite struct ReadmeTests {
     @Test func theMetricsTableIsTheCatalogueOfTheDefaultConfiguration() throws {
         let parts = try Self.readme().components(separatedBy: "<!-- catalogue -->\n")

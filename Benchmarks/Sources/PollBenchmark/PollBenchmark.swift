@@ -129,7 +129,7 @@ struct InFlight: AsyncParsableCommand {
         }
     }
 
-    /// How long each cycle took, in milliseconds, but for the first and the last of each poll: then not all are in flight.
+    /// Duration of each cycle in milliseconds, without each poll's first and last: then fewer polls are in flight.
     private static func cycles(
         _ pairs: [(Agent, PollName)],
         _ count: Int,
@@ -154,7 +154,7 @@ struct InFlight: AsyncParsableCommand {
     }
 }
 
-/// What parts of many times stay below, in milliseconds.
+/// Percentiles in milliseconds.
 private struct Shares {
     let values: [Double]
 
@@ -205,7 +205,7 @@ private struct World {
         return options
     }
 
-    /// What a cycle asks that has seen the newest change: all that is not older than the time it looks back.
+    /// Request of a cycle that has the newest change: everything within the overlap.
     func unchangedBody() throws -> String {
         let answer = try BareClient.answer(server: url, body: body(after: "0"))
         let ids = answer.matches(of: /"jwtId" *: *"([^"]+)"/).map { String($0.1) }
@@ -235,7 +235,7 @@ final class Folder: Sendable {
     deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-/// What this process has used.
+/// CPU time and memory of this process.
 enum Usage {
     static var cpuSeconds: Double {
         var usage = rusage()
@@ -257,7 +257,7 @@ enum Usage {
     }
 }
 
-/// What the kernel says of all cores: a virtual machine that waits for its host makes every latency longer.
+/// CPU times of all cores, from /proc/stat. Steal time makes every latency longer.
 struct MachineTime {
     private var all = 0.0
     private var stolen = 0.0

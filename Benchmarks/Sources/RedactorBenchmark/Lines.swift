@@ -1,6 +1,6 @@
 /// Lines as the agent writes them.
 enum Lines {
-    /// What the redactor looks for, as far as the lines have it.
+    /// Patterns of the values to redact that occur in the lines.
     static let patterns = [
         #"(?i)did(:|%3a)[a-z0-9]+(:|%3a)[A-Za-z0-9._:%#/-]+"#,
         #"\b[0-9A-HJKMNP-TV-Z]{26}\b"#, #"\b[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}\b"#,

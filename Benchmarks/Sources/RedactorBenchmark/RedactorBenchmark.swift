@@ -60,7 +60,7 @@ struct RedactorBenchmark: ParsableCommand {
         }.sorted()
     }
 
-    /// What this process and those it waited for have used: others on the machine do not count.
+    /// CPU time of this process and its children.
     private var cpuSeconds: Double {
         [RUSAGE_SELF, RUSAGE_CHILDREN].reduce(0) { sum, who in
             var usage = rusage()

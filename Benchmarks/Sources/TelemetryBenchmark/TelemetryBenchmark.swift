@@ -94,7 +94,7 @@ struct Render: ParsableCommand {
     }
 }
 
-/// What an agent does for a scrape.
+/// Cost of a scrape.
 struct Scrape: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "A scrape of an agent with many rows in its outbox.")
 

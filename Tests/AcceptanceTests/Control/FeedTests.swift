@@ -8,7 +8,7 @@ import Testing
         try await ControlWorld.with(sinks: { TestConfiguration.file($0) }, body)
     }
 
-    /// What a program has printed so far, a line each.
+    /// Lines that a program has printed so far.
     private func lines(_ path: String, atLeast count: Int) async -> [String] {
         let found = await eventually { () -> [String]? in
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -2,7 +2,7 @@ import Foundation
 import MockEndorser
 import Testing
 
-/// What a person does with dead rows on the command line, while the built agent runs.
+/// Commands on dead rows while the built agent runs.
 @Suite(.timeLimit(.minutes(5))) struct OutboxCommandTests {
     /// A row as `--json` prints it.
     private struct Row: Decodable {
@@ -37,7 +37,7 @@ import Testing
         try world.workspace.write(changed, to: "starwatch.yaml")
     }
 
-    /// What the receiver took, in its order.
+    /// Received changes, in order.
     private func received(_ count: Int, _ mock: MockServer) async -> [String] {
         let found = await eventually { () -> [String]? in
             let ids = mock.receivedNotifications.flatMap(\.jwtIDs)

@@ -4,7 +4,7 @@ import Testing
 
 /// The control API of the built agent, asked whatever its own description allows and much that it does not.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SchemathesisTests {
-    /// Where `scripts/setup` puts it. Not from `PATH`, where `st` may be a terminal.
+    /// Path of schemathesis, as `scripts/setup` installs it. Not from `PATH`, where `st` can be a terminal.
     private static let folder = Repository.root.appending(path: ".build/schemathesis/bin")
 
     /// The same requests each time. Left out is the stream of events, which has no end; tests of its own read it.

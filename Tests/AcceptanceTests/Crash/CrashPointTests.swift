@@ -8,7 +8,7 @@ import Testing
 /// `STARWATCH_CRASH_POINTS=all` the agent dies before every one of them and in the middle of every one, else at a number
 /// of them, others each time.
 @Suite(.serialized) struct CrashPointTests {
-    /// Where to die, of so many writes: at evenly spread ones, from a random one on.
+    /// Writes at which to kill the agent: evenly spread from a random one.
     static func points(of writes: Int, atMost usual: Int) -> [Int] {
         let asked = ProcessInfo.processInfo.environment["STARWATCH_CRASH_POINTS"]
         let count = asked == "all" ? writes : min(writes, asked.flatMap { Int($0) } ?? usual)

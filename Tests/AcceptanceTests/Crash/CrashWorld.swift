@@ -43,7 +43,7 @@ struct CrashWorld {
         try await starwatch("poll", "starred_projects", "--config", config, environment: environment)
     }
 
-    /// How many writes a cycle of three changes takes.
+    /// Number of writes in a cycle of three changes.
     func writesOfACycle() async throws -> Int {
         mock.publish(count: 3)
         let result = try await cycle(FaultLibrary.counting(in: workspace.path("tally")))
@@ -96,7 +96,7 @@ struct CrashWorld {
         }
     }
 
-    /// What is in the file sink's file, and in those that were rotated.
+    /// Lines of the file sink's file and of its rotated files.
     func notifications() throws -> [(id: String, changes: [String])] {
         struct Line: Decodable {
             struct Change: Decodable { let jwt_id: String }

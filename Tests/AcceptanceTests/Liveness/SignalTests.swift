@@ -34,7 +34,7 @@ import Testing
             #expect(now >= value && now < value + 20, "\(series) was \(value) and is \(now)")
         }
 
-        // What is wrong stays out, and changes nothing.
+        // An invalid configuration is rejected and changes nothing.
         try world.workspace.write(text + "polls: 3\n", to: "starwatch.yaml")
         agent.hangUp()
         let refused = await eventually {

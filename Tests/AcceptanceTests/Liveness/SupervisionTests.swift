@@ -3,7 +3,7 @@ import Foundation
 import MockEndorser
 import Testing
 
-/// What a service manager is told, over a real socket, by the built agent.
+/// Messages of the built agent to a service manager, over a real socket.
 @Suite struct SupervisionTests {
     @Test(arguments: [false, true])
     func aServiceManagerHearsOfTheStartTheProgressReloadsAndTheEnd(isAbstract: Bool) async throws {
@@ -76,7 +76,7 @@ import Testing
                 return ready.body.contains("store_unavailable") ? true : nil
             }
             #expect(reported == true)
-            // What it says of itself does not wait for the disk.
+            // Status messages do not wait for the disk.
             #expect(try await HTTP.get("http://\(address)/metrics").status == 200)
             #expect(try await HTTP.get("http://\(address)/api/v1/status").body.contains("store_unavailable"))
             let beats = manager.matching("WATCHDOG=1").count

@@ -3,7 +3,7 @@ import MockEndorser
 
 /// A throw-away Alertmanager, and the receiver of its webhook.
 final class Alertmanager: Sendable {
-    /// What a receiver is told of one alert.
+    /// Alert as a receiver gets it.
     struct Alert: Decodable, Sendable {
         let status: String
         let labels: [String: String]

@@ -91,7 +91,7 @@ actor FaultyWorld {
     private static let refusedAcknowledgement =
         "starwatch_api_requests_total{endpoint=\"acknowledge\",result=\"server_error\"}"
 
-    /// What the page must have shown above zero before the load counts as one.
+    /// Metrics that must be above zero before the load is complete.
     private static let evidence: [String] =
         [
             "ok", "server_error", "unauthenticated", "timeout", "not_found", "reset", "too_large", "forbidden",
@@ -118,7 +118,7 @@ actor FaultyWorld {
     func stir() async throws -> Set<String> {
         if mock.remainingFaults(at: .plansChanged) == 0 {
             for fault in nextFault() { mock.script(fault, at: .plansChanged) }
-            // What is left of the last round's is for what is published now.
+            // Faults left from the last round apply to the next changes.
             if mock.remainingFaults(at: .hook) == 0 {
                 for fault in Self.refusals[refusal % Self.refusals.count] { mock.script(fault, at: .hook) }
                 refusal += 1

@@ -6,7 +6,7 @@ import Testing
     /// Panels for which no data is the healthy answer, and why. None so far.
     static let healthyWithoutData: [String: String] = [:]
 
-    /// What is still to be seen.
+    /// Panels without data so far.
     private actor Outstanding {
         private(set) var queries: [PlacedQuery]
 

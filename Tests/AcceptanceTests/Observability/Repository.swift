@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The files of the repository that these tests hold together.
+/// Files of the repository that the observability tests compare.
 enum Repository {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

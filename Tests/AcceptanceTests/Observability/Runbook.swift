@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a runbook tells an operator to type.
+/// Commands and queries in a runbook.
 struct Runbook {
     let name: String
     private let text: String
@@ -24,14 +24,14 @@ struct Runbook {
         }
     }
 
-    /// What it greps the log for.
+    /// Texts that it searches in the log.
     var loggedTexts: [String] {
         text.matches(of: /journalctl [^|\n]*\| grep ([^|\n]+)/).map {
             $0.1.trimmingCharacters(in: .whitespaces.union(CharacterSet(charactersIn: "'")))
         }
     }
 
-    /// What it greps the page of metrics for: `^(a|b)` or `^a`, each a name or its beginning.
+    /// Metric names or prefixes that it searches: `^(a|b)` or `^a`.
     var grepped: [String] {
         text.matches(of: /grep (?:-E )?'\^\(?([^')]+)\)?'/).flatMap { match in
             match.1.split(separator: "|").map(String.init)

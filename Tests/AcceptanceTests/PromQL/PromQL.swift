@@ -10,7 +10,7 @@ indirect enum PromQL: Equatable {
     struct Selector: Equatable {
         let name: String
         var matchers: [Matcher] = []
-        /// What stands in the brackets; `nil` for an instant vector.
+        /// Text in the brackets; `nil` for an instant vector.
         var range: String?
     }
 

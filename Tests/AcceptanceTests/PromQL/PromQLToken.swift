@@ -3,7 +3,7 @@ enum PromQLToken: Equatable {
     case word(String)
     case number
     case text(String)
-    /// What stands in brackets: `5m`, `$__rate_interval`.
+    /// Text in brackets: `5m`, `$__rate_interval`.
     case range(String)
     case sign(String)
 

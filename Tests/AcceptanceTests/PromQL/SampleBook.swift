@@ -1,6 +1,6 @@
 import StarwatchTelemetry
 
-/// What Prometheus has of an agent: the samples of the catalogue, those of the recording rules, and `up`.
+/// Series that Prometheus has of an agent: the catalogue, the recording rules, and `up`.
 struct SampleBook {
     enum Kind {
         case counter

@@ -39,7 +39,7 @@ final class Workspace: Sendable {
     }
 }
 
-/// What a finished command said.
+/// Output of a finished command.
 struct CommandResult: Sendable {
     let status: Int32
     let output: String
@@ -121,7 +121,7 @@ final class RunningAgent: Sendable {
         address = found
     }
 
-    /// Where it listens since its last reload.
+    /// Listen address since the last reload.
     var lastAddress: String { Self.addresses(in: logText).last ?? address }
 
     private static func addresses(in log: String) -> [String] {
@@ -152,7 +152,7 @@ final class RunningAgent: Sendable {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// What the agent shows.
+    /// Pages of the agent.
     var pages: AgentPages { AgentPages(address: address) }
 }
 

@@ -68,7 +68,7 @@ final class BrowserTab: Sendable {
         return answer["result"]["value"]
     }
 
-    /// What a screen reader finds, in the page's order.
+    /// Accessibility tree, in page order.
     func accessibilityTree() async throws -> [Node] {
         let nodes = try await send("Accessibility.getFullAXTree")["nodes"].list
         return nodes.filter { !$0["ignored"].isTrue }.map { node in

@@ -1,6 +1,6 @@
-/// What is measured inside a page, as JavaScript.
+/// JavaScript that measures a page.
 enum PageMeasures {
-    /// How far the page is wider than the window.
+    /// Width of the page beyond the window.
     static let overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
     static let html = "document.documentElement.outerHTML"

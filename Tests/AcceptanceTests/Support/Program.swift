@@ -2,7 +2,7 @@ import Foundation
 
 /// The programs of the distribution that the tests need.
 enum Program {
-    /// Where a program is.
+    /// Path of a program.
     ///
     /// - Throws: ``AcceptanceError`` that says what to do when it is not installed: a test must not pass for the lack
     ///   of a tool.

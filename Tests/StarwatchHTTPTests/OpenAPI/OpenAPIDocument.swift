@@ -4,7 +4,7 @@ import StarwatchCore
 @testable import Starwatch
 @testable import StarwatchHTTP
 
-/// The OpenAPI document, as far as the tests need to read it.
+/// The parts of the OpenAPI document that the tests use.
 struct OpenAPIDocument {
     typealias Object = [String: Any]
 
@@ -42,7 +42,7 @@ struct OpenAPIDocument {
 
     // MARK: - Values
 
-    /// What is wrong with `value`, with the place; empty where it fits.
+    /// Violations of the schema, with their paths; empty if `value` matches.
     func problems(of value: Any, in schema: Any?, at path: String = "$") -> [String] {
         let schema = resolved(schema)
         for key in ["oneOf", "anyOf"] {
@@ -61,7 +61,7 @@ struct OpenAPIDocument {
             return values.enumerated().flatMap {
                 problems(of: $0.element, in: schema["items"], at: "\(path)[\($0.offset)]")
             }
-        case "string"?: return value is String ? [] : ["\(path) is no string"]
+        case "string"?: return value is String ? [] : ["\(path) is not a string"]
         case "boolean"?: return value is Bool ? [] : ["\(path) is no boolean"]
         case "integer"?, "number"?: return value is NSNumber ? [] : ["\(path) is no number"]
         case "null"?: return value is NSNull ? [] : ["\(path) is not null"]
@@ -89,7 +89,7 @@ struct OpenAPIDocument {
 
     // MARK: - Types
 
-    /// Where a type and its schema differ, in either direction.
+    /// Differences between a type and its schema, in both directions.
     func differences(_ type: SchemaProbe, _ schema: Any?, at path: String) -> [String] {
         var schema = resolved(schema)
         if let choices = (schema["oneOf"] ?? schema["anyOf"]) as? [Object] {

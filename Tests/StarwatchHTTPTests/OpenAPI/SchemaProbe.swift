@@ -1,4 +1,4 @@
-/// What a type reads from JSON, found out by letting it read.
+/// Keys and types that a type decodes, found by running its decoder.
 ///
 /// A type that gets a field of its own shows it here, without anybody writing it down again.
 final class SchemaProbe {

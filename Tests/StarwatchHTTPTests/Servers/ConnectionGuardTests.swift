@@ -68,7 +68,7 @@ import Testing
         channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
         channel.write(bytes, promise: nil)
         side.pass(29)
-        // What is taken shows that somebody reads.
+        // Accepted bytes prove that the client reads.
         channel.flush()
         channel.write(bytes, promise: nil)
         side.pass(29)

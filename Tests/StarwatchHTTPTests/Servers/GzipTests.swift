@@ -6,14 +6,14 @@ import Testing
 
 @Suite struct GzipTests {
     @Test(arguments: [0, 1, 1023, 1024, 100_000, 3_000_000])
-    func whatIsCompressedComesBack(count: Int) throws {
+    func compressionRoundTrips(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
         let compressed = try #require(Gzip.compress(bytes))
         #expect(Array(compressed.prefix(3)) == [0x1f, 0x8b, 8])
         #expect(try inflated(compressed, room: count + 1) == bytes)
     }
 
-    @Test func anExpositionBecomesMuchSmaller() throws {
+    @Test func metricsPagesCompressWell() throws {
         let text = (0..<2000).map { "starwatch_poll_duration_seconds_bucket{poll=\"p\",le=\"\($0)\"} \($0)\n" }.joined()
         #expect(try #require(Gzip.compress(Array(text.utf8))).count * 5 < text.utf8.count)
     }

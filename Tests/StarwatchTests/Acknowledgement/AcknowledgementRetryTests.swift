@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    /// What the way to the server did is no word of the server's.
+    /// Network failures are not rejections by the server.
     @Test func onlyRefusalsCountTowardsGivingUp() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.deliver(1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What is acknowledged, and in which requests (semantics: outbox, acknowledge).
+/// Contents and batches of acknowledgements (semantics: outbox, acknowledge).
 @Suite(.timeLimit(.minutes(5))) struct AcknowledgementTests {
     @Test func batchesAreNoLargerThanConfiguredAndHaveAKeyEach() async throws {
         try await Bench.run(sinks: ["first"], configure: { options, _, _ in options.acknowledge.batchSize = 40 }) {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func whatWasUnstarredBeforeItsDeliveryIsAcknowledgedToo() async throws {
+    @Test func suppressedRowsAreAcknowledged() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let plans = bench.mock.planIDs
             let ids = bench.mock.publish([MockChange(planID: plans[0]), MockChange(planID: plans[1])])
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func whatTheServerKnewAlreadyIsCountedApart() async throws {
+    @Test func alreadyAcknowledgedIsCountedSeparately() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.deliver(3)
             let body = #"{"acknowledged":1,"failed":0,"alreadyAcknowledged":2}"#

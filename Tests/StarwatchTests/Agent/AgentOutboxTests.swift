@@ -4,7 +4,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What the operator may do with rows of the outbox.
+/// Operator actions on outbox rows.
 @Suite struct AgentOutboxTests {
     /// A bench with dead rows and after them delivered ones.
     private func withRows(

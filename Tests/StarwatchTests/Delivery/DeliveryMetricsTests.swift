@@ -4,7 +4,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What a delivery leaves in the metrics.
+/// Metrics of deliveries.
 @Suite struct DeliveryMetricsTests {
     @Test func aDeliveryIsCountedAndTimedFromTheChange() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
@@ -73,7 +73,7 @@ import Testing
             try file.execute(
                 "UPDATE ledger SET duplicate = duplicate + 2, delivered = delivered + 5 WHERE \(ofThePoll)"
             )
-            // What another program wrote shows when the agent has written too.
+            // Another program's write becomes visible after the agent's next write.
             await bench.fetch(1)
             let wrong = await bench.agent.page()
             #expect(wrong[gauge, ["law": "fetched"]] == 2)

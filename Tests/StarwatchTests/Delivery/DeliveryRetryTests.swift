@@ -6,7 +6,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What happens to notifications that a sink does not take (semantics: outbox, dispatch).
+/// Notifications that a sink does not accept (semantics: outbox, dispatch).
 @Suite struct DeliveryRetryTests {
     @Test func aRetryIsTheSameNotificationAndGoesOnlyToTheSinkThatFailed() async throws {
         try await Bench.run(sinks: ["first", "second"]) { bench async throws in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Starwatch
 
-/// How changes become notifications (semantics: outbox, grouping).
+/// Grouping of changes into notifications (semantics: outbox, grouping).
 @Suite struct GroupingTests {
     /// A notification as sinks get it.
     private struct Payload: Decodable {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What SIGHUP and the control API do with a changed configuration.
+/// Reloads by SIGHUP and by the control API.
 @Suite struct ReloadTests {
     private static func options(_ folder: TestFolder) -> AgentOptions {
         var options = AgentOptions()

@@ -16,7 +16,7 @@ import Testing
             await bench.settle()
             #expect(bench.contentRequests.count == 1)
             #expect(bench.count(.refused) == 1)
-            // What was stored before is shown all the same.
+            // Previously stored content is still shown.
             await bench.show(at: "13:00")
             #expect(bench["phone"].seen.first?.body == "3 new for Ada (as of 2026-01-01 12:00)")
         }

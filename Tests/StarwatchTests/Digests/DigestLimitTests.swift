@@ -7,7 +7,7 @@ import Testing
 @testable import Starwatch
 @testable import StarwatchPolling
 
-/// How long content and callbacks may take.
+/// Timeouts of content fetches and callbacks.
 @Suite struct DigestLimitTests {
     /// Keeps the limits of the requests that it is asked for, and refuses them.
     private final class Limits: HTTPTransport {

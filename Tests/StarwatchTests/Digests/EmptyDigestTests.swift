@@ -53,7 +53,7 @@ import Testing
             await bench.show(at: "13:00")
             #expect(bench.count(.skipped) == 0)
             #expect(bench["phone"].seen.count == 1)
-            // What is no object is no content: then that of before is shown.
+            // A response that is not an object is no content, so the previous content is shown.
             let isContent = bench.count(.fetched) == 2
             #expect(isContent == (bench["phone"].seen.first?.body == "all"))
         }

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// What a fetch finds is stored a moment after the lead begins, and belongs to its own occurrence only.
+    /// Rows found by a fetch are stored after the lead begins and belong only to their own occurrence.
     @Test func whatOneOccurrenceHasListedIsNotInTheNext() async throws {
         try await Self.run { bench async throws in
             bench.mock.publish([MockChange(planID: bench.mock.planIDs[0], name: "Rose")])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PollBatchTests {
     private let clock = ManualClock()
-    /// How many items wait to go.
+    /// Number of waiting items.
     private let open = Count()
 
     private func make(

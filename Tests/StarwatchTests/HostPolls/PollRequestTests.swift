@@ -160,7 +160,7 @@ import Testing
         own.retry = RetryPolicy(attempts: 1, delay: .none)
         _ = await common.manager.execute(own, context: common.context)
         #expect(common.server.requests.count == 4)
-        // What cannot help is not tried again whatever it says, and nothing before the server wants it.
+        // Errors that a retry cannot fix are not retried, and no retry precedes the server's wait.
         let bench = HostBench()
         bench.server.script(.status(400), .status(429, headers: [("Retry-After", "7")]))
         var request = bench.request

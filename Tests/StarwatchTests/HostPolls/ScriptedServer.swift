@@ -34,7 +34,7 @@ final class ScriptedServer: HTTPTransport {
     private let clock: ManualClock
     private let state = Mutex(State())
     private let asked = Count()
-    /// How many requests were given up by whoever made them.
+    /// Number of cancelled requests.
     let cancelled = Count()
 
     init(_ clock: ManualClock) {
@@ -126,7 +126,7 @@ struct HostBench {
     let clock: ManualClock
     let server: ScriptedServer
     let manager: PollManager
-    /// How many wait for the same request.
+    /// Number of tasks that wait for the same request.
     let waiting = Count()
 
     init(

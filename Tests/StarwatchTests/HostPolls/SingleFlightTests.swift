@@ -24,7 +24,7 @@ import Testing
         let results = await [first, second, third]
         #expect(results.allSatisfy(\.isSuccess) && bench.server.requests.count == 2)
         #expect(results[0].metadata.requestID == results[1].metadata.requestID)
-        // What comes after is asked again.
+        // Later calls send a new request.
         _ = await manager.execute(request, context: context)
         #expect(bench.server.requests.count == 3)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What every adapter must do.
+/// Contract of all storage adapters.
 @Suite struct StorageAdapterTests {
     private let folder: TestFolder
     private let store: Store
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aFailureOfTheDatabaseIsSaid() async throws {
+    @Test func databaseFailuresThrowPollError() async throws {
         await store.close()
         await #expect(throws: PollError.self) { try await adapters[1].watermark(of: "a") }
         await #expect(throws: PollError.self) { try await adapters[1].advance("a", from: nil, to: "1") }

@@ -22,10 +22,10 @@ import Testing
         }
         await clock.sleepers(atLeast: 1)
         await work.abort()
-        // It was raised before: this does not wait.
+        // The signal is already raised, so this returns at once.
         await ended.wait()
         #expect(await result)
-        // What begins afterwards is not given up.
+        // Work that starts after the abort is not cancelled.
         #expect(await work.run { Task.isCancelled } == false)
     }
 

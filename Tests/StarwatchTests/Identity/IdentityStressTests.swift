@@ -15,7 +15,7 @@ import Testing
         DID("did:key:z6MkjchhfUsD6mmvni8mCdXHw216Xrm9bQe2mBH1P5RDjVJG")!,
     ]
 
-    /// Who may be told something now: one person, nobody, or two while the change is being made.
+    /// Identities that can receive a delivery now: one, none, or two during a change.
     private final class Audience: Sendable {
         private let state = Mutex<Set<DID>>([])
         var now: Set<DID> { state.withLock { $0 } }

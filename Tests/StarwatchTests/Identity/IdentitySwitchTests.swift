@@ -85,7 +85,7 @@ import Testing
             bench["a"].before(nil)
             _ = await dispatcher.pass()
             #expect(bench["a"].seen.count == 2)
-            // What was given up in the middle does not count against the sink.
+            // A cancelled attempt does not count against the sink.
             #expect(bench.attempts("a", .unavailable) == tried)
             #expect(bench.attempts("a", .timeout) == 0)
             #expect(try await bench.counts() == [.cancelled: 2])

@@ -5,7 +5,7 @@ import StarwatchTelemetry
 
 /// Holds lines against the catalogue of events.
 enum LogSchema {
-    /// What is wrong with a line; empty if nothing is.
+    /// Violations of a line; empty if it is valid.
     static func problems(of line: String) -> [String] {
         guard line.hasSuffix("\n"), line.filter({ $0 == "\n" }).count == 1 else { return ["is not one line"] }
         guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What an agent logs under all kinds of faults is what the catalogue says it logs.
+/// The agent's log under all kinds of faults matches the event catalogue.
 @Suite struct LogSchemaTests {
     /// Events that no scenario here brings about, and why.
     private static let elsewhere: [AgentEvent: String] = [:]
@@ -166,7 +166,7 @@ import Testing
                 _ = await agent.runtime.acknowledger.pass()
                 world.clock.advance(by: .seconds(3600))
             }
-            // What is close to the cursor is kept however old it is, so the cursor must have moved on.
+            // Rows near the cursor are kept at any age, so the cursor must have moved.
             world.clock.advance(by: .seconds(40 * 86_400))
             world.mock.publish(count: 3)
             await round(agent)

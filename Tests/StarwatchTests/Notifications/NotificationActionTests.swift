@@ -6,7 +6,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What a person does with a notification, from the control API to the sinks and the host.
+/// Actions of a person, from the control API to the sinks and the host.
 @Suite struct NotificationActionTests {
     /// A host that writes down what it is told.
     private final class Host: NotificationActions {

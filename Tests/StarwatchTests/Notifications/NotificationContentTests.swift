@@ -5,7 +5,7 @@ import Testing
 
 @testable import Starwatch
 
-/// What notifications say and where they lead, as the dispatcher makes them.
+/// Texts and links of notifications, as the dispatcher creates them.
 @Suite struct NotificationContentTests {
     private func last(_ bench: Bench) throws -> NotificationMessage {
         let payload = try #require(bench["first"].seen.last).payload

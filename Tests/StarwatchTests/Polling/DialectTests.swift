@@ -129,7 +129,7 @@ import Testing
                 state = try await agent.state(of: world.did)
                 #expect(state.fetchCursor?.rawValue == after.last)
                 #expect(state.watermark?.rawValue == after.last)
-                // What waited is delivered, and never told to a server that cannot know it.
+                // Waiting rows are delivered, but not acknowledged at a server of another dialect.
                 #expect(try Set(world.announced) == Set(before + waiting + after))
                 #expect(server.acknowledgedIDs == (dialect == .canonical ? after : []))
                 #expect(try await agent.rows([.acknowledged]).count == 6)

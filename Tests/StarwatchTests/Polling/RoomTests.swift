@@ -22,7 +22,7 @@ import Testing
                 let result = await agent.cycle()
                 #expect(result.outcome != .failed)
                 #expect(try await agent.rows([.pending]).count <= 70)
-                // What is newer than the interrupted walk comes after it.
+                // Changes newer than the interrupted walk follow it.
                 if cycles == 1 {
                     world.clock.advance(by: .seconds(600))
                     ids += world.mock.publish(count: 3)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// What was dropped for room and changed again is not given any more: only a walk that comes to its end shows it.
+    /// The server no longer sends an evicted change that changed again; only a complete walk shows this.
     @Test(arguments: MockDialect.allCases)
     func whatTheServerNoLongerGivesIsGivenUpThoughACycleHasNoTime(dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 130) { world in

@@ -257,7 +257,7 @@ import Testing
         }
     }
 
-    /// What a clock that was a month ahead has stored does not hold the polls up for a month.
+    /// Times stored by a clock one month ahead do not delay polls by a month.
     @Test(arguments: [false, true])
     func whatAClockThatWasAheadStoredIsNotWaitedFor(isThrottled: Bool) async throws {
         let ahead = Duration.seconds(30 * 86_400)
@@ -289,7 +289,7 @@ import Testing
                 #expect(polls(world) == 2)
                 #expect(await agent.page()["starwatch_poll_success_total", ["poll": World.starred]] == 1)
             }
-            // What was shortened is stored so.
+            // The shortened wait is stored.
             agent = try await world.agent(random: 0)
             #expect(await agent.runtime.account.gate.heldUntil(now: world.clock.now) == nil)
         }
@@ -386,7 +386,7 @@ import Testing
         }
     }
 
-    /// Where only some writes fail, the server is asked each time for nothing.
+    /// If only some writes fail, each retry sends a request without a result.
     @Test func aCycleWhoseDatabaseGoesOnFailingIsMadeEverMoreRarely() async throws {
         try await failingAtItsTime { world, _, _, due in
             // At 0, 10, 30, 70, 150, 310, 630 and 1270 s, and every 640 s from then on.

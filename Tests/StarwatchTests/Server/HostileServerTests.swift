@@ -293,7 +293,7 @@ extension HostileServerTests.Outcome {
         if case .request(let result) = self { result } else { "ok" }
     }
 
-    /// What breaks HTTP breaks the contract too.
+    /// Invalid HTTP counts as a contract violation too.
     var violation: ContractViolation? {
         switch self {
         case .request("malformed"): .schema

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [3600, -3600], HTTPDateForm.allCases)
-    func aDateIsTakenAgainstTheServersOwnClock(skew: Int, form: HTTPDateForm) async throws {
+    func datesAreRelativeToTheServersClock(skew: Int, form: HTTPDateForm) async throws {
         try await World.with(.canonical, mock: { $0.clockSkew = .seconds(skew) }) { world in
             let agent = try await world.agent(random: 0)
             world.mock.script(.rateLimited(retryAfter: .date(in: .seconds(20), form: form)), at: .plansChanged)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalThatDoesNotSayHowLongWaitsAMinute() async throws {
+    @Test func a429WithoutRetryAfterWaitsOneMinute() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent(random: 0)
             world.mock.script(.rateLimited(retryAfter: nil), at: .plansChanged)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func unavailableWithATimeWaitsForItAndUpToFiveTries() async throws {
+    @Test func a503WithRetryAfterIsRetriedUpToFiveTimes() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent(random: 0)
             let fault = MockFault.status(503, headers: ["Retry-After": "5"])
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func whatOneRequestWasToldBindsEveryOther() async throws {
+    @Test func aRetryAfterAppliesToAllRequests() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent(random: 0) {
                 $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))

@@ -9,7 +9,7 @@ import Testing
 @testable import Starwatch
 @testable import StarwatchPolling
 
-/// What a server asked to be left alone for is kept: over restarts, failures of the store and a clock that is set.
+/// Server waits survive restarts, store failures and clock steps.
 @Suite final class ServerWaitTests: GateBench {
     private final class BusyTwice: Sendable {
         private let left = Mutex(2)

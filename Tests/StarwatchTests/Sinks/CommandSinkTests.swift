@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [("true", "ok"), ("false", "rejected"), ("no-such-program-anywhere", "unavailable")])
-    func aBareNameIsLookedForInThePath(_ name: String, _ expected: String) async {
+    func programsAreFoundInPATH(_ name: String, _ expected: String) async {
         #expect(await sink([name]).deliver(.sample()).word == expected)
     }
 
@@ -52,13 +52,13 @@ import Testing
         #expect(await sink([try script("exit 0")]).deliver(.sample(padding: 200_000)) == .ok)
     }
 
-    /// More than a pipe holds, on both: nobody reads it, and nobody keeps it.
-    @Test func aCommandMaySayAsMuchAsItLikes() async throws {
+    /// Both outputs exceed a pipe's capacity; the sink discards them.
+    @Test func longOutputIsDiscarded() async throws {
         let text = "head -c 20000000 /dev/zero; head -c 20000000 /dev/zero >&2; exit 0"
         #expect(await sink([try script(text)]).deliver(.sample()) == .ok)
     }
 
-    @Test func aFailureNamesItsStatusAndNothingThatWasSaid() async throws {
+    @Test func aFailureReportsTheStatusWithoutOutput() async throws {
         let sink = sink([try script("cat; cat >&2; exit 3")])
         #expect(await sink.deliver(.sample()) == .rejected("The command exited with status 3."))
     }
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Both the program and what it started: an orphan would go on with a notification that is sent again.
-    @Test(.timeLimit(.minutes(5))) func aCommandThatTakesTooLongIsReallyEnded() async throws {
+    @Test(.timeLimit(.minutes(5))) func aTimeoutKillsTheProcessGroup() async throws {
         let pipe = folder.path("pids")
         #expect(mkfifo(pipe, 0o600) == 0)
         let program = try script(#"sleep 1000 & echo "$$ $!" > "$1"; wait"#)

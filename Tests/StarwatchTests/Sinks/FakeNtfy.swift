@@ -23,7 +23,7 @@ final class FakeNtfy: HTTPTransport {
     }
 
     private struct State {
-        /// What a device shows, by the sequence or else by a number of its own.
+        /// Messages on a device, by sequence or a generated key.
         var shown: [(key: String, message: Message)] = []
         var published = 0
         var tokens: Double
@@ -48,7 +48,7 @@ final class FakeNtfy: HTTPTransport {
         state = Mutex(State(tokens: Self.burst, filledAt: clock.monotonic))
     }
 
-    /// What a device that follows the topic shows.
+    /// Messages on a device that follows the topic.
     var shown: [Message] { state.withLock { $0.shown.map(\.message) } }
     var published: Int { state.withLock(\.published) }
     var answers: [Int] { state.withLock(\.answers) }

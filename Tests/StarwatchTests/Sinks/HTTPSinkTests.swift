@@ -94,7 +94,7 @@ private struct Receiver {
         }
     }
 
-    /// Who has the new secret and who still has the old one: both verify, and neither misses a notification.
+    /// Receivers with the new or the old secret both verify the request and miss nothing.
     @Test(arguments: ["whsec_b2xkIHNlY3JldA==", "whsec_bmV3IHNlY3JldA=="])
     func whileASecretIsReplacedBothSign(_ receivers: String) async throws {
         let key = try #require(HookSecret.key(in: Data(receivers.utf8)))
@@ -193,7 +193,7 @@ private struct Receiver {
         }
     }
 
-    /// What matters of the answer came before its body.
+    /// The status arrived before the body.
     @Test(arguments: [false, true])
     func anAnswerWithALongBodyIsAnAnswer(declaresLength: Bool) async throws {
         try await Receiver.run { receiver async throws in

@@ -16,7 +16,7 @@ final class Bench {
     let mock: MockServer
     let sinks: [ScriptedSink]
     let options: AgentOptions
-    /// What the agents log, at the level of the options.
+    /// Log of the agents, at the configured level.
     let log = LogCapture()
     private(set) var agent: Agent
     /// The sinks with their circuits, as this agent's dispatcher uses them.

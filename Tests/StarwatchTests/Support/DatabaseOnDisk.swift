@@ -6,7 +6,7 @@ struct DatabaseOnDisk {
     /// Pages that were overwritten.
     struct Damage {
         fileprivate let path: String
-        /// What was there, by its place in the file.
+        /// Original bytes, by offset.
         fileprivate var pages: [UInt64: Data] = [:]
 
         /// Puts back what was there.

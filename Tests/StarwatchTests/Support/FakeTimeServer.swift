@@ -24,7 +24,7 @@ final class FakeTimeServer: Sendable {
 
     private init(clock: ManualClock) { self.clock = clock }
 
-    /// How often it was asked.
+    /// Number of queries.
     var questions: Int { state.withLock(\.questions) }
 
     func behave(_ behaviour: Behaviour) { state.withLock { $0.behaviour = behaviour } }

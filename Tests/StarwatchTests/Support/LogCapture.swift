@@ -23,7 +23,7 @@ final class LogCapture: LogSink {
         for watcher in ready { watcher.continuation.resume() }
     }
 
-    /// Returns as soon as an event was logged.
+    /// Waits until an event is logged.
     func wait(for event: String) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A clock that moves only when told, and knows who sleeps on it.
 final class ManualClock: TimeSource {
-    /// What a sleep does.
+    /// Behaviour of a sleep.
     enum Mode: Sendable {
         /// It waits until the clock was moved far enough.
         case waiting
@@ -51,7 +51,7 @@ final class ManualClock: TimeSource {
     /// Every sleep that was asked for, in order.
     var slept: [Duration] { state.withLock(\.slept) }
 
-    /// How many sleep now.
+    /// Number of sleeping tasks.
     var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
     /// When the next sleeper wakes, by the wall clock; `nil` when nobody sleeps.

@@ -38,7 +38,7 @@ final class ScriptedSink: NotificationSink {
         state.withLock { $0.otherwise = result }
     }
 
-    /// What it does before it answers, from the next try on.
+    /// Action before each response, from the next attempt on.
     func before(_ action: (@Sendable (OutgoingNotification) async -> Void)?) {
         state.withLock { $0.before = action }
     }

@@ -7,7 +7,7 @@ import Synchronization
 final class StoreFault: Sendable {
     private let failing = Mutex<Set<StoreOperation>>([])
 
-    /// What an agent is started with to have its store fail.
+    /// Surroundings of an agent whose store fails.
     var surroundings: AgentSurroundings {
         var surroundings = AgentSurroundings()
         surroundings.store = { options in options.interrupt = self.interrupt }

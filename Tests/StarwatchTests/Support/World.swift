@@ -21,7 +21,7 @@ final class World: Sendable {
     let clock: ManualClock
     let mock: MockServer
     let did: DID
-    /// What the agents log, at the level of their options.
+    /// Log of the agents, at their configured level.
     let log = LogCapture()
     private let current = Mutex<Agent?>(nil)
 
@@ -112,7 +112,7 @@ final class World: Sendable {
         await agent?.close()
     }
 
-    /// What the file sink got.
+    /// Notifications in the file sink.
     struct Notification: Decodable {
         struct Change: Decodable {
             let jwt_id: String
@@ -148,7 +148,7 @@ extension Agent {
     /// A cycle without delivery.
     func cycle() async -> PollCycle.Result { await runtime.pollService.pass(starred, runID: "run_test") }
 
-    /// What a cycle of `did`'s starred poll would start from.
+    /// Fetch position of `did`'s starred poll.
     func state(of did: DID) async throws -> PollState {
         try await store.pollState(
             StreamKey(account: did, server: server, poll: starred.name),

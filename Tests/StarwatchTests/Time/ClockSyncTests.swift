@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [-86_400, -3600, 0, 3600, 86_400])
-    func theTimeServerIsBelievedAndNoAnswerOfTheEndorserServer(ahead: Int) async throws {
+    func onlyTheTimeServerIsUsed(ahead: Int) async throws {
         try await with(mockAhead: .seconds(1_000_000)) { world, server, agent, service in
             server.behave(.answer(ahead: .seconds(ahead)))
             #expect(await service.pass() == .answered)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func itIsAskedWithoutAnIdentityToo() async throws {
+    @Test func queriesNeedNoIdentity() async throws {
         try await with { _, server, agent, service in
             _ = try await agent.setIdentity(nil)
             #expect(await service.pass() == .answered)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aServerWhoseClockIsNotRightIsCountedLoggedAndAskedAgainSoon() async throws {
+    @Test func unsynchronisedServersAreReportedAndRetried() async throws {
         try await with { world, server, agent, service in
             server.behave(.unsynchronised)
             try await running(service) {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatRefusesIsNotAskedAgainNotEvenAfterAJump() async throws {
+    @Test func deniedServersAreNeverQueriedAgain() async throws {
         try await with { world, server, agent, service in
             server.behave(.kiss("DENY"))
             try await running(service) {
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "", ":123", "a b", "host:0", "host:99999", "host:x", "http://host", "::1", "[::1"])
-    func withoutAnAddressThereIsNoAgent(address: String?) async throws {
+    func invalidServerAddressesAreRejected(address: String?) async throws {
         try await World.with(.canonical) { world in
             let error = await #expect(throws: AgentError.self) {
                 try await world.agent {

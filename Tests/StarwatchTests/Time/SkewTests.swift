@@ -9,7 +9,7 @@ import Testing
 /// An agent whose clock is wrong, by up to a day either way, from the start or all of a sudden.
 @Suite(.timeLimit(.minutes(5))) struct SkewTests {
     private static let secret = "a secret of thirty-two bytes ok!"
-    /// How far the agent's clock is ahead of the server's.
+    /// Offset of the agent's clock from the server's, positive for ahead.
     static let skews: [Int64] = [-86_400, -3600, 0, 3600, 86_400]
 
     private func with(
