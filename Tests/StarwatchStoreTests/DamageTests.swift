@@ -82,10 +82,10 @@ import Testing
         #expect(try await store.outboxCounts()[.pending] == 2)
         let ledger = try await store.ledger(stream)
         #expect(ledger.new == 5 && ledger.acknowledged == 3)
-        let imbalances = try await store.imbalances()
+        let imbalances = try await store.snapshot([]).imbalance
         #expect(imbalances.fetched == 0 && imbalances.new == 0)
         #expect(try await store.pollState(stream, maxUndelivered: 1000).watermark != nil)
-        #expect(try await store.integrityCheck().isEmpty)
+        #expect(try await world.integrityCheck().isEmpty)
         // The used rate limit: two requests.
         #expect(try await store.requestWindow(of: did)?.starts(with: [2, 0, 0, 0, 0, 0, 0, 0]) == true)
         // The schema now equals that of a new database.

@@ -212,7 +212,7 @@ import Testing
         }
         #expect(try books() == before)
         try await world.expectBalanced(store)
-        #expect(try await store.integrityCheck().isEmpty)
+        #expect(try await world.integrityCheck().isEmpty)
     }
 
     private struct Generator: RandomNumberGenerator {

@@ -133,7 +133,7 @@ import Testing
         let change = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
         #expect(change.stars == ["plan"] && change.suppressedRows == 3)
         #expect(try await store.outboxCounts()[.pending, default: 0] == 0)
-        #expect(try await store.imbalances().new == 0)
+        #expect(try await store.snapshot([]).imbalance.new == 0)
         let preferences = try await store.interests(of: World.alice).preferences
         #expect(preferences == #"{"sound":true,"starredProjects":false}"#)
         _ = try await store.setStarsOptedOut(false, of: World.alice, server: World.server, now: world.now)

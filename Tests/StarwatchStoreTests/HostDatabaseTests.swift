@@ -20,7 +20,7 @@ import Testing
         let store = try await world.open { $0.owner = .host }
         #expect(try await store.activeIdentity().did != nil)
         #expect(try await store.installation().instanceID.wholeMatch(of: /[0-9a-f]{32}/) != nil)
-        #expect(try await store.integrityCheck().isEmpty)
+        #expect(try await world.integrityCheck().isEmpty)
         try await world.commit(store, world.changes(1...3))
         await store.close()
         // The owner can hand the database over.

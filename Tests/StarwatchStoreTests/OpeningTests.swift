@@ -15,7 +15,7 @@ import Testing
             #expect(stat(world.path + suffix, &info) == 0)
             #expect(info.st_mode & 0o777 == 0o600, "\(suffix)")
         }
-        #expect(try await store.integrityCheck().isEmpty)
+        #expect(try await world.integrityCheck().isEmpty)
         #expect(store.fileSizes().freeDisk > 0)
     }
 
@@ -191,7 +191,7 @@ import Testing
         store = try await world.open()
         #expect(try await world.commit(store!, world.changes(11...2000), room: 5000)?.inserted == 1990)
         try await world.expectBalanced(store!)
-        #expect(try await store!.integrityCheck().isEmpty)
+        #expect(try await world.integrityCheck().isEmpty)
     }
 
     @Test(arguments: StoreErrorKind.allCases)

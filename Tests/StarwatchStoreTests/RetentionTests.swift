@@ -18,7 +18,7 @@ import Testing
         #expect(counts.outbox == 50, "the row at the watermark stays")
         #expect(try await store.outboxCounts()[.pending] == 2)
         try await world.expectBalanced(store)
-        #expect(try await store.integrityCheck().isEmpty)
+        #expect(try await world.integrityCheck().isEmpty)
     }
 
     @Test func acceptedDeliveriesStayWhileAnotherSinkIsDue() async throws {

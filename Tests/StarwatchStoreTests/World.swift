@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GRDB
 import Glibc
 import StarwatchCore
 import StarwatchStore
@@ -107,9 +108,21 @@ final class World {
     }
 
     func expectBalanced(_ store: Store, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let imbalance = try await store.imbalances()
+        let imbalance = try await store.snapshot([]).imbalance
         #expect(imbalance == LedgerImbalance(), sourceLocation: sourceLocation)
     }
+
+    /// The findings of SQLite's integrity check; empty if the file is intact.
+    func integrityCheck() async throws -> [String] {
+        try await DatabaseQueue(path: path).read { db in
+            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        }
+    }
+}
+
+extension Store {
+    /// The number of rows by state, for dead rows and all open states. Every state has an entry.
+    func outboxCounts() async throws(StoreError) -> [OutboxState: Int] { try snapshot([]).rows }
 }
 
 enum NSTemporaryDirectory {

@@ -7,11 +7,6 @@ extension Store {
         let id = try streamID(stream)
         return try direct(.read) { db in try db.ledger(id) }
     }
-
-    /// The imbalance over all streams, including those of former identities.
-    package func imbalances() throws(StoreError) -> LedgerImbalance {
-        try direct(.read) { db in try db.imbalance() }
-    }
 }
 
 extension Database {
@@ -52,30 +47,5 @@ extension Database {
                 delta.cancelled, delta.suppressed, delta.evicted, delta.acknowledged, stream,
             ]
         )
-    }
-
-    /// The number of undecided rows by stream: pending, claimed and evicted ones.
-    func undecidedRows() throws -> [Int64: Int] {
-        var found: [Int64: Int] = [:]
-        let rows = try rows(
-            """
-            SELECT stream_id, count(*) FROM notification_outbox
-            WHERE state IN ('pending', 'claimed', 'evicted') AND \(Schema.isOpen) GROUP BY stream_id
-            """
-        )
-        while let row = try rows.next() { found[row[0]] = row[1] }
-        return found
-    }
-
-    func imbalance() throws -> LedgerImbalance {
-        let undecided = try undecidedRows()
-        var sum = LedgerImbalance()
-        let rows = try rows("SELECT \(Self.ledgerColumns), stream_id FROM ledger")
-        while let row = try rows.next() {
-            let ledger = Self.ledger(row)
-            sum.fetched += abs(ledger.fetchedImbalance)
-            sum.new += abs(ledger.newImbalance(pending: undecided[row[10]] ?? 0))
-        }
-        return sum
     }
 }

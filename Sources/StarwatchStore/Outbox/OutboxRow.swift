@@ -33,7 +33,6 @@ package struct OutboxDetail: Sendable, Hashable {
 package struct OutboxFilter: Sendable, Hashable {
     package var states: Set<OutboxState>?
     package var poll: PollName?
-    package var account: DID?
     /// Only rows after this id in the requested order, for the next page of a list.
     package var after: Int64?
     package var limit = 100

@@ -17,10 +17,6 @@ extension Store {
             sql += " AND s.poll = ?"
             arguments += [poll.rawValue]
         }
-        if let account = filter.account {
-            sql += " AND s.account = ?"
-            arguments += [account.rawValue]
-        }
         sql += " ORDER BY o.id\(filter.isNewestFirst ? " DESC" : "") LIMIT ?"
         arguments += [filter.limit]
         return try direct(.read) { db in
@@ -149,16 +145,6 @@ extension Store {
         let total = streams.values.reduce(0, +)
         record(change, total)
         return total
-    }
-
-    /// The number of rows by state, for dead rows and all open states. Every state has an entry.
-    package func outboxCounts() throws(StoreError) -> [OutboxState: Int] {
-        try direct(.read) { db in
-            var total: [OutboxState: Int] = [:]
-            for counts in try db.countsByStream().values { total.merge(counts, uniquingKeysWith: +) }
-            for state in [OutboxState.pending, .claimed, .delivered, .dead, .evicted] { total[state, default: 0] += 0 }
-            return total
-        }
     }
 }
 

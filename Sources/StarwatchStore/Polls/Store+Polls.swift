@@ -166,34 +166,6 @@ extension Store {
             )
         }
     }
-
-    /// The cycles of a stream that changed something or failed, the newest first.
-    package func history(_ stream: StreamKey, limit: Int) throws(StoreError) -> [HistoryEntry] {
-        let id = try streamID(stream)
-        return try direct(.read) { db in
-            var found: [HistoryEntry] = []
-            let rows = try db.rows(
-                """
-                SELECT run_id, started_at, finished_at, outcome, new_rows, reason FROM history
-                WHERE stream_id = ? ORDER BY finished_at DESC, id DESC LIMIT ?
-                """,
-                [id, limit]
-            )
-            while let row = try rows.next() {
-                found.append(
-                    HistoryEntry(
-                        runID: row[0],
-                        startedAt: row.time(1),
-                        finishedAt: row.time(2),
-                        outcome: try row.word(3),
-                        newRows: row[4],
-                        reason: row[5]
-                    )
-                )
-            }
-            return found
-        }
-    }
 }
 
 extension Database {

@@ -73,13 +73,6 @@ extension Store {
         )
     }
 
-    /// Runs SQLite's integrity check, which reads the whole file. Empty if the file is intact.
-    package func integrityCheck() throws(StoreError) -> [String] {
-        try direct(.read) { db in
-            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-        }
-    }
-
     /// Moves the write-ahead log into the database and empties it. Readers in other processes can prevent a part of
     /// that.
     package func checkpoint() throws(StoreError) {

@@ -178,7 +178,7 @@ final class Bench {
 
     /// By how many rows the books are out; must be 0 at any time.
     func imbalance() async throws -> Int {
-        let imbalance = try await agent.store.imbalances()
+        let imbalance = try await agent.store.snapshot([]).imbalance
         return imbalance.fetched + imbalance.new
     }
 

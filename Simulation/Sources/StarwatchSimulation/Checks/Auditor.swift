@@ -80,7 +80,7 @@ final class Auditor: Sendable {
     /// Compares every row with the sinks, and the ledger with the rows.
     func audit(_ agent: Agent) async throws(StoreError) {
         try await look(at: agent)
-        let imbalance = try await agent.store.imbalances()
+        let imbalance = try await agent.store.snapshot([]).imbalance
         if imbalance != LedgerImbalance() {
             violations.record(.ledgerBalances, "fetched is off by \(imbalance.fetched), new by \(imbalance.new)")
         }
