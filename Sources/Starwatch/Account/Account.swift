@@ -6,11 +6,6 @@ package struct Account: Sendable {
     package let identity: IdentityContext
     package let api: EndorserAPI
 
-    package init(identity: IdentityContext, api: EndorserAPI) {
-        self.identity = identity
-        self.api = api
-    }
-
     package var gate: Gate { api.gate }
 
     /// Scheme, host and port of the server.

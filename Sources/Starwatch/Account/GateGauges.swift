@@ -4,11 +4,7 @@ import StarwatchTelemetry
 
 /// Shows the waits and the circuit of the account's server in the metrics.
 package struct GateGauges: GateObserver {
-    private let metrics: AgentMetrics
-
-    package init(metrics: AgentMetrics) {
-        self.metrics = metrics
-    }
+    let metrics: AgentMetrics
 
     package func circuitChanged(to state: CircuitState) {
         metrics.api.circuitTransitions[metrics.circuitNames.all[0], state].increment()

@@ -1,18 +1,12 @@
 package import StarwatchCore
 package import StarwatchStore
-package import StarwatchTransport
+import StarwatchTransport
 
 /// Writes the events for callbacks. Kinds without a receiver are skipped.
 package struct CallbackWriter: Sendable {
-    private let options: CallbackOptions
-    private let pseudonym: IdentityHash
-    private let zone: LocalZone
-
-    package init(options: CallbackOptions, pseudonym: IdentityHash, zone: LocalZone = LocalZone()) {
-        self.options = options
-        self.pseudonym = pseudonym
-        self.zone = zone
-    }
+    let options: CallbackOptions
+    let pseudonym: IdentityHash
+    var zone = LocalZone()
 
     /// Returns an event, or `nil` if there is no receiver. It names the account by its pseudonym.
     package func draft(

@@ -63,8 +63,6 @@ package struct IdentityRemoval: Sendable, Codable, ControlBody {
     package static let fields: Set = ["did"]
 
     package var did: String
-
-    package init(did: String) { self.did = did }
 }
 
 extension StarsChange: ControlBody {

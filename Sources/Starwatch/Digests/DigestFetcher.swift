@@ -11,18 +11,11 @@ package struct DigestFetcher: Sendable {
 
     package typealias End = (outcome: DigestPrefetchOutcome, result: PrefetchResult)
 
-    private let http: any HTTPTransport
-    private let requester: Requester
-    private let polls: PollContent?
-
-    /// - Parameters:
-    ///   - requester: Sends the requests; the servers' waits and limits apply to digests too.
-    ///   - polls: Content for digests of polls; `nil` if there are none.
-    init(http: any HTTPTransport, requester: Requester, polls: PollContent? = nil) {
-        self.http = http
-        self.requester = requester
-        self.polls = polls
-    }
+    let http: any HTTPTransport
+    /// Sends the requests; the servers' waits and limits apply to digests too.
+    let requester: Requester
+    /// Content for digests of polls; `nil` if there are none.
+    var polls: PollContent?
 
     private var time: any TimeSource { requester.time }
 

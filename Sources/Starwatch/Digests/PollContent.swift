@@ -1,6 +1,6 @@
 import FoundationEssentials
 import StarwatchCore
-package import StarwatchStore
+import StarwatchStore
 
 /// Content of digests of polls: one more cycle of the poll, and its stored changes (R-DUAL-06).
 package struct PollContent: Sendable {
@@ -37,29 +37,13 @@ package struct PollContent: Sendable {
         var json: String { StableJSON.text(of: self) }
     }
 
-    private let polls: [Poll]
-    private let service: PollService
-    private let store: Store
-    private let server: String
-    private let environment: Environment
-    private let names: [String: String]
-
-    /// - Parameter names: The host program's project names by handle.
-    package init(
-        polls: [Poll],
-        service: PollService,
-        store: Store,
-        server: String,
-        environment: Environment,
-        names: [String: String]
-    ) {
-        self.polls = polls
-        self.service = service
-        self.store = store
-        self.server = server
-        self.environment = environment
-        self.names = names
-    }
+    let polls: [Poll]
+    let service: PollService
+    let store: Store
+    let server: String
+    let environment: Environment
+    /// The host program's project names by handle.
+    let names: [String: String]
 
     /// Runs the poll once, or waits for the cycle in flight, and lists the changes found since then.
     ///

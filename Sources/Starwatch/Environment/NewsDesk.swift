@@ -24,8 +24,6 @@ package final class NewsDesk: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
-
     func publish(_ news: AgentNews) {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(news) }
     }

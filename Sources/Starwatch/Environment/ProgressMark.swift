@@ -13,8 +13,6 @@ package final class ProgressMark: Sendable {
 
     private let last = Mutex<[Line: Duration]>([:])
 
-    package init() {}
-
     /// Records progress at `now`, by the monotonic clock.
     package func mark(_ line: Line, at now: Duration) {
         last.withLock { $0[line] = max($0[line] ?? now, now) }

@@ -10,6 +10,4 @@ package struct Wakes: Sendable {
     package let digests = Signal()
     /// Events wait for their callback.
     package let callbacks = Signal()
-
-    package init() {}
 }

@@ -10,8 +10,6 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
 
     private let held = Mutex<[StarwatchStore.LogEntry]>([])
 
-    package init() {}
-
     package func take(_ record: LogRecord) {
         let line = String(decoding: record.line.dropLast(), as: UTF8.self)
         let entry = StarwatchStore.LogEntry(

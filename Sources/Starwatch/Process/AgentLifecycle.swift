@@ -8,8 +8,6 @@ package final class AgentLifecycle: Sendable {
 
     private let state = Atomic(Phase.starting)
 
-    package init() {}
-
     package var phase: Phase { state.load(ordering: .relaxed) }
     package func start() { state.store(.running, ordering: .relaxed) }
     package func drain() { state.store(.draining, ordering: .relaxed) }

@@ -7,8 +7,6 @@ final class Hangups: Sendable {
     private let signal = Signal()
     private let source = Mutex<(any DispatchSourceSignal)?>(nil)
 
-    init() {}
-
     deinit { source.withLock { $0?.cancel() } }
 
     /// Handles the signal, which then no longer ends the process.

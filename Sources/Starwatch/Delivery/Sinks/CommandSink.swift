@@ -9,16 +9,9 @@ import Subprocess
 package struct CommandSink: NotificationSink {
     package let name: String
     package let takesBack = true
-    private let argv: [String]
-    private let timeout: Duration
-    private let time: any TimeSource
-
-    package init(name: String, argv: [String], timeout: Duration, time: any TimeSource) {
-        self.name = name
-        self.argv = argv
-        self.timeout = timeout
-        self.time = time
-    }
+    let argv: [String]
+    let timeout: Duration
+    let time: any TimeSource
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await withTaskGroup(of: SinkResult?.self) { group in

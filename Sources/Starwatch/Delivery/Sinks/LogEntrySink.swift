@@ -1,16 +1,11 @@
-package import Logging
+import Logging
 package import StarwatchCore
 import StarwatchTelemetry
 
 /// Writes a structured log entry without personal data: id, poll, group and count.
 package struct LogEntrySink: NotificationSink {
     package let name: String
-    private let logger: Logger
-
-    package init(name: String, logger: Logger) {
-        self.name = name
-        self.logger = logger
-    }
+    let logger: Logger
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         logger.log(

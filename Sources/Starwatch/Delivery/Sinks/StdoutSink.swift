@@ -4,16 +4,10 @@ package import StarwatchCore
 /// Prints title and body to standard output, for a person at a terminal.
 package struct StdoutSink: NotificationSink {
     package let name: String
-    private let descriptor: Int32
-    private let patience: Int32
+    var descriptor: Int32 = 1
+    /// Milliseconds to wait for a reader that accepts no data; all other sinks wait meanwhile.
+    var patience: Int32 = 5_000
     private let queue = BlockingQueue(label: "starwatch.sink.stdout")
-
-    /// - Parameter patience: Milliseconds to wait for a reader that accepts no data; all other sinks wait meanwhile.
-    package init(name: String, descriptor: Int32 = 1, patience: Int32 = 5_000) {
-        self.name = name
-        self.descriptor = descriptor
-        self.patience = patience
-    }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let text = Array(

@@ -1,5 +1,5 @@
 package import StarwatchCore
-package import StarwatchTransport
+import StarwatchTransport
 
 /// Posts each notification to a URL, according to the Standard Webhooks specification.
 ///
@@ -8,29 +8,13 @@ package import StarwatchTransport
 package struct WebhookSink: NotificationSink {
     package let name: String
     package let takesBack = true
-    private let url: String
-    private let timeout: Duration
-    private let http: any HTTPTransport
-    private let time: any TimeSource
-    private let secret: SecretFile?
-
-    /// - Parameter secret: File with the signing key; `nil` omits `webhook-signature`. During a rotation the file
-    ///   contains several keys, one per line, and every request is signed with each key.
-    package init(
-        name: String,
-        url: String,
-        timeout: Duration,
-        http: any HTTPTransport,
-        time: any TimeSource,
-        secret: SecretFile?
-    ) {
-        self.name = name
-        self.url = url
-        self.timeout = timeout
-        self.http = http
-        self.time = time
-        self.secret = secret
-    }
+    let url: String
+    let timeout: Duration
+    let http: any HTTPTransport
+    let time: any TimeSource
+    /// File with the signing key; `nil` omits `webhook-signature`. During a rotation the file contains several keys, one
+    /// per line, and every request is signed with each key.
+    let secret: SecretFile?
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         var headers: [(name: String, value: String)] = [
