@@ -6,7 +6,7 @@ import StarwatchTransport
 
 extension Agent: ServedAgent {
     package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
-        try await counted(.pollRun) { () async throws(ControlError) in
+        try await counted(.pollRun) {
             guard let poll = polls.first(where: { $0.name.rawValue == name }) else {
                 throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
             }
@@ -36,36 +36,28 @@ extension Agent: ServedAgent {
 
     /// Returns whether the active identity's last success is younger than `time`. A future success, from a clock that
     /// was ahead, does not count.
-    private func hasSucceeded(_ poll: Poll, within time: Duration) async throws(ControlError) -> Bool {
-        do throws(StoreError) {
-            guard let did = try await store.activeIdentity().did else { return false }
-            let stream = StreamKey(account: did, server: server, poll: poll.name)
-            let state = try await store.pollState(stream, maxUndelivered: options.outbox.maxUndelivered)
-            guard let success = state.lastSuccess else { return false }
-            let age = clock.now - success
-            return age >= .zero && age < time
-        } catch {
-            throw ControlError(error)
-        }
+    private func hasSucceeded(_ poll: Poll, within time: Duration) async throws -> Bool {
+        guard let did = try await store.activeIdentity().did else { return false }
+        let stream = StreamKey(account: did, server: server, poll: poll.name)
+        let state = try await store.pollState(stream, maxUndelivered: options.outbox.maxUndelivered)
+        guard let success = state.lastSuccess else { return false }
+        let age = clock.now - success
+        return age >= .zero && age < time
     }
 
     package func identity() async throws(ControlError) -> IdentityReport {
-        try await counted(.identityShow) { () async throws(ControlError) in
-            do throws(StoreError) { return report(try await store.activeIdentity()) } catch {
-                throw ControlError(error)
-            }
-        }
+        try await counted(.identityShow) { report(try await store.activeIdentity()) }
     }
 
     /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
     package func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport {
-        try await counted(.identitySet) { () async throws(ControlError) in
+        try await counted(.identitySet) {
             if let did {
                 do throws(TokenError) { try await runtime.account.api.tokens.validate(account: did) } catch {
                     throw ControlError(.invalid, error.description)
                 }
             }
-            do throws(StoreError) {
+            do {
                 let change = try await store.setIdentity(did, server: server, now: clock.now)
                 if change.changed {
                     identity.invalidate()
@@ -82,18 +74,14 @@ extension Agent: ServedAgent {
                 // A failed commit can still have reached the disk.
                 identity.invalidate()
                 await giveUpWork()
-                throw ControlError(error)
+                throw error
             }
         }
     }
 
     package func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport {
-        try await counted(.identityRemove) { () async throws(ControlError) in
-            let removal: AccountRemoval
-            do throws(StoreError) { removal = try await store.removeAccount(did, now: clock.now) } catch {
-                throw ControlError(error)
-            }
-            switch removal {
+        try await counted(.identityRemove) {
+            switch try await store.removeAccount(did, now: clock.now) {
             case .removed(let time):
                 return IdentityRemovalReport(keptUntil: (time + RetentionPolicy().removed).iso8601)
             case .active: throw ControlError(.conflict, "That identity is signed in; sign out or change it first.")
@@ -109,61 +97,46 @@ extension Agent: ServedAgent {
     }
 
     package func stars() async throws(ControlError) -> [String] {
-        try await counted(.starsList) { () async throws(ControlError) in
-            let did = try await signedIn()
-            do throws(StoreError) { return try await store.stars(of: did) } catch { throw ControlError(error) }
-        }
+        try await counted(.starsList) { try await store.stars(of: try await signedIn()) }
     }
 
     package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
-        try await counted(.starsChange) { () async throws(ControlError) in
+        try await counted(.starsChange) {
             let did = try await signedIn()
             guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
                 throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
             }
             // Needed after a failure too, because the change can be stored despite it.
             defer { identity.invalidate() }
-            do throws(StoreError) {
-                let (server, now) = (self.server, clock.now)
-                let result =
-                    switch change.operation {
-                    case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
-                    case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
-                    case .remove: try await store.removeStars(change.planIDs, of: did, server: server, now: now)
-                    case .optOut, .optIn:
-                        try await store.setStarsOptedOut(
-                            change.operation == .optOut,
-                            of: did,
-                            server: server,
-                            now: now
-                        )
-                    case .restore: try await store.restoreStars(of: did, server: server, now: now)
-                    }
-                runtime.wakes.acknowledge.raise()
-                return result.stars
-            } catch { throw ControlError(error) }
+            let (server, now) = (self.server, clock.now)
+            let result =
+                switch change.operation {
+                case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
+                case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
+                case .remove: try await store.removeStars(change.planIDs, of: did, server: server, now: now)
+                case .optOut, .optIn:
+                    try await store.setStarsOptedOut(change.operation == .optOut, of: did, server: server, now: now)
+                case .restore: try await store.restoreStars(of: did, server: server, now: now)
+                }
+            runtime.wakes.acknowledge.raise()
+            return result.stars
         }
     }
 
     package func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {
-        try await counted(.starsList) { () async throws(ControlError) in
-            let did = try await signedIn()
-            do throws(StoreError) {
-                return try await store.archivedStars(of: did).map {
-                    ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
-                }
-            } catch { throw ControlError(error) }
+        try await counted(.starsList) {
+            try await store.archivedStars(of: try await signedIn()).map {
+                ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
+            }
         }
     }
 
     package func reload() async throws(ControlError) {
-        try await counted(.reload) { () async throws(ControlError) in try await reloader.reload() }
+        try await counted(.reload) { try await reloader.reload() }
     }
 
-    func signedIn() async throws(ControlError) -> DID {
-        do throws(StoreError) {
-            if let did = try await store.activeIdentity().did { return did }
-        } catch { throw ControlError(error) }
+    func signedIn() async throws -> DID {
+        if let did = try await store.activeIdentity().did { return did }
         throw ControlError(.conflict, "No identity is active; set one with starwatch identity set DID.")
     }
 
@@ -178,7 +151,7 @@ extension Agent: ServedAgent {
     /// Counts a control request by its outcome.
     func counted<T: Sendable>(
         _ operation: ControlOperation,
-        _ body: () async throws(ControlError) -> T
+        _ body: () async throws -> T
     ) async throws(ControlError) -> T {
         do {
             let value = try await body()
@@ -186,13 +159,12 @@ extension Agent: ServedAgent {
             return value
         } catch {
             metrics.controlRequests[operation, .failed].increment()
-            throw error
+            throw ControlError(error)
         }
     }
 }
 
 extension ControlError {
-    init(_ error: StoreError) {
-        self.init(.failed, error.description)
-    }
+    /// Converts any error of a control request.
+    init(_ error: any Error) { self = error as? ControlError ?? ControlError(.failed, "\(error)") }
 }

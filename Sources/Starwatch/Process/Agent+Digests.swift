@@ -37,24 +37,20 @@ extension Agent {
     }
 
     package func digests() async throws(ControlError) -> [DigestReport] {
-        try await counted(.digestsList) { () async throws(ControlError) in
-            do throws(StoreError) {
-                let now = time.now
-                let account = try await store.activeIdentity().did
-                var reports: [DigestReport] = []
-                let rows = try await account.asyncMap { did throws(StoreError) in
-                    try await store.digestState(of: did, since: now - .days(1)).rows
+        try await counted(.digestsList) {
+            let now = time.now
+            let account = try await store.activeIdentity().did
+            var reports: [DigestReport] = []
+            let rows = try await account.asyncMap { did throws(StoreError) in
+                try await store.digestState(of: did, since: now - .days(1)).rows
+            }
+            for digest in runtime.digests?.digests ?? [] {
+                let content = try await account.asyncMap { did throws(StoreError) in
+                    try await store.digestContent(source: digest.source, account: did)
                 }
-                for digest in runtime.digests?.digests ?? [] {
-                    let content = try await account.asyncMap { did throws(StoreError) in
-                        try await store.digestContent(source: digest.source, account: did)
-                    }
-                    reports.append(
-                        DigestReport(digest, rows: rows ?? [], content: content ?? nil, now: now)
-                    )
-                }
-                return reports
-            } catch { throw ControlError(error) }
+                reports.append(DigestReport(digest, rows: rows ?? [], content: content ?? nil, now: now))
+            }
+            return reports
         }
     }
 }

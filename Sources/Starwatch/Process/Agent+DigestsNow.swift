@@ -34,15 +34,11 @@ extension Agent {
     }
 
     package func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport {
-        try await counted(.digestsFetch) { () async throws(ControlError) in
+        try await counted(.digestsFetch) {
             let (service, digest) = try digest(name)
             let account = try await signedIn()
-            let outcome: DigestPrefetchOutcome?
-            let content: StoredContent?
-            do throws(StoreError) {
-                outcome = try await service.fetchNow(digest)
-                content = try await store.digestContent(source: digest.source, account: account)
-            } catch { throw ControlError(error) }
+            let outcome = try await service.fetchNow(digest)
+            let content = try await store.digestContent(source: digest.source, account: account)
             guard let outcome else {
                 throw ControlError(.failed, "The content could not be stored; the log has the reason.")
             }
@@ -51,12 +47,10 @@ extension Agent {
     }
 
     package func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport {
-        try await counted(.digestsShow) { () async throws(ControlError) in
+        try await counted(.digestsShow) {
             let (service, digest) = try digest(name)
             _ = try await signedIn()
-            let showing: DigestService.Showing
-            do throws(StoreError) { showing = try await service.showNow(digest) } catch { throw ControlError(error) }
-            switch showing {
+            switch try await service.showNow(digest) {
             case .otherIdentity:
                 throw ControlError(.conflict, "The identity changed meanwhile, so nothing was shown; try again.")
             case .noSink:
@@ -65,16 +59,14 @@ extension Agent {
                 throw ControlError(.conflict, "The digest's content is empty, and its on_empty is skip.")
             case .fired(let id, let text):
                 _ = await runtime.dispatcher.pass()
-                do throws(StoreError) {
-                    return DigestShowReport(
-                        digest: name,
-                        notificationID: id,
-                        text: text.kind.rawValue,
-                        contentAt: text.contentAt?.iso8601,
-                        state: try await store.notification(id)?.state.rawValue
-                            ?? StoredNotification.State.cancelled.rawValue
-                    )
-                } catch { throw ControlError(error) }
+                return DigestShowReport(
+                    digest: name,
+                    notificationID: id,
+                    text: text.kind.rawValue,
+                    contentAt: text.contentAt?.iso8601,
+                    state: try await store.notification(id)?.state.rawValue
+                        ?? StoredNotification.State.cancelled.rawValue
+                )
             }
         }
     }

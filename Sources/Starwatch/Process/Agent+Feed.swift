@@ -3,21 +3,19 @@ import StarwatchStore
 
 extension Agent {
     package func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {
-        try await counted(.notificationsList) { () async throws(ControlError) in
+        try await counted(.notificationsList) {
             guard (1...NotificationQuery.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(NotificationQuery.listLimit).")
             }
             try requireFeed()
-            do throws(StoreError) { return try await process.feed.list(query) } catch { throw ControlError(error) }
+            return try await process.feed.list(query)
         }
     }
 
     package func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader {
-        try await counted(.notificationsFollow) { () async throws(ControlError) in
+        try await counted(.notificationsFollow) {
             try requireFeed()
-            do throws(StoreError) {
-                if let reader = try await process.feed.follow(after: sequence) { return reader }
-            } catch { throw ControlError(error) }
+            if let reader = try await process.feed.follow(after: sequence) { return reader }
             throw ControlError(
                 .busy,
                 "Too many follow the notifications already (\(Feed.readerLimit)); end one of them, or try later."

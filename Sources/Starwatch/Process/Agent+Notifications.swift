@@ -5,39 +5,31 @@ extension Agent {
     package func notificationList(
         _ query: NotificationQuery
     ) async throws(ControlError) -> [NotificationEntry] {
-        try await counted(.notificationsSent) { () async throws(ControlError) in
+        try await counted(.notificationsSent) {
             guard (1...NotificationQuery.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(NotificationQuery.listLimit).")
             }
-            do throws(StoreError) {
-                return try await store.notifications(limit: query.limit, before: query.before).map {
-                    var entry = NotificationEntry($0)
-                    entry.deliveries = nil
-                    return entry
-                }
-            } catch { throw ControlError(error) }
+            return try await store.notifications(limit: query.limit, before: query.before).map {
+                var entry = NotificationEntry($0)
+                entry.deliveries = nil
+                return entry
+            }
         }
     }
 
     package func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry {
-        try await counted(.notificationsShow) { () async throws(ControlError) in
-            NotificationEntry(try await notification(id))
-        }
+        try await counted(.notificationsShow) { NotificationEntry(try await notification(id)) }
     }
 
     package func notificationAct(
         _ id: String,
         _ action: NotificationAction
     ) async throws(ControlError) -> ActionReport {
-        try await counted(.notificationsAct) { () async throws(ControlError) in
-            let result: ActionResult
+        try await counted(.notificationsAct) {
             let sinks = sinks.filter { !$0.isDisabled }.map(\.name)
-            do throws(StoreError) {
-                result = try await store.act(action, on: id, sinks: sinks, now: clock.now)
-            } catch { throw ControlError(error) }
             let record: ActionRecord
             var isNew = false
-            switch result {
+            switch try await store.act(action, on: id, sinks: sinks, now: clock.now) {
             case .unknown: throw Self.noSuchNotification
             case .notOffered: throw ControlError(.conflict, "The notification does not offer this action.")
             case .noSinks: throw ControlError(.conflict, "No sink takes notifications; see starwatch status.")
@@ -58,12 +50,8 @@ extension Agent {
     }
 
     package func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport {
-        try await counted(.shortlinkShow) { () async throws(ControlError) in
-            let found: StoredShortlink?
-            do throws(StoreError) { found = try await store.shortlink(shortlink, now: clock.now) } catch {
-                throw ControlError(error)
-            }
-            guard let found else {
+        try await counted(.shortlinkShow) {
+            guard let found = try await store.shortlink(shortlink, now: clock.now) else {
                 throw ControlError(
                     .notFound,
                     "The shortlink is not known, or past its 24 hours; open \(DeepLink.notifications.url) in its place."
@@ -82,20 +70,17 @@ extension Agent {
         "There is no notification of that id; starwatch notifications list shows them."
     )
 
-    private func notification(_ id: String) async throws(ControlError) -> StoredNotification {
-        do throws(StoreError) {
-            if let found = try await store.notification(id) { return found }
-        } catch { throw ControlError(error) }
+    private func notification(_ id: String) async throws -> StoredNotification {
+        if let found = try await store.notification(id) { return found }
         throw Self.noSuchNotification
     }
 
     /// Calls the host's handler of an action.
-    private func told(_ action: NotificationAction, _ notification: StoredNotification) async throws(ControlError) {
+    private func told(_ action: NotificationAction, _ notification: StoredNotification) async throws {
         guard let actions = actionHooks.current, let message = NotificationMessage(json: notification.payload) else {
             return
         }
-        let stored: [JWTID]
-        do throws(StoreError) { stored = try await store.jwts(of: notification) } catch { throw ControlError(error) }
+        let stored = try await store.jwts(of: notification)
         // The message still contains expired rows, up to its limit.
         let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)
         switch action {

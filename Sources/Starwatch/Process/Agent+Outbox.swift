@@ -3,7 +3,7 @@ import StarwatchStore
 
 extension Agent {
     package func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
-        try await counted(.outboxList) { () async throws(ControlError) in
+        try await counted(.outboxList) {
             guard (1...OutboxEntry.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(OutboxEntry.listLimit).")
             }
@@ -19,28 +19,23 @@ extension Agent {
                 filter.states = [state]
             }
             if let poll = query.poll { filter.poll = try name(poll) }
-            do throws(StoreError) {
-                return try await store.outbox(filter).map { OutboxEntry($0) }
-            } catch { throw ControlError(error) }
+            return try await store.outbox(filter).map { OutboxEntry($0) }
         }
     }
 
     package func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry {
-        try await counted(.outboxShow) { () async throws(ControlError) in
-            do throws(StoreError) {
-                if let detail = try await store.outboxRow(id) {
-                    return OutboxEntry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
-                }
-            } catch { throw ControlError(error) }
+        try await counted(.outboxShow) {
+            if let detail = try await store.outboxRow(id) {
+                return OutboxEntry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
+            }
             throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
         }
     }
 
     package func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int {
-        try await counted(.outboxRetry) { () async throws(ControlError) in
-            let active: DID?
-            do throws(StoreError) { active = try await store.activeIdentity().did } catch { throw ControlError(error) }
-            try await checkDead(ids, to: "retried") { row throws(ControlError) in
+        try await counted(.outboxRetry) {
+            let active = try await store.activeIdentity().did
+            try await checkDead(ids, to: "retried") { row in
                 guard row.stream.account != active else { return }
                 throw ControlError(
                     .conflict,
@@ -52,43 +47,39 @@ extension Agent {
     }
 
     package func outboxRetryAll(poll: String?) async throws(ControlError) -> Int {
-        try await counted(.outboxRetry) { () async throws(ControlError) in
+        try await counted(.outboxRetry) {
             try await retry(try await deadRows(poll, isActiveOnly: true))
         }
     }
 
     package func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
-        try await counted(.outboxDiscard) { () async throws(ControlError) in
+        try await counted(.outboxDiscard) {
             try await checkDead(ids, to: "discarded")
             return try await discard(ids)
         }
     }
 
     package func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int {
-        try await counted(.outboxDiscard) { () async throws(ControlError) in
+        try await counted(.outboxDiscard) {
             try await discard(try await deadRows(poll, isActiveOnly: false))
         }
     }
 
-    private func retry(_ ids: [Int64]) async throws(ControlError) -> Int {
-        do throws(StoreError) {
-            let count = try await store.retry(ids, sinks: sinks.map(\.name), now: clock.now)
-            if count > 0 {
-                runtime.wakes.dispatch.raise()
-                // A row counts as delivered if every sink that rejected it has been removed.
-                runtime.wakes.acknowledge.raise()
-            }
-            return count
-        } catch { throw ControlError(error) }
+    private func retry(_ ids: [Int64]) async throws -> Int {
+        let count = try await store.retry(ids, sinks: sinks.map(\.name), now: clock.now)
+        if count > 0 {
+            runtime.wakes.dispatch.raise()
+            // A row counts as delivered if every sink that rejected it has been removed.
+            runtime.wakes.acknowledge.raise()
+        }
+        return count
     }
 
-    private func discard(_ ids: [Int64]) async throws(ControlError) -> Int {
-        do throws(StoreError) {
-            let count = try await store.discard(ids, now: clock.now)
-            // Discarded rows no longer hold back the watermark.
-            if count > 0 { runtime.wakes.acknowledge.raise() }
-            return count
-        } catch { throw ControlError(error) }
+    private func discard(_ ids: [Int64]) async throws -> Int {
+        let count = try await store.discard(ids, now: clock.now)
+        // Discarded rows no longer hold back the watermark.
+        if count > 0 { runtime.wakes.acknowledge.raise() }
+        return count
     }
 
     /// Rejects the whole request if one row does not exist or is not dead, because a partial change would be a
@@ -96,12 +87,10 @@ extension Agent {
     private func checkDead(
         _ ids: [Int64],
         to be: String,
-        also check: (OutboxRow) throws(ControlError) -> Void = { _ throws(ControlError) in }
-    ) async throws(ControlError) {
+        also check: (OutboxRow) throws -> Void = { _ in }
+    ) async throws {
         for id in ids {
-            let row: OutboxRow?
-            do throws(StoreError) { row = try await store.outboxRow(id)?.row } catch { throw ControlError(error) }
-            guard let row else {
+            guard let row = try await store.outboxRow(id)?.row else {
                 throw ControlError(
                     .notFound,
                     "There is no row \(id), and nothing was changed; starwatch outbox list shows what there is."
@@ -117,12 +106,8 @@ extension Agent {
         }
     }
 
-    private func deadRows(_ poll: String?, isActiveOnly: Bool) async throws(ControlError) -> [Int64] {
-        var wanted: PollName?
-        if let poll { wanted = try name(poll) }
-        do throws(StoreError) {
-            return try await store.deadRows(poll: wanted, isActiveOnly: isActiveOnly)
-        } catch { throw ControlError(error) }
+    private func deadRows(_ poll: String?, isActiveOnly: Bool) async throws -> [Int64] {
+        try await store.deadRows(poll: try poll.map(name), isActiveOnly: isActiveOnly)
     }
 
     /// Returns the name of a configured poll. Removed polls can have rows too, but a mistyped name must be an error.
