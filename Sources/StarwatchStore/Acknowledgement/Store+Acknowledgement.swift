@@ -62,14 +62,13 @@ extension Store {
 
     /// The stored batch; `nil` if none of its rows exists.
     private func batch(_ open: Row, _ stream: StreamKey, _ db: Database) throws -> AckBatch? {
-        let ids = try jwtIDs(
+        let ids = try db.all(
             """
             SELECT jwt_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
             ORDER BY jwt_id
             """,
-            [open[2] as String],
-            db
-        )
+            [open[2] as String]
+        ) { try $0.jwtID(0) }
         guard !ids.isEmpty else { return nil }
         return AckBatch(
             id: open[0],
@@ -170,13 +169,6 @@ extension Store {
         try db.add(delta, to: id)
         record(.acknowledged, count)
         return AckCompletion(acknowledged: count, watermark: try advance(stream, id, db, now))
-    }
-
-    private func jwtIDs(_ sql: String, _ arguments: StatementArguments, _ db: Database) throws -> [JWTID] {
-        var ids: [JWTID] = []
-        let rows = try db.rows(sql, arguments)
-        while let row = try rows.next() { ids.append(try row.jwtID(0)) }
-        return ids
     }
 }
 

@@ -71,27 +71,22 @@ extension Store {
     ) throws(StoreError) -> [QueuedEvent] {
         try direct(.read) { db in
             let list = "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
-            var found: [QueuedEvent] = []
-            let rows = try db.rows(
+            return try db.all(
                 """
                 SELECT id, kind, payload_json, created_at, attempts FROM event_queue
                 WHERE (next_attempt_at <= ?1 OR created_at > ?1) AND instr(?2, ',' || kind || ',') > 0
                 ORDER BY attempts, id LIMIT ?3
                 """,
                 [now.milliseconds, list, limit]
-            )
-            while let row = try rows.next() {
-                found.append(
-                    QueuedEvent(
-                        id: row[0],
-                        kind: try row.word(1),
-                        payload: row[2],
-                        createdAt: row.time(3),
-                        attempts: row[4]
-                    )
+            ) { row in
+                QueuedEvent(
+                    id: row[0],
+                    kind: try row.word(1),
+                    payload: row[2],
+                    createdAt: row.time(3),
+                    attempts: row[4]
                 )
             }
-            return found
         }
     }
 

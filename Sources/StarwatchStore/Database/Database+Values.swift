@@ -26,6 +26,18 @@ extension Database {
         try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    /// The value of every row. `value` must not keep the row, which is reused.
+    func all<Value>(
+        _ sql: String,
+        _ arguments: StatementArguments = [],
+        _ value: (Row) throws -> Value
+    ) throws -> [Value] {
+        let rows = try rows(sql, arguments)
+        var values: [Value] = []
+        while let row = try rows.next() { values.append(try value(row)) }
+        return values
+    }
+
     func integer(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
         try Int.fetchOne(cachedStatement(sql: sql), arguments: arguments) ?? 0
     }

@@ -116,8 +116,7 @@ extension Store {
     ) throws(StoreError) -> [OpenNotification] {
         let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
         return try write(.claim) { db in
-            var found: [(Int64, Row)] = []
-            let rows = try db.rows(
+            let found: [(Int64, Row)] = try db.all(
                 """
                 SELECT n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count,
                     n.run_id
@@ -128,26 +127,21 @@ extension Store {
                 LIMIT ?2
                 """,
                 [now.milliseconds, limit]
-            )
-            while let row = try rows.next() { found.append((row[0], row.copy())) }
+            ) { ($0[0], $0.copy()) }
             return try found.map { id, row in
-                var tickets: [DeliveryTicket] = []
-                let sinks = try db.rows(
+                let tickets = try db.all(
                     """
                     UPDATE deliveries AS d SET lease = lease + 1, leased_until = ?2
                     WHERE d.notification_id = ?3 AND \(due) RETURNING sink, lease, attempts, rejections
                     """,
                     [now.milliseconds, leaseUntil.milliseconds, id]
-                )
-                while let sink = try sinks.next() {
-                    tickets.append(
-                        DeliveryTicket(
-                            notification: row[1],
-                            sink: sink[0],
-                            lease: sink[1],
-                            earlierAttempts: sink[2],
-                            rejections: sink[3]
-                        )
+                ) { sink in
+                    DeliveryTicket(
+                        notification: row[1],
+                        sink: sink[0],
+                        lease: sink[1],
+                        earlierAttempts: sink[2],
+                        rejections: sink[3]
                     )
                 }
                 return OpenNotification(
@@ -176,8 +170,7 @@ extension Store {
         except known: [StreamKey]
     ) throws(StoreError) -> [StreamKey] {
         try direct(.read) { db in
-            var found: [StreamKey] = []
-            let rows = try db.rows(
+            try db.all(
                 """
                 SELECT account, server, poll FROM streams s WHERE account = ? AND EXISTS
                     (SELECT 1 FROM notification_outbox
@@ -185,9 +178,8 @@ extension Store {
                 ORDER BY id
                 """,
                 [account.rawValue]
-            )
-            while let row = try rows.next() { found.append(try row.stream(0)) }
-            return found.filter { !known.contains($0) }
+            ) { try $0.stream(0) }
+            .filter { !known.contains($0) }
         }
     }
 

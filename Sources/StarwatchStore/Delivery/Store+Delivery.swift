@@ -89,9 +89,10 @@ extension Store {
 
     /// Moves the rows of a notification that is due at no sink to their next state.
     func settle(_ id: Int64, _ stream: Int64, _ db: Database, _ now: Timestamp) throws -> DeliveryResult {
-        var states: Set<SinkStatus.State> = []
-        let deliveries = try db.rows("SELECT DISTINCT state FROM deliveries WHERE notification_id = ?", [id])
-        while let row = try deliveries.next() { states.insert(try row.word(0)) }
+        let states: [SinkStatus.State] = try db.all(
+            "SELECT DISTINCT state FROM deliveries WHERE notification_id = ?",
+            [id]
+        ) { try $0.word(0) }
         if states.contains(.pending) { return .waiting }
         var delta = Ledger()
         let result: DeliveryResult
@@ -133,16 +134,13 @@ extension Store {
     }
 
     private func moved(_ assignment: String, _ arguments: StatementArguments, _ db: Database) throws -> [JWTID] {
-        var ids: [JWTID] = []
-        let rows = try db.rows(
+        try db.all(
             """
             UPDATE notification_outbox SET \(assignment)
             WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 RETURNING jwt_id
             """,
             arguments
-        )
-        while let row = try rows.next() { ids.append(try row.jwtID(0)) }
-        return ids
+        ) { try $0.jwtID(0) }
     }
 }
 
@@ -150,26 +148,21 @@ extension Database {
     /// The state of a notification at every sink, by its row id.
     func deliveries(of notification: Int64?) throws -> [SinkStatus] {
         guard let notification else { return [] }
-        var found: [SinkStatus] = []
-        let rows = try rows(
+        return try all(
             """
             SELECT sink, state, attempts, rejections, next_attempt_at, updated_at FROM deliveries
             WHERE notification_id = ? ORDER BY sink
             """,
             [notification]
-        )
-        while let row = try rows.next() {
-            found.append(
-                SinkStatus(
-                    sink: row[0],
-                    state: try row.word(1),
-                    attempts: row[2],
-                    rejections: row[3],
-                    nextAttemptAt: row.time(4),
-                    updatedAt: row.time(5)
-                )
+        ) { row in
+            SinkStatus(
+                sink: row[0],
+                state: try row.word(1),
+                attempts: row[2],
+                rejections: row[3],
+                nextAttemptAt: row.time(4),
+                updatedAt: row.time(5)
             )
         }
-        return found
     }
 }

@@ -40,15 +40,12 @@ extension Database {
 
     /// The open notifications without a due sink, with their delivery times.
     fileprivate func stranded() throws -> [(id: Int64, dueAt: Timestamp)] {
-        var found: [(Int64, Timestamp)] = []
-        let rows = try rows(
+        try all(
             """
             SELECT n.id, (SELECT max(next_attempt_at) FROM deliveries d WHERE d.notification_id = n.id)
             FROM notifications n WHERE n.state = 'open' AND \(Self.isItsOwn)
                 AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND d.state = 'pending')
             """
-        )
-        while let row = try rows.next() { found.append((row[0], row.optionalTime(1) ?? Timestamp(milliseconds: 0))) }
-        return found
+        ) { ($0[0], $0.optionalTime(1) ?? Timestamp(milliseconds: 0)) }
     }
 }

@@ -29,8 +29,7 @@ extension Store {
     ) throws(StoreError) -> (changes: [FoundChange], last: Int64) {
         try direct(.read) { db in
             let last: Int64 = try db.row("SELECT coalesce(max(id), 0) FROM notification_outbox")?[0] ?? 0
-            var found: [FoundChange] = []
-            let rows = try db.rows(
+            let found = try db.all(
                 """
                 SELECT o.plan_id, o.name FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
@@ -39,8 +38,7 @@ extension Store {
                 ORDER BY o.jwt_id DESC
                 """,
                 [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds, row]
-            )
-            while let row = try rows.next() { found.append(FoundChange(plan: row[0], name: row[1])) }
+            ) { FoundChange(plan: $0[0], name: $0[1]) }
             return (found, last)
         }
     }

@@ -9,8 +9,7 @@ extension Store {
     /// The stored digests of an account: all open occurrences, and those due after `since`.
     package func digestState(of account: DID, since: Timestamp) throws(StoreError) -> DigestState {
         try direct(.read) { db in
-            var found: [DigestState.Row] = []
-            let rows = try db.rows(
+            let found = try db.all(
                 """
                 SELECT d.digest, d.slot_id, d.fire_at, d.status, d.prefetch, d.text_kind, d.content_at, d.fingerprint,
                     d.fired_at, d.token, n.state, n.finished_at, d.error_code
@@ -19,8 +18,7 @@ extension Store {
                 ORDER BY d.fire_at, d.slot_id
                 """,
                 [account.rawValue, since.milliseconds]
-            )
-            while let row = try rows.next() { found.append(try row.digest()) }
+            ) { try $0.digest() }
             return DigestState(rows: found, armedThrough: try db.armedThrough())
         }
     }

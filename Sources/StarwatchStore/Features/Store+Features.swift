@@ -49,25 +49,13 @@ extension Store {
     /// The account's pending notices, the oldest first.
     package func openNotices(of account: DID) throws(StoreError) -> [FeatureNotice] {
         try direct(.read) { db in
-            var notices: [FeatureNotice] = []
-            let rows = try db.rows(
+            try db.all(
                 """
                 SELECT feature, token, created_at FROM feature_notices
                 WHERE account = ? AND finished_at IS NULL ORDER BY created_at, feature
                 """,
                 [account.rawValue]
-            )
-            while let row = try rows.next() {
-                notices.append(
-                    FeatureNotice(
-                        account: account,
-                        feature: row[0],
-                        token: row[1],
-                        createdAt: row.time(2)
-                    )
-                )
-            }
-            return notices
+            ) { FeatureNotice(account: account, feature: $0[0], token: $0[1], createdAt: $0.time(2)) }
         }
     }
 

@@ -53,12 +53,9 @@ extension Store {
 
     private func feed(_ condition: String, _ id: Int64, _ limit: Int) throws(StoreError) -> [FeedRow] {
         try direct(.read) { db in
-            var found: [FeedRow] = []
-            let rows = try db.rows("SELECT id, payload, created_at FROM feed WHERE \(condition) LIMIT ?", [id, limit])
-            while let row = try rows.next() {
-                found.append(FeedRow(sequence: row[0], payload: row.bytes(1), storedAt: row.time(2)))
+            try db.all("SELECT id, payload, created_at FROM feed WHERE \(condition) LIMIT ?", [id, limit]) {
+                FeedRow(sequence: $0[0], payload: $0.bytes(1), storedAt: $0.time(2))
             }
-            return found
         }
     }
 }

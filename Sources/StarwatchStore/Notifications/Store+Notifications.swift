@@ -19,16 +19,13 @@ extension Store {
     /// The JWT IDs that a notification announced. For a repetition, those of the first notification.
     package func jwts(of notification: StoredNotification) throws(StoreError) -> [JWTID] {
         try direct(.read) { db in
-            var found: [JWTID] = []
-            let rows = try db.rows(
+            try db.all(
                 """
                 SELECT jwt_id FROM notification_outbox
                 WHERE notification_id = (SELECT id FROM notifications WHERE token = ?) ORDER BY id
                 """,
                 [notification.repeats ?? notification.id]
-            )
-            while let row = try rows.next() { found.append(try row.jwtID(0)) }
-            return found
+            ) { try $0.jwtID(0) }
         }
     }
 
@@ -98,8 +95,7 @@ extension Database {
         _ condition: String,
         _ arguments: StatementArguments
     ) throws -> [StoredNotification] {
-        var rows: [Row] = []
-        let cursor = try self.rows(
+        let rows = try all(
             """
             SELECT n.id, n.token, s.poll, n.state, n.kind, n.row_count, n.title, n.body, n.payload, n.created_at,
                 n.finished_at, n.repeats
@@ -107,8 +103,7 @@ extension Database {
             WHERE s.account = (SELECT activeDid FROM active_identity) AND \(condition)
             """,
             arguments
-        )
-        while let row = try cursor.next() { rows.append(row.copy()) }
+        ) { $0.copy() }
         return try rows.map { row in
             guard let poll = PollName(row[2] as String) else { throw Row.damaged }
             return StoredNotification(
@@ -131,17 +126,12 @@ extension Database {
     }
 
     private func actions(of notification: Int64) throws -> [ActionRecord] {
-        var found: [ActionRecord] = []
-        let rows = try rows(
+        try all(
             """
             SELECT action, done_at, repetition FROM notification_actions WHERE notification_id = ?
             ORDER BY done_at, action
             """,
             [notification]
-        )
-        while let row = try rows.next() {
-            found.append(ActionRecord(action: try row.word(0), doneAt: row.time(1), repetition: row[2]))
-        }
-        return found
+        ) { ActionRecord(action: try $0.word(0), doneAt: $0.time(1), repetition: $0[2]) }
     }
 }

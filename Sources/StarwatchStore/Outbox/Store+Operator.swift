@@ -20,10 +20,7 @@ extension Store {
         sql += " ORDER BY o.id\(filter.isNewestFirst ? " DESC" : "") LIMIT ?"
         arguments += [filter.limit]
         return try direct(.read) { db in
-            var found: [OutboxRow] = []
-            let rows = try db.rows(sql, arguments)
-            while let row = try rows.next() { found.append(try OutboxRow(row)) }
-            return found
+            try db.all(sql, arguments) { try OutboxRow($0) }
         }
     }
 
@@ -48,7 +45,7 @@ extension Store {
     ///   accepts.
     package func deadRows(poll: PollName?, isActiveOnly: Bool) throws(StoreError) -> [Int64] {
         try direct(.read) { db in
-            let rows = try db.rows(
+            try db.all(
                 """
                 SELECT o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 WHERE o.state = 'dead' AND (?1 IS NULL OR s.poll = ?1)
@@ -56,10 +53,7 @@ extension Store {
                 ORDER BY o.id
                 """,
                 [poll?.rawValue, isActiveOnly]
-            )
-            var ids: [Int64] = []
-            while let row = try rows.next() { ids.append(row[0]) }
-            return ids
+            ) { $0[0] }
         }
     }
 
@@ -76,8 +70,7 @@ extension Store {
             let isActive = """
                 stream_id IN (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
                 """
-            var partial: [(notification: Int64, stream: Int64)] = []
-            let found = try db.rows(
+            let partial: [(notification: Int64, stream: Int64)] = try db.all(
                 """
                 SELECT DISTINCT notification_id, stream_id FROM notification_outbox o
                 WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND \(isActive) AND EXISTS
@@ -85,8 +78,7 @@ extension Store {
                 ORDER BY notification_id
                 """,
                 [list]
-            )
-            while let row = try found.next() { partial.append((row[0], row[1])) }
+            ) { ($0[0], $0[1]) }
             var streams: [Int64: Int] = [:]
             for (notification, stream) in partial {
                 streams[stream, default: 0] += try db.reopen(notification, of: stream, sinks: names, now)

@@ -174,17 +174,15 @@ extension Database {
         guard let cursor else { return [] }
         // The largest overlap of any dialect.
         let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
-        let rows = try rows(
+        let known = try all(
             """
             SELECT jwt_id FROM notification_outbox WHERE stream_id = ?1 AND jwt_id >= ?2
                 AND (substr(jwt_id, 11, 1) = '_') = (substr(?2, 11, 1) = '_') AND NOT (\(Schema.isOpenAgain))
             ORDER BY jwt_id DESC LIMIT 200
             """,
             [stream, oldest.rawValue]
-        )
-        var known: Set<JWTID> = []
-        while let row = try rows.next() { known.insert(try row.jwtID(0)) }
-        return known
+        ) { try $0.jwtID(0) }
+        return Set(known)
     }
 
     fileprivate func finish(_ cycle: CycleRecord, of id: Int64) throws {

@@ -84,9 +84,7 @@ extension Store {
     /// Settles rows that only the server in its former dialect could settle: tombstones, which hold the watermark, and
     /// rows to acknowledge, with their batches.
     private func settle(_ server: String, _ db: Database, _ now: Timestamp) throws {
-        var streams: [Int64] = []
-        let rows = try db.rows("SELECT id FROM streams WHERE server = ?", [server])
-        while let row = try rows.next() { streams.append(row[0]) }
+        let streams: [Int64] = try db.all("SELECT id FROM streams WHERE server = ?", [server]) { $0[0] }
         for stream in streams {
             try cancelTombstones(of: stream, db, now)
             var delta = Ledger()

@@ -126,18 +126,13 @@ extension Store {
     /// The archived stars of an account, the newest first; kept for 30 days (R-IDN-09).
     package func archivedStars(of account: DID) throws(StoreError) -> [ArchivedStars] {
         try direct(.read) { db in
-            var found: [ArchivedStars] = []
-            let rows = try db.rows(
+            try db.all(
                 """
                 SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
                 ORDER BY archived_at DESC, id DESC
                 """,
                 [account.rawValue]
-            )
-            while let row = try rows.next() {
-                found.append(ArchivedStars(stars: try decodeStars(row[0]), archivedAt: row.time(1)))
-            }
-            return found
+            ) { ArchivedStars(stars: try decodeStars($0[0]), archivedAt: $0.time(1)) }
         }
     }
 
@@ -186,12 +181,11 @@ extension Store {
             "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
             [account.rawValue, plan]
         )
-        let streams = try db.rows("SELECT id, poll FROM streams WHERE account = ?", [account.rawValue])
-        var ids: [Int64] = []
-        while let row = try streams.next() {
-            if let poll = PollName(row[1] as String), starredPolls.contains(poll) { ids.append(row[0]) }
-        }
-        for id in ids {
+        let streams: [(id: Int64, poll: PollName?)] = try db.all(
+            "SELECT id, poll FROM streams WHERE account = ?",
+            [account.rawValue]
+        ) { ($0[0], PollName($0[1] as String)) }
+        for (id, poll) in streams where poll.map(starredPolls.contains) ?? false {
             let rows = try db.changed(
                 """
                 UPDATE notification_outbox SET state = 'suppressed', finished_at = ?
