@@ -4,6 +4,7 @@ package import StarwatchPolling
 import StarwatchStore
 import StarwatchTelemetry
 package import StarwatchTransport
+import Synchronization
 
 /// Client of the account's Endorser server. It adds tokens and metrics, and sends each request through the server's
 /// gate.
@@ -33,7 +34,8 @@ package final class EndorserAPI: Sendable {
     package let assumedDialect: Dialect
     package let requester: Requester
     let environment: Environment
-    private let lastToken = LastToken()
+    /// The token in use, so that a new one can be counted.
+    private let lastToken = Mutex<AccessToken?>(nil)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
     private let progress: ProgressMark?
 
@@ -124,7 +126,13 @@ package final class EndorserAPI: Sendable {
                 purpose: purpose,
                 serverTime: environment.clock.now
             )
-            if let token, lastToken.replace(with: token) { refreshes[.ok].increment() }
+            if let token {
+                let isNew = lastToken.withLock { last in
+                    defer { last = token }
+                    return last != token
+                }
+                if isNew { refreshes[.ok].increment() }
+            }
             return token
         } catch {
             refreshes[.failed].increment()

@@ -1,6 +1,7 @@
 public import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
+import Synchronization
 
 /// API for host programs. <doc:HostApps> maps it to the names in the requirements.
 extension Agent {
@@ -106,6 +107,9 @@ extension Agent {
 
     /// A stream of the agent's events from now on. Every call returns a new stream, which ends with the agent.
     public func news() -> AsyncStream<AgentNews> { process.news.listen() }
+
+    /// Sets the handler of user actions; `nil` removes it.
+    public func tell(_ actions: (any NotificationActions)?) { self.actions.withLock { $0 = actions } }
 
     /// The agent's status, as `starwatch status` shows it.
     public func state() async -> AgentStatus { await status() }

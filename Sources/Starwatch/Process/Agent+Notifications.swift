@@ -1,5 +1,6 @@
 package import StarwatchCore
 import StarwatchStore
+import Synchronization
 
 extension Agent {
     package func notificationList(
@@ -77,9 +78,8 @@ extension Agent {
 
     /// Calls the host's handler of an action.
     private func told(_ action: NotificationAction, _ notification: StoredNotification) async throws {
-        guard let actions = actionHooks.current, let message = NotificationMessage(json: notification.payload) else {
-            return
-        }
+        guard let actions = self.actions.withLock({ $0 }), let message = NotificationMessage(json: notification.payload)
+        else { return }
         let stored = try await store.jwts(of: notification)
         // The message still contains expired rows, up to its limit.
         let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)

@@ -20,7 +20,8 @@ public final class Agent: Sendable {
     package let runtime: AccountRuntime
     package let reloader: Reloader
     let lifecycle = AgentLifecycle()
-    let actionHooks = ActionHooks()
+    /// The host's action handlers.
+    let actions = Mutex<(any NotificationActions)?>(nil)
     let ntp: NTPClient?
     private let servers: AgentServers
     private let stopping = Promise<Void>()
