@@ -276,9 +276,9 @@ import Testing
         let store = try await world.open()
         _ = try await store.addStars(["b", "a", "b"], of: World.alice, server: World.server, now: world.now)
         let added = try await store.addStars(["c\"", "a"], of: World.alice, server: World.server, now: world.now)
-        #expect(added.stars == ["b", "a", "c\""])
+        #expect(added == ["b", "a", "c\""])
         let removed = try await store.removeStars(["a", "x"], of: World.alice, server: World.server, now: world.now)
-        #expect(removed.stars == ["b", "c\""])
+        #expect(removed == ["b", "c\""])
     }
 
     @Test func unstarringSuppressesPendingRowsOnly() async throws {
@@ -288,8 +288,7 @@ import Testing
             store,
             [world.change(1, plan: "a"), world.change(2, plan: "b"), world.change(3, plan: "a")]
         )
-        let change = try await store.removeStars(["a"], of: World.alice, server: World.server, now: world.now)
-        #expect(change.suppressedRows == 2)
+        _ = try await store.removeStars(["a"], of: World.alice, server: World.server, now: world.now)
         #expect(try await store.outboxCounts()[.pending] == 1)
         #expect(try await store.ledger(world.stream).suppressed == 2)
         let batch = try await store.nextAckBatch(world.stream, limit: 100, now: world.now) { "key" }

@@ -109,7 +109,7 @@ extension Agent: ServedAgent {
             // Needed after a failure too, because the change can be stored despite it.
             defer { identity.invalidate() }
             let (server, now) = (self.server, clock.now)
-            let result =
+            let stars =
                 switch change.operation {
                 case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
                 case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
@@ -119,7 +119,7 @@ extension Agent: ServedAgent {
                 case .restore: try await store.restoreStars(of: did, server: server, now: now)
                 }
             runtime.wakes.acknowledge.raise()
-            return result.stars
+            return stars
         }
     }
 

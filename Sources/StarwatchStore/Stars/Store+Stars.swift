@@ -2,14 +2,6 @@ import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
-/// The result of a change of the starred plans.
-package struct StarsChange: Sendable, Hashable {
-    /// The starred plans in the order of starring.
-    package let stars: [String]
-    /// The number of suppressed rows of plans that are no longer starred. They are still acknowledged (C-049).
-    package let suppressedRows: Int
-}
-
 /// The stars of an identity before a change of identity.
 package struct ArchivedStars: Sendable, Hashable {
     package let stars: [String]
@@ -23,14 +15,14 @@ extension Store {
     }
 
     /// Replaces the starred plans. Duplicates count once.
+    ///
+    /// - Returns: The starred plans in the order of starring.
     package func setStars(
         _ plans: [String],
         of account: DID,
         server: String,
         now: Timestamp
-    ) throws(StoreError)
-        -> StarsChange
-    {
+    ) throws(StoreError) -> [String] {
         try write(.stars) { db in try change(account, server, db, now) { _ in plans } }
     }
 
@@ -40,9 +32,7 @@ extension Store {
         of account: DID,
         server: String,
         now: Timestamp
-    ) throws(StoreError)
-        -> StarsChange
-    {
+    ) throws(StoreError) -> [String] {
         try write(.stars) { db in try change(account, server, db, now) { $0 + plans } }
     }
 
@@ -52,9 +42,7 @@ extension Store {
         of account: DID,
         server: String,
         now: Timestamp
-    ) throws(StoreError)
-        -> StarsChange
-    {
+    ) throws(StoreError) -> [String] {
         let gone = Set(plans)
         return try write(.stars) { db in
             try change(account, server, db, now) { stars in stars.filter { !gone.contains($0) } }
@@ -63,8 +51,8 @@ extension Store {
 
     /// Adds the newest archived stars of an account; the archive keeps them (R-IDN-09).
     ///
-    /// - Returns: The change; unchanged stars if the archive is empty.
-    package func restoreStars(of account: DID, server: String, now: Timestamp) throws(StoreError) -> StarsChange {
+    /// - Returns: The starred plans; unchanged if the archive is empty.
+    package func restoreStars(of account: DID, server: String, now: Timestamp) throws(StoreError) -> [String] {
         try write(.stars) { db in
             let row = try db.row(
                 "SELECT plan_ids FROM starred_archive WHERE account = ? ORDER BY archived_at DESC, id DESC LIMIT 1",
@@ -85,7 +73,7 @@ extension Store {
         of account: DID,
         server: String,
         now: Timestamp
-    ) throws(StoreError) -> StarsChange {
+    ) throws(StoreError) -> [String] {
         try write(.stars) { db in
             try db.ensureSettings(account, server: server, now: now)
             try db.run(
@@ -98,8 +86,8 @@ extension Store {
                 """,
                 [now.milliseconds, isOptedOut, account.rawValue]
             )
-            let suppressed = isOptedOut ? try suppress(plan: nil, of: account, db, now) : 0
-            return StarsChange(stars: try db.stars(of: account), suppressedRows: suppressed)
+            if isOptedOut { try suppress(plan: nil, of: account, db, now) }
+            return try db.stars(of: account)
         }
     }
 
@@ -119,7 +107,7 @@ extension Store {
                 [account.rawValue]
             )
             if seeded == 1 { return try db.stars(of: account) }
-            return try change(account, server, db, now) { _ in plans }.stars
+            return try change(account, server, db, now) { _ in plans }
         }
     }
 
@@ -155,7 +143,7 @@ extension Store {
         _ db: Database,
         _ now: Timestamp,
         _ edit: ([String]) -> [String]
-    ) throws -> StarsChange {
+    ) throws -> [String] {
         try db.ensureSettings(account, server: server, now: now)
         let before = try db.stars(of: account)
         var seen = Set<String>()
@@ -164,18 +152,15 @@ extension Store {
             "UPDATE settings SET starredPlanHandleIds = ?, starsSeeded = 1, updated_at = ? WHERE accountDid = ?",
             [try jsonArray(after), now.milliseconds, account.rawValue]
         )
-        var suppressed = 0
-        for plan in before where !seen.contains(plan) {
-            suppressed += try suppress(plan: plan, of: account, db, now)
-        }
-        return StarsChange(stars: after, suppressedRows: suppressed)
+        for plan in before where !seen.contains(plan) { try suppress(plan: plan, of: account, db, now) }
+        return after
     }
 
-    /// Suppresses the open rows of a plan. Includes tombstones, because a server asked about the remaining plans does
+    /// Suppresses the open rows of a plan, which are still acknowledged (C-049). Includes tombstones, because a server asked about the remaining plans does
     /// not send them again.
     ///
     /// - Parameter plan: The plan; `nil` for every plan.
-    private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws -> Int {
+    private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws {
         var total = 0
         try db.run(
             "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
@@ -200,7 +185,6 @@ extension Store {
             total += rows
         }
         record(.suppressed, total)
-        return total
     }
 }
 

@@ -69,7 +69,7 @@ extension Simulation {
         _ = try? await agent.setIdentity(account)
         await look()
         guard auditor.account != nil, state.value.process?.isDead == false else { return }
-        _ = try? await agent.changeStars(Starwatch.StarsChange(operation: .set, planIDs: settings.plans))
+        _ = try? await agent.changeStars(StarsChange(operation: .set, planIDs: settings.plans))
         await look()
     }
 
@@ -77,9 +77,9 @@ extension Simulation {
         let count = faults.number(.stars, 1...settings.plans.count)
         let first = faults.number(.stars, 0...settings.plans.count - 1)
         let plans = (0..<count).map { settings.plans[(first + $0) % settings.plans.count] }
-        let operation = [Starwatch.StarsChange.Operation.set, .add, .remove][faults.number(.stars, 0...2)]
+        let operation = [StarsChange.Operation.set, .add, .remove][faults.number(.stars, 0...2)]
         if operation != .add { server.state.value.unstarred.formUnion(settings.plans) }
-        _ = try? await agent.changeStars(Starwatch.StarsChange(operation: operation, planIDs: plans))
+        _ = try? await agent.changeStars(StarsChange(operation: operation, planIDs: plans))
         await look()
     }
 
