@@ -29,7 +29,7 @@ package final class AcknowledgeService: Service {
     private let limit: Int
     private let environment: Environment
     private let wakes: Wakes
-    private let passes = PassRunner<Pass>()
+    private let passes = PassRunner()
 
     package init(
         polls: [Poll],

@@ -43,7 +43,7 @@ package final class DispatchService: Service {
     let maxRetries: Int
     let environment: Environment
     private let wakes: Wakes
-    private let passes = PassRunner<Pass>()
+    private let passes = PassRunner()
     /// Time of the latest pass. An earlier `now` means that the clock was set back.
     private let latest = Mutex<Timestamp?>(nil)
 

@@ -51,7 +51,7 @@ package final class DigestService: Service {
     let tools: Tools
     let environment: Environment
     let wakes: Wakes
-    let passes = PassRunner<Pass>()
+    let passes = PassRunner()
     private let said = Mutex<Set<String>>([])
     private let warmed = Mutex<(generation: Int, sources: Set<String>)>((0, []))
 

@@ -1,9 +1,21 @@
 import ServiceLifecycle
+import Synchronization
 
-/// The passes of a service: one at a time, and cancelled together when the identity changes.
-package final class PassRunner<Pass: Sendable>: Sendable {
+/// The passes of a service: one at a time, and cancelled together when the identity changes, which does not cancel the
+/// tasks that wait for them.
+package final class PassRunner: Sendable {
+    private struct Entry: Sendable {
+        let cancel: @Sendable () -> Void
+        let end: @Sendable () async -> Void
+    }
+
+    private struct State {
+        var lastID: UInt64 = 0
+        var entries: [UInt64: Entry] = [:]
+    }
+
     private let turn = ConcurrencyLimit(1)
-    private let work = AbortableWork()
+    private let state = Mutex(State())
 
     package init() {}
 
@@ -11,14 +23,32 @@ package final class PassRunner<Pass: Sendable>: Sendable {
     ///
     /// - Returns: `nil` if it was cancelled before it began.
     package func run<T: Sendable>(_ pass: @escaping @Sendable () async -> T) async -> T? {
-        await work.run { await self.turn.run(pass) }
+        await runBeside { await self.turn.run(pass) }
     }
 
-    /// Runs work concurrently with the passes; ``abort()`` cancels it with them.
-    package func runBeside<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T { await work.run(body) }
+    /// Runs work to its end, concurrently with the passes. Cancelling the caller's task, or ``abort()``, cancels it.
+    package func runBeside<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T {
+        let (id, task) = state.withLock { state in
+            // Unstructured: an abort cancels the work, and the caller continues.
+            let task = Task { await body() }
+            state.lastID += 1
+            state.entries[state.lastID] = Entry(cancel: { task.cancel() }, end: { _ = await task.value })
+            return (state.lastID, task)
+        }
+        defer { state.withLock { _ = $0.entries.removeValue(forKey: id) } }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
 
-    /// Cancels the pass in flight, and returns when it has ended.
-    package func abort() async { await work.abort() }
+    /// Cancels the work in flight, and returns when it has ended.
+    package func abort() async {
+        let entries = state.withLock { Array($0.entries.values) }
+        for entry in entries { entry.cancel() }
+        for entry in entries { await entry.end() }
+    }
 }
 
 /// The loop of a service that makes passes.

@@ -2,20 +2,20 @@ import Testing
 
 @testable import Starwatch
 
-@Suite struct AbortableWorkTests {
+@Suite struct PassRunnerTests {
     private let clock = ManualClock()
 
     @Test func workRunsToItsEndWithoutAnAbort() async {
-        let work = AbortableWork()
-        #expect(await work.run { 7 } == 7)
+        let work = PassRunner()
+        #expect(await work.runBeside { 7 } == 7)
         await work.abort()
     }
 
     @Test func abortingEndsTheWorkAndWaitsForItsEnd() async {
-        let work = AbortableWork()
+        let work = PassRunner()
         let ended = Signal()
         let clock = clock
-        async let result = work.run {
+        async let result = work.runBeside {
             let isCancelled = (try? await clock.sleep(for: .seconds(1000))) == nil
             ended.raise()
             return isCancelled
@@ -26,13 +26,13 @@ import Testing
         await ended.wait()
         #expect(await result)
         // Work that starts after the abort is not cancelled.
-        #expect(await work.run { Task.isCancelled } == false)
+        #expect(await work.runBeside { Task.isCancelled } == false)
     }
 
     @Test func cancellingTheCallerCancelsTheWork() async {
-        let work = AbortableWork()
+        let work = PassRunner()
         let clock = clock
-        let task = Task { await work.run { (try? await clock.sleep(for: .seconds(1000))) == nil } }
+        let task = Task { await work.runBeside { (try? await clock.sleep(for: .seconds(1000))) == nil } }
         await clock.sleepers(atLeast: 1)
         task.cancel()
         #expect(await task.value)
