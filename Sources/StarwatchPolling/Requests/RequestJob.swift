@@ -41,11 +41,11 @@ package struct RequestJob: Sendable {
     package var token: @Sendable (_ refused: AccessToken?) async throws -> AccessToken?
     /// Sends one attempt and classifies its response.
     package var send: @Sendable (Try) async -> Exchange
-    package var observer: any RequestObserver
+    package var observer: (any RequestObserver)?
 
     package init(
         account: DID?,
-        observer: any RequestObserver = UnobservedRequest(),
+        observer: (any RequestObserver)? = nil,
         token: @escaping @Sendable (_ refused: AccessToken?) async throws -> AccessToken?,
         send: @escaping @Sendable (Try) async -> Exchange
     ) {
@@ -77,7 +77,7 @@ package struct RequestReply: Sendable {
     package let requestID: String
 }
 
-/// A receiver of the steps of a request, for metrics and logs. Each step does nothing by default.
+/// A receiver of the steps of a request, for metrics and logs.
 package protocol RequestObserver: Sendable {
     /// The request must wait.
     func throttled(by source: ThrottleSource, for wait: Duration)
@@ -91,20 +91,6 @@ package protocol RequestObserver: Sendable {
     func retrying(because reason: RetryReason, after delay: Duration?)
     /// No attempts are left.
     func exhausted(because reason: RetryReason)
-}
-
-extension RequestObserver {
-    package func throttled(by source: ThrottleSource, for wait: Duration) {}
-    package func turnCame() {}
-    package func tried(_ exchange: Exchange) async {}
-    package func failed(_ failure: APIFailure, try number: Int, token: AccessToken?) async {}
-    package func retrying(because reason: RetryReason, after delay: Duration?) {}
-    package func exhausted(because reason: RetryReason) {}
-}
-
-/// The observer of an unobserved request.
-package struct UnobservedRequest: RequestObserver {
-    package init() {}
 }
 
 extension APIFailure {

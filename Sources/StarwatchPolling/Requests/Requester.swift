@@ -32,7 +32,7 @@ package struct Requester: Sendable {
                 admittedAt: attempt.admittedAt,
                 now: time.now
             )
-            await job.observer.tried(exchange)
+            await job.observer?.tried(exchange)
             await learn(from: exchange.report, at: gate)
             let failure: APIFailure
             switch exchange.outcome {
@@ -45,7 +45,7 @@ package struct Requester: Sendable {
                 await gates.followClock()
                 await gate.hold(until: time.now + wait, now: time.now)
             }
-            await job.observer.failed(failure, try: attempt.number, token: attempt.token)
+            await job.observer?.failed(failure, try: attempt.number, token: attempt.token)
             if let end = await retry(job, after: failure, attempt, &progress) { return progress.reply(end) }
         }
     }
@@ -79,16 +79,16 @@ package struct Requester: Sendable {
             return RetryPolicy.serverWait(for: failure) == nil
                 ? .failed(failure) : .deferred(until: time.now + delay, failure: failure)
         case (.retry(let delay, let reason), .policy):
-            job.observer.retrying(because: reason, after: delay)
+            job.observer?.retrying(because: reason, after: delay)
             return (try? await time.sleep(for: delay)) == nil ? .failed(.cancelled) : nil
         case (.renewTokenAndRetry, _) where attempt.token != nil:
             (progress.refused, progress.isTokenRenewed) = (attempt.token, true)
-            job.observer.retrying(because: .unauthenticated, after: nil)
+            job.observer?.retrying(because: .unauthenticated, after: nil)
             return nil
         case (.deferUntil(let wait), _): return .deferred(until: time.now + wait, failure: failure)
         case (.renewTokenAndRetry, _), (.giveUp(exhausted: false), _): return .failed(failure)
         case (.giveUp(exhausted: true), _):
-            if let reason = RetryReason(failure.failureClass) { job.observer.exhausted(because: reason) }
+            if let reason = RetryReason(failure.failureClass) { job.observer?.exhausted(because: reason) }
             return .failed(failure)
         }
     }
@@ -144,7 +144,7 @@ package struct Requester: Sendable {
                     now: now
                 )
                 if case .wait(let until, let source) = turn {
-                    job.observer.throttled(by: source, for: until - now)
+                    job.observer?.throttled(by: source, for: until - now)
                     if let end = await wait(until: until, from: now, job) { return .end(end) }
                     continue
                 }
@@ -153,7 +153,7 @@ package struct Requester: Sendable {
                 if case .before(let end) = job.patience, now >= end {
                     return .end(.deferred(until: now, failure: nil))
                 }
-                job.observer.turnCame()
+                job.observer?.turnCame()
                 let token: AccessToken?
                 do { token = try await job.token(progress.refused) } catch { return .end(.noToken(error)) }
                 // Counted when it goes: the token can have taken a while, and another request can have received a wait
