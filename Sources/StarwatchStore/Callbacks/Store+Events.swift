@@ -44,20 +44,14 @@ extension Store {
         now: Timestamp
     ) throws(StoreError) -> Int? {
         try write(.digest) { db in
-            let stored: String? = try db.row(
-                "SELECT v FROM notif_config WHERE k = ?",
-                [DigestConfigurationKey.heartbeat]
-            )?[0]
+            let stored = try db.configured(DigestConfigurationKey.heartbeat)
             // A time in the future comes from a clock that was set back.
             if let last = stored.flatMap(Int64.init).map({ Timestamp(milliseconds: $0) }), last <= now,
                 now - last < interval
             {
                 return nil
             }
-            try db.run(
-                "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-                [DigestConfigurationKey.heartbeat, String(now.milliseconds)]
-            )
+            try db.configure(DigestConfigurationKey.heartbeat, String(now.milliseconds))
             return try db.enqueue([event], now)
         }
     }

@@ -61,10 +61,7 @@ extension Store {
                 )
             }
             for (digest, time) in changes.armedThrough {
-                try db.run(
-                    "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-                    [DigestConfigurationKey.armedThrough + digest.rawValue, String(time.milliseconds)]
-                )
+                try db.configure(DigestConfigurationKey.armedThrough + digest.rawValue, String(time.milliseconds))
             }
             return try db.enqueue(changes.events, now)
         }
@@ -123,15 +120,9 @@ extension Store {
         now: Timestamp
     ) throws(StoreError) -> Int? {
         try write(.digest) { db in
-            let former: String? = try db.row(
-                "SELECT v FROM notif_config WHERE k = ?",
-                [DigestConfigurationKey.configuration]
-            )?[0]
+            let former = try db.configured(DigestConfigurationKey.configuration)
             guard former != json else { return nil }
-            try db.run(
-                "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-                [DigestConfigurationKey.configuration, json]
-            )
+            try db.configure(DigestConfigurationKey.configuration, json)
             guard former != nil, let event else { return nil }
             return try db.enqueue([event], now)
         }

@@ -1,6 +1,23 @@
+import GRDB
+
 /// The keys of `notif_config`.
 enum DigestConfigurationKey {
     static let configuration = "digests"
     static let armedThrough = "armed_through:"
     static let heartbeat = "heartbeat_at"
+}
+
+extension Database {
+    /// The value of a key in `notif_config`.
+    func configured(_ key: String) throws -> String? {
+        try row("SELECT v FROM notif_config WHERE k = ?", [key])?[0]
+    }
+
+    /// Stores the value of a key in `notif_config`.
+    func configure(_ key: String, _ value: String) throws {
+        try run(
+            "INSERT INTO notif_config (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+            [key, value]
+        )
+    }
 }
