@@ -37,13 +37,7 @@ extension Store {
                     """,
                     [server, now.milliseconds, did.rawValue]
                 )
-                try db.run(
-                    """
-                    UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
-                        walk_before = NULL, walk_after = NULL WHERE account = ?
-                    """,
-                    [did.rawValue]
-                )
+                try db.restartStreams("account = ?", [did.rawValue])
                 try db.run(
                     "UPDATE watermarks SET watermark = NULL, updated_at = ? WHERE account = ?",
                     [now.milliseconds, did.rawValue]

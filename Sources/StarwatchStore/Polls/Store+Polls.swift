@@ -185,6 +185,19 @@ extension Database {
         return Set(known)
     }
 
+    /// Makes streams bootstrap again.
+    ///
+    /// - Parameter condition: A fixed text, because the statement is cached.
+    func restartStreams(_ condition: String, _ arguments: StatementArguments) throws {
+        try run(
+            """
+            UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
+                walk_after = NULL WHERE \(condition)
+            """,
+            arguments
+        )
+    }
+
     fileprivate func finish(_ cycle: CycleRecord, of id: Int64) throws {
         try run(
             """

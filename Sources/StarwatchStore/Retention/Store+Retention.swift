@@ -208,13 +208,7 @@ extension Store {
         let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
         for id in try Int64.fetchAll(old, arguments: [time.milliseconds]) {
             try cancelTombstones(of: id, db, now)
-            try db.run(
-                """
-                UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL,
-                    walk_before = NULL, walk_after = NULL WHERE id = ?
-                """,
-                [id]
-            )
+            try db.restartStreams("id = ?", [id])
             count += try db.changed(
                 """
                 DELETE FROM watermarks WHERE (account, server, poll) =

@@ -54,13 +54,7 @@ extension Store {
             let isAnother = former != nil && former != dialect.rawValue
             guard try isAnother || db.hasIdentifiers(otherThan: dialect.idKind, server: server) else { return false }
             try settle(server, db, now)
-            try db.run(
-                """
-                UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
-                    walk_after = NULL WHERE server = ?
-                """,
-                [server]
-            )
+            try db.restartStreams("server = ?", [server])
             try db.run(
                 "UPDATE watermarks SET watermark = NULL, updated_at = ? WHERE server = ?",
                 [now.milliseconds, server]
