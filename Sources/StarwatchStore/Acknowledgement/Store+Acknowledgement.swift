@@ -164,9 +164,7 @@ extension Store {
         _ now: Timestamp
     ) throws -> AckCompletion {
         guard count > 0 else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
-        var delta = Ledger()
-        delta.acknowledged = count
-        try db.add(delta, to: id)
+        try db.add(count, as: \.acknowledged, to: id)
         record(.acknowledged, count)
         return AckCompletion(acknowledged: count, watermark: try advance(stream, id, db, now))
     }

@@ -122,9 +122,7 @@ extension Store {
                 """,
                 [now.milliseconds, id]
             )
-            var delta = Ledger()
-            delta.cancelled = rows
-            try db.add(delta, to: id)
+            try db.add(rows, as: \.cancelled, to: id)
             try db.run(
                 """
                 UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending'

@@ -32,6 +32,13 @@ extension Database {
         try row("SELECT \(Self.ledgerColumns) FROM ledger WHERE stream_id = ?", [stream]).map(Self.ledger) ?? Ledger()
     }
 
+    /// Adds to one entry of a stream's ledger.
+    func add(_ count: Int, as entry: WritableKeyPath<Ledger, Int>, to stream: Int64) throws {
+        var delta = Ledger()
+        delta[keyPath: entry] = count
+        try add(delta, to: stream)
+    }
+
     /// Adds to a stream's ledger, in the transaction that changes the rows.
     func add(_ delta: Ledger, to stream: Int64) throws {
         guard delta != Ledger() else { return }

@@ -58,9 +58,7 @@ extension Store {
                     """,
                     [now.milliseconds, jsonArray(ids)]
                 )
-                var delta = Ledger()
-                delta.evicted = evicted
-                try db.add(delta, to: stream)
+                try db.add(evicted, as: \.evicted, to: stream)
                 if let floor = try db.tombstoneFloor(stream) {
                     try db.run(
                         "UPDATE streams SET fetch_cursor = ?1 WHERE id = ?2 AND fetch_cursor > ?1",
@@ -77,16 +75,15 @@ extension Store {
     /// Settles the tombstones of a stream that starts again. Nothing needs to fetch them, and they would hold its
     /// watermark for ever.
     func cancelTombstones(of stream: Int64, _ db: Database, _ now: Timestamp) throws {
-        var delta = Ledger()
-        delta.cancelled = try db.changed(
+        let cancelled = try db.changed(
             """
             UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
             WHERE state = 'evicted' AND stream_id = ?
             """,
             [now.milliseconds, stream]
         )
-        try db.add(delta, to: stream)
-        record(.cancelled, delta.cancelled)
+        try db.add(cancelled, as: \.cancelled, to: stream)
+        record(.cancelled, cancelled)
     }
 }
 

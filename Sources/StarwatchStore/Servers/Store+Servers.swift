@@ -81,11 +81,10 @@ extension Store {
         let streams: [Int64] = try db.all("SELECT id FROM streams WHERE server = ?", [server]) { $0[0] }
         for stream in streams {
             try cancelTombstones(of: stream, db, now)
-            var delta = Ledger()
-            delta.acknowledged = try db.acknowledgeAll(of: stream, now)
+            let acknowledged = try db.acknowledgeAll(of: stream, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [stream])
-            try db.add(delta, to: stream)
-            record(.acknowledged, delta.acknowledged)
+            try db.add(acknowledged, as: \.acknowledged, to: stream)
+            record(.acknowledged, acknowledged)
         }
     }
 

@@ -179,9 +179,7 @@ extension Store {
                 """,
                 [now.milliseconds, id, plan]
             )
-            var delta = Ledger()
-            delta.suppressed = rows
-            try db.add(delta, to: id)
+            try db.add(rows, as: \.suppressed, to: id)
             total += rows
         }
         record(.suppressed, total)
