@@ -2,30 +2,20 @@ extension Timestamp {
     /// The time in RFC 3339 form, UTC, with milliseconds: `2026-01-01T12:00:00.000Z`.
     public var iso8601: String {
         let t = CivilTime(self)
+        let parts: [(value: Int, scale: Int, end: Unicode.Scalar)] = [
+            (t.year, 1000, "-"), (t.month, 10, "-"), (t.day, 10, "T"), (t.hour, 10, ":"), (t.minute, 10, ":"),
+            (t.second, 10, "."), (t.millisecond, 100, "Z"),
+        ]
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
-        func append(_ value: Int, width: Int) {
-            var divisor = 1
-            for _ in 1..<width { divisor *= 10 }
-            while divisor > 0 {
-                bytes.append(UInt8(48 + value / divisor % 10))
-                divisor /= 10
+        for part in parts {
+            var scale = part.scale
+            while scale > 0 {
+                bytes.append(UInt8(48 + part.value / scale % 10))
+                scale /= 10
             }
+            bytes.append(UInt8(ascii: part.end))
         }
-        append(t.year, width: 4)
-        bytes.append(UInt8(ascii: "-"))
-        append(t.month, width: 2)
-        bytes.append(UInt8(ascii: "-"))
-        append(t.day, width: 2)
-        bytes.append(UInt8(ascii: "T"))
-        append(t.hour, width: 2)
-        bytes.append(UInt8(ascii: ":"))
-        append(t.minute, width: 2)
-        bytes.append(UInt8(ascii: ":"))
-        append(t.second, width: 2)
-        bytes.append(UInt8(ascii: "."))
-        append(t.millisecond, width: 3)
-        bytes.append(UInt8(ascii: "Z"))
         return String(decoding: bytes, as: UTF8.self)
     }
 
