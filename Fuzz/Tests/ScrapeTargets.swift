@@ -32,7 +32,7 @@ extension FuzzTarget {
         func page(_ format: ExpositionFormat) -> [UInt8] {
             var page: [UInt8] = []
             let families: [(MetricDescriptor, any MetricSeries)] = [
-                (descriptor("t_a", .gauge, help), GaugeSeries(name: "t_a", labels: labels, gauge: gauge)),
+                (descriptor("t_a", .gauge, help), ComputedSeries(name: "t_a", labels: labels) { gauge.value }),
                 (
                     descriptor("t_b", .histogram, help),
                     HistogramSeries(

@@ -144,7 +144,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
             stability: .detail,
             carriesExemplars: false
         )
-        let series = GaugeSeries(name: "t_x", labels: [("l", label), ("m", "x" + label + "y")], gauge: Gauge())
+        let series = ComputedSeries(name: "t_x", labels: [("l", label), ("m", "x" + label + "y")]) { 0 }
         var page: [UInt8] = []
         MetricFamily(descriptor: descriptor, series: [series]).write(to: &page, format: format)
         return page

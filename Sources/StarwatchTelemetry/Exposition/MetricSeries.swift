@@ -31,26 +31,6 @@ final class CounterSeries: MetricSeries {
     }
 }
 
-final class GaugeSeries: MetricSeries {
-    private let prefix: LineStart
-    private let gauge: Gauge
-
-    init(name: String, labels: [(name: String, value: String)], gauge: Gauge) {
-        prefix = LineStart(name, labels)
-        self.gauge = gauge
-    }
-
-    deinit { prefix.free() }
-
-    var sampleCount: Int { 1 }
-
-    func write(to page: inout [UInt8], format: ExpositionFormat) {
-        page.append(contentsOf: prefix.bytes)
-        page.append(value: gauge.value)
-        page.append(UInt8(ascii: "\n"))
-    }
-}
-
 /// A value that is computed for each page.
 final class ComputedSeries: MetricSeries {
     private let prefix: LineStart

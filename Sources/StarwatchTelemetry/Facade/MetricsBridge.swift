@@ -79,7 +79,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
         let name = ForeignName.gauge(label)
         let gauge = handle(name: name, kind: .gauge, dimensions: dimensions, samples: 1) { labels in
             let gauge = StarwatchGauge()
-            return (gauge, GaugeSeries(name: name, labels: labels, gauge: gauge))
+            return (gauge, ComputedSeries(name: name, labels: labels) { gauge.value })
         }
         return gauge ?? StarwatchGauge()
     }

@@ -215,7 +215,7 @@ package final class MetricRegistry: Sendable {
 
     private static func gaugeSeries(_ descriptor: MetricDescriptor, _ labels: Labels) -> Made<Gauge> {
         let gauge = Gauge()
-        return (gauge, GaugeSeries(name: descriptor.name, labels: labels, gauge: gauge))
+        return (gauge, ComputedSeries(name: descriptor.name, labels: labels) { gauge.value })
     }
 
     private static func histogramSeries(_ bounds: [Double]) -> (MetricDescriptor, Labels) -> Made<Histogram> {
