@@ -15,24 +15,8 @@ package enum Hex {
 
     /// Decodes pairs of digits, ignoring case; `nil` for an odd count or other characters.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-        guard text.count % 2 == 0 else { return nil }
-        var output: [UInt8] = []
-        var high: UInt8?
-        for byte in text {
-            let value: UInt8
-            switch byte {
-            case 48...57: value = byte - 48
-            case 65...70: value = byte - 55
-            case 97...102: value = byte - 87
-            default: return nil
-            }
-            if let first = high {
-                output.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return output
+        let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.count, digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 }
