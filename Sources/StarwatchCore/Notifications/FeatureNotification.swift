@@ -2,24 +2,11 @@
 public enum FeatureNotification: String, Sendable, CaseIterable {
     case starredProjects = "starred_projects"
 
-    var title: MessageKey {
-        switch self {
-        case .starredProjects: .featureTitle
-        }
-    }
-
-    var body: MessageKey {
-        switch self {
-        case .starredProjects: .featureBody
-        }
-    }
+    var title: MessageKey { .featureTitle }
+    var body: MessageKey { .featureBody }
 
     /// The destination of a tap (C-176).
-    public var deepLink: DeepLink {
-        switch self {
-        case .starredProjects: .feature
-        }
-    }
+    public var deepLink: DeepLink { .feature }
 }
 
 extension NotificationMessage {

@@ -19,7 +19,7 @@ final class TrustAnchors {
         guard let extra = FileBytes.read(caFile, limit: 4 * 1024 * 1024) else {
             throw .configuration("server.ca_file cannot be read; check its path and permissions.")
         }
-        guard extra.containsSequence("-----BEGIN CERTIFICATE-----".utf8) else {
+        guard extra.contains("-----BEGIN CERTIFICATE-----".utf8) else {
             throw .configuration("server.ca_file contains no PEM certificate; set a file that has BEGIN CERTIFICATE.")
         }
         var bytes = options.bundle.flatMap { FileBytes.read($0, limit: 16 * 1024 * 1024) } ?? []
@@ -57,18 +57,5 @@ enum FileBytes {
             guard bytes.count + count <= limit else { return nil }
             bytes.append(contentsOf: chunk[..<count])
         }
-    }
-}
-
-extension [UInt8] {
-    /// Whether these bytes contain `part`.
-    func containsSequence(_ part: some Collection<UInt8>) -> Bool {
-        guard let first = part.first else { return true }
-        var at = startIndex
-        while let start = self[at...].firstIndex(of: first) {
-            if self[start...].starts(with: part) { return true }
-            at = start + 1
-        }
-        return false
     }
 }

@@ -19,20 +19,6 @@ package enum NTPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server denies access (a kiss-o'-death packet, `DENY` or `RSTR`).
     case refused
 
-    /// One of a fixed set of words, safe as a metric label.
-    package var reason: String {
-        switch self {
-        case .dns: "dns"
-        case .network: "network"
-        case .timeout: "timeout"
-        case .cancelled: "cancelled"
-        case .malformed: "malformed"
-        case .unsynchronised: "unsynchronised"
-        case .rateLimited: "rate_limited"
-        case .refused: "refused"
-        }
-    }
-
     /// The value of the metrics' `result` label.
     package var sampleResult: ClockSampleResult {
         switch self {
