@@ -54,24 +54,14 @@ extension [UInt8] {
         for divisor: UInt64 in [100, 10, 1] { append(0x30 + UInt8(magnitude / divisor % 10)) }
     }
 
-    /// Appends a label's value. Both formats escape `\`, `"` and line feed.
-    mutating func append(labelValue: String) {
-        for byte in labelValue.utf8 {
+    /// Appends a label's value or a help text. Both formats escape `\` and line feed.
+    ///
+    /// - Parameter quotes: Whether to escape `"`: in label values, and in OpenMetrics' help texts.
+    mutating func append(escaped text: String, quotes: Bool) {
+        for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\\"): append(text: #"\\"#)
-            case UInt8(ascii: "\""): append(text: #"\""#)
-            case UInt8(ascii: "\n"): append(text: #"\n"#)
-            default: append(byte)
-            }
-        }
-    }
-
-    /// Appends a help text. Both formats escape `\` and line feed, OpenMetrics also `"`.
-    mutating func append(help: String, format: ExpositionFormat) {
-        for byte in help.utf8 {
-            switch byte {
-            case UInt8(ascii: "\\"): append(text: #"\\"#)
-            case UInt8(ascii: "\"") where format == .openMetrics: append(text: #"\""#)
+            case UInt8(ascii: "\"") where quotes: append(text: #"\""#)
             case UInt8(ascii: "\n"): append(text: #"\n"#)
             default: append(byte)
             }
@@ -87,7 +77,7 @@ extension [UInt8] {
                 if index > 0 { append(UInt8(ascii: ",")) }
                 append(text: label.name)
                 append(text: "=\"")
-                append(labelValue: label.value)
+                append(escaped: label.value, quotes: true)
                 append(UInt8(ascii: "\""))
             }
             append(UInt8(ascii: "}"))

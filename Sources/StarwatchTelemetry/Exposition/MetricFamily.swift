@@ -54,7 +54,7 @@ final class MetricFamily: Sendable {
         let type = descriptor.kind == .info ? "gauge" : descriptor.kind.rawValue
         var bytes: [UInt8] = []
         bytes.append(text: "# HELP \(descriptor.name) ")
-        bytes.append(help: descriptor.help, format: .text)
+        bytes.append(escaped: descriptor.help, quotes: false)
         bytes.append(text: "\n# TYPE \(descriptor.name) \(type)\n")
         return bytes
     }
@@ -65,7 +65,7 @@ final class MetricFamily: Sendable {
         bytes.append(text: "# TYPE \(name) \(descriptor.kind.rawValue)\n")
         if descriptor.unit.isSuffix(of: name) { bytes.append(text: "# UNIT \(name) \(descriptor.unit.rawValue)\n") }
         bytes.append(text: "# HELP \(name) ")
-        bytes.append(help: descriptor.help, format: .openMetrics)
+        bytes.append(escaped: descriptor.help, quotes: true)
         bytes.append(UInt8(ascii: "\n"))
         return bytes
     }

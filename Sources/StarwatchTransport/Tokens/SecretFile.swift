@@ -11,26 +11,8 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     /// mask shows up as the group's permission.
     private let isCredential: Bool
     private let limitBytes: Int
-    private var stamp: Stamp?
-
     /// The attributes that change with the file's content.
-    private struct Stamp: Sendable, Equatable {
-        var device: UInt64
-        var inode: UInt64
-        var size: Int64
-        var mode: UInt32
-        var seconds: Int
-        var nanoseconds: Int
-
-        init(_ status: stat) {
-            device = UInt64(status.st_dev)
-            inode = UInt64(status.st_ino)
-            size = Int64(status.st_size)
-            mode = UInt32(status.st_mode)
-            seconds = status.st_mtim.tv_sec
-            nanoseconds = status.st_mtim.tv_nsec
-        }
-    }
+    private var stamp: [Int]?
 
     /// - Parameters:
     ///   - path: The configured path. A relative path is searched in `credentialsDirectory` first, then in `directory`.
@@ -81,7 +63,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         }
         guard !bytes.isEmpty else { throw .fileInvalid(setting: setting, advice: "it is empty; check the path") }
-        stamp = Stamp(status)
+        stamp = Self.stamp(status)
         return bytes
     }
 
@@ -95,8 +77,15 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     package var description: String { "<secret file>" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 
-    private static func stamp(of path: String) -> Stamp? {
+    private static func stamp(of path: String) -> [Int]? {
         var status = stat()
-        return stat(path, &status) == 0 ? Stamp(status) : nil
+        return stat(path, &status) == 0 ? stamp(status) : nil
+    }
+
+    private static func stamp(_ status: stat) -> [Int] {
+        [
+            Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
+            Int(status.st_mode), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+        ]
     }
 }
