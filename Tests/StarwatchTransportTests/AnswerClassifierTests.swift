@@ -13,7 +13,8 @@ import Testing
     )
         -> APIFailure?
     {
-        AnswerClassifier.classify(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8), now: now)
+        let response = HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8))
+        return AnswerClassifier.classify(response, now: now)
     }
 
     @Test(arguments: [200, 201, 204, 299, 304]) func successStatusesAreNotFailures(status: Int) {

@@ -2,26 +2,16 @@ package import StarwatchCore
 
 /// Classifies a response by its consequence for retries, rate limits and the circuit breaker.
 package enum AnswerClassifier {
-    /// Returns the failure of a complete answer that came at `now`.
-    package static func classify(_ response: HTTPResponse, now: Timestamp) -> APIFailure? {
-        classify(status: response.status, headers: response.headers, body: response.body, now: now)
-    }
-
-    /// Returns the failure that a response stands for; `nil` for 2xx and 304.
+    /// Returns the failure that a response stands for; `nil` for 2xx and 304. A body over 64 KiB is ignored.
     ///
-    /// - Parameters:
-    ///   - body: The response body. A body over 64 KiB is ignored.
-    ///   - now: The local time of the response. A `Retry-After` date counts from it when the response has no `Date`.
-    package static func classify(
-        status: Int,
-        headers: HTTPHeaders,
-        body: some Collection<UInt8>,
-        now: Timestamp
-    ) -> APIFailure? {
+    /// - Parameter now: The local time of the response. A `Retry-After` date counts from it when the response has no
+    ///   `Date`.
+    package static func classify(_ response: HTTPResponse, now: Timestamp) -> APIFailure? {
+        let status = response.status
         if (200..<300).contains(status) || status == 304 { return nil }
-        let error = (400..<600).contains(status) ? ErrorBody(body) : ErrorBody()
+        let error = (400..<600).contains(status) ? ErrorBody(response.body) : ErrorBody()
         // Applies to every 4xx and 5xx: a server can send Retry-After with any of them.
-        let wait = (400..<600).contains(status) ? retryAfter(headers, error, now: now) : nil
+        let wait = (400..<600).contains(status) ? retryAfter(response.headers, error, now: now) : nil
         let meaning = meaning(of: status, error, isTimed: wait != nil)
         return APIFailure(
             result: meaning.result,
