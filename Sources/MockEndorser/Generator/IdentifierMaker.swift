@@ -36,7 +36,7 @@ struct IdentifierMaker: Sendable {
     /// The identifier that sorts directly after a canonical one; the same one if its last part is at the maximum.
     static func successor(of id: String) -> String {
         guard let hash = UInt32(id.suffix(8), radix: 16), hash < .max else { return id }
-        return id.dropLast(8) + hex8(hash + 1)
+        return id.dropLast(8) + String(format: "%08x", hash + 1)
     }
 
     private static func units(of time: Date, _ dialect: MockDialect) -> Int {
@@ -64,7 +64,7 @@ struct IdentifierMaker: Sendable {
             let head = time + "_" + digitText(number, count: 6, base62)
             let digest = SHA256.hash(data: Data("\(head)_\(random.next())".utf8))
             let hash = digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-            return head + "_" + hex8(hash == .max ? 0 : hash)
+            return head + "_" + String(format: "%08x", hash == .max ? 0 : hash)
         case .endorser:
             let tail = random.next() & 0xFFFFF
             return digitText(UInt64(units), count: 10, crockford) + digitText(number, count: 12, crockford)
@@ -80,10 +80,5 @@ struct IdentifierMaker: Sendable {
             rest /= UInt64(alphabet.count)
         }
         return String(decoding: digits, as: UTF8.self)
-    }
-
-    private static func hex8(_ number: UInt32) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: 8 - text.count) + text
     }
 }

@@ -109,8 +109,7 @@ struct MockState: Sendable {
     /// The server's own identifier of a request, for its error bodies.
     mutating func nextRequestID() -> String {
         requestNumber += 1
-        let hex = String(requestNumber, radix: 16)
-        return "req_" + String(repeating: "0", count: max(0, 6 - hex.count)) + hex
+        return "req_" + String(format: "%06x", requestNumber)
     }
 
     private mutating func newPlan(_ id: String) -> MockPlan {
@@ -122,7 +121,5 @@ struct MockState: Sendable {
 
 extension Duration {
     /// The duration in seconds.
-    var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
-    }
+    var inSeconds: Double { self / .seconds(1) }
 }

@@ -1,4 +1,5 @@
 import CSecp256k1
+import Foundation
 
 /// Recovers the signer of a secp256k1 signature.
 enum EthereumAddress {
@@ -31,12 +32,8 @@ enum EthereumAddress {
                     UInt32(SECP256K1_FLAGS_TYPE_COMPRESSION)
                 ) == 1
             else { return nil }
-            return "0x" + Keccak256.hash(Array(output.dropFirst())).suffix(20).map(hex).joined()
+            return "0x"
+                + Keccak256.hash(Array(output.dropFirst())).suffix(20).map { String(format: "%02x", $0) }.joined()
         }
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        let text = String(byte, radix: 16)
-        return byte < 16 ? "0" + text : text
     }
 }
