@@ -29,26 +29,18 @@ struct TokenClaims {
     ///
     /// The endorser dialect's three claims have did-jwt's order, so that tests can compare its published vectors.
     var json: [UInt8] {
-        let issuer = Self.quote(self.issuer.rawValue)
+        let issuer = StableJSON.text(of: self.issuer.rawValue)
         guard let subject, let audience, let scope, let tokenID else {
             return Array(
                 #"{"exp":\#(expiresAt.wholeSeconds),"iat":\#(issuedAt.wholeSeconds),"iss":\#(issuer)}"#.utf8
             )
         }
         let fields = [
-            #""iss":"# + issuer, #""sub":"# + Self.quote(subject.rawValue), #""aud":"# + Self.quote(audience),
+            #""iss":"# + issuer, #""sub":"# + StableJSON.text(of: subject.rawValue),
+            #""aud":"# + StableJSON.text(of: audience),
             #""exp":\#(expiresAt.wholeSeconds)"#, #""iat":\#(issuedAt.wholeSeconds)"#,
-            #""scope":"# + Self.quote(scope), #""jti":"# + Self.quote(tokenID),
+            #""scope":"# + StableJSON.text(of: scope), #""jti":"# + StableJSON.text(of: tokenID),
         ]
         return Array(("{" + fields.joined(separator: ",") + "}").utf8)
-    }
-
-    private static func quote(_ text: String) -> String {
-        var output = "\""
-        for scalar in text.unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { output.unicodeScalars.append("\\") }
-            output.unicodeScalars.append(scalar)
-        }
-        return output + "\""
     }
 }
