@@ -5,7 +5,7 @@ import Testing
 @Suite struct LayeringTests {
     /// Modules of the toolchain, which any target may import.
     static let platform: Set<String> = [
-        "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+        "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
     ]
 
     /// Further modules that each target can import.

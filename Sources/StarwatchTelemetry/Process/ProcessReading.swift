@@ -1,8 +1,4 @@
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// Kernel's data about this process at one moment. A field is `nil` if it cannot be read.
 struct ProcessReading: Sendable, Equatable {
