@@ -1,7 +1,7 @@
 import Foundation
 
 extension CanonicalDialect {
-    private static let emptyCursor = "0000000000_000000_00000000"
+    static let emptyCursor = "0000000000_000000_00000000"
 
     /// `POST /api/v2/report/plansLastUpdatedBetween` (R-EP-01 to R-EP-07).
     static func changes(

@@ -20,7 +20,9 @@ enum PageViolation {
         case .stuckPage:
             page["hitLimit"] = true
             if context.dialect == .canonical {
-                page["pagination"] = ["hasMore": true, "nextAfterId": .string(context.cursor ?? emptyCursor)]
+                page["pagination"] = [
+                    "hasMore": true, "nextAfterId": .string(context.cursor ?? CanonicalDialect.emptyCursor),
+                ]
             }
         case .foreignID:
             let foreign = context.dialect == .canonical ? "01JZZZZZZZZZZZZZZZZZZZZZZZ" : "1767225600_abc123_def45678"
@@ -32,8 +34,6 @@ enum PageViolation {
             page["pagination"] = nil
         }
     }
-
-    private static let emptyCursor = "0000000000_000000_00000000"
 
     private static func items(of page: JSONValue) -> [JSONValue] {
         guard case .array(let items) = page["data"] else { preconditionFailure("A page's data is an array.") }

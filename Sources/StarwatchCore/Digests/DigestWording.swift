@@ -39,8 +39,6 @@ public struct DigestWording: Sendable, Hashable {
     }
 
     private static func moment(_ time: Timestamp, in zone: any TimeZoneRules) -> String {
-        let civil = CivilTime(time, offsetSeconds: zone.offsetSeconds(at: time))
-        let date = "\(civil.year)-\(DayTime.padded(civil.month))-\(DayTime.padded(civil.day))"
-        return "\(date) \(DayTime.padded(civil.hour)):\(DayTime.padded(civil.minute))"
+        String((time + .seconds(zone.offsetSeconds(at: time))).iso8601.prefix(16).replacing("T", with: " "))
     }
 }

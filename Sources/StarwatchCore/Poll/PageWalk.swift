@@ -138,7 +138,9 @@ public struct PageWalk: Sendable {
         let greatest = dialect.isDescending ? page.changes.first?.id : last
         if pages == 1 { firstTop = greatest }
         if let greatest, top?.precedes(greatest) ?? true { top = greatest }
-        let interrupted = interruption
+        // The walk to continue if this page finds no room at all. Its `before` is replaced by the last item that found
+        // room.
+        let interrupted = openWalk(before: before ?? top)
         let more = hasMore && !bootstrapHasSeenEnough(last)
         if more {
             if dialect.isDescending { before = last } else { after = page.nextAfter ?? last }
@@ -152,7 +154,7 @@ public struct PageWalk: Sendable {
         return Plan(
             changes: page.changes,
             cursor: cursorMove(more: more),
-            walk: openWalk(more: more),
+            walk: more ? openWalk(before: before) : nil,
             interrupted: interrupted
         )
     }
@@ -206,15 +208,8 @@ public struct PageWalk: Sendable {
         return .advance(to: settled)
     }
 
-    /// The walk to continue if this page finds no room at all. Its `before` is replaced by the last item that found
-    /// room.
-    private var interruption: OpenWalk? {
-        guard dialect.isDescending, chunkCount == 1, mode == .poll, let top else { return nil }
-        return OpenWalk(top: top, before: before ?? top, after: after)
-    }
-
-    private func openWalk(more: Bool) -> OpenWalk? {
-        guard more, dialect.isDescending, chunkCount == 1, mode == .poll, let top, let before else { return nil }
+    private func openWalk(before: JWTID?) -> OpenWalk? {
+        guard dialect.isDescending, chunkCount == 1, mode == .poll, let top, let before else { return nil }
         return OpenWalk(top: top, before: before, after: after)
     }
 }

@@ -8,11 +8,5 @@ public enum CircuitState: String, Sendable, CaseIterable {
     case open
 
     /// The value of `starwatch_circuit_state`.
-    public var metricValue: Double {
-        switch self {
-        case .closed: 0
-        case .halfOpen: 1
-        case .open: 2
-        }
-    }
+    public var metricValue: Double { self == .closed ? 0 : self == .halfOpen ? 1 : 2 }
 }

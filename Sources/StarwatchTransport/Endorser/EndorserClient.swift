@@ -38,8 +38,7 @@ package struct EndorserClient: Sendable {
     /// Sends `request` once and returns its result. Cancelling the task aborts the request with the failure
     /// `cancelled`.
     package func send(_ request: EndorserRequest) async -> Exchange {
-        let exchange = await http.exchange(makeRequest(request))
-        return Exchange(exchange)
+        Exchange(await http.exchange(makeRequest(request)))
     }
 
     private func makeRequest(_ request: EndorserRequest) -> HTTPRequest {
