@@ -39,12 +39,8 @@ struct MintedToken {
     /// The kept token; `nil` when it is due for replacement, or belongs to another account or dialect.
     func usable(for account: DID, dialect: Dialect, now: Timestamp) -> AccessToken? {
         guard let entry, entry.account == account, entry.dialect == dialect, let expiry = entry.token.expiresAt,
-            !TokenRefresh.isDue(
-                expiresAt: expiry,
-                now: now,
-                lifetime: entry.lifetime,
-                refreshBefore: refreshBefore
-            )
+            // Half, so that a short-lived token is not replaced at every request.
+            expiry - now > min(refreshBefore, entry.lifetime / 2)
         else { return nil }
         return entry.token
     }

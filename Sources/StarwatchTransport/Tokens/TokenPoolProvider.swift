@@ -13,6 +13,9 @@ package actor TokenPoolProvider: TokenProvider {
         var issuer: String?
         var isRefused = false
         var isSpent = false
+
+        /// A key to sort by expiry. A token without an expiry is used last.
+        var order: Int64 { token.expiresAt?.milliseconds ?? .max }
     }
 
     private var file: SecretFile
@@ -37,8 +40,7 @@ package actor TokenPoolProvider: TokenProvider {
             isUsable(entries[index], account: account, at: serverTime)
                 && !(purpose == .acknowledge && entries[index].isSpent)
         }
-        let soonest = TokenRefresh.soonestToExpire(of: usable, now: serverTime) { entries[$0].token.expiresAt }
-        guard let index = soonest else { throw .poolEmpty }
+        guard let index = usable.min(by: { entries[$0].order < entries[$1].order }) else { throw .poolEmpty }
         if purpose == .acknowledge { entries[index].isSpent = true }
         return entries[index].token
     }
@@ -57,8 +59,8 @@ package actor TokenPoolProvider: TokenProvider {
     package var expiry: Timestamp? {
         get async {
             guard let lastAccount, let lastTime else { return nil }
-            let usable = entries.filter { isUsable($0, account: lastAccount, at: lastTime) }.map(\.token)
-            return TokenRefresh.soonestToExpire(of: usable, now: lastTime, expiresAt: \.expiresAt)?.expiresAt
+            let usable = entries.filter { isUsable($0, account: lastAccount, at: lastTime) }
+            return usable.min { $0.order < $1.order }?.token.expiresAt
         }
     }
 
