@@ -60,12 +60,6 @@ public struct MessageCatalogue: Sendable, Hashable {
         return pattern
     }
 
-    /// The keys of the messages in the catalogue.
-    public var keys: Set<MessageKey> { Set(patterns.keys) }
-
-    /// The parsed message; `nil` if it is missing.
-    public func pattern(_ key: MessageKey) -> MessagePattern? { patterns[key] }
-
     func text(_ key: MessageKey, _ arguments: [String: MessageArgument]) -> String? {
         patterns[key]?.format(arguments, rules)
     }

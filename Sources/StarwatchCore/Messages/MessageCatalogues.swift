@@ -1,6 +1,6 @@
 /// The available catalogues, one per locale. English has every message.
 public struct MessageCatalogues: Sendable, Hashable {
-    private var catalogues: [LocaleTag: MessageCatalogue]
+    private(set) var catalogues: [LocaleTag: MessageCatalogue]
 
     /// The program's own catalogues.
     public static let builtIn: MessageCatalogues = {
@@ -20,11 +20,6 @@ public struct MessageCatalogues: Sendable, Hashable {
         }
         return result
     }
-
-    public var locales: [LocaleTag] { catalogues.keys.sorted { $0.description < $1.description } }
-
-    /// The catalogue of exactly this locale; `nil` if there is none.
-    public subscript(_ locale: LocaleTag) -> MessageCatalogue? { catalogues[locale] }
 
     /// The messages for a locale. Each falls back to the locale's language, then to English.
     public func messages(for locale: LocaleTag) -> Messages {

@@ -56,14 +56,7 @@ public struct MessagePattern: Sendable, Hashable {
         return found
     }
 
-    /// The categories covered by each plural.
-    public var pluralCategories: [Set<PluralCategory>] {
-        var found: [Set<PluralCategory>] = []
-        Self.collect(parts) { if case .plural(let plural) = $0 { found.append(Set(plural.categories.keys)) } }
-        return found
-    }
-
-    private static func collect(_ parts: [Part], _ visit: (Part) -> Void) {
+    static func collect(_ parts: [Part], _ visit: (Part) -> Void) {
         for part in parts {
             visit(part)
             switch part {

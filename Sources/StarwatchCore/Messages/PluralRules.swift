@@ -26,21 +26,6 @@ public enum PluralRules: Sendable, CaseIterable {
         }
     }
 
-    /// The categories of whole numbers. Every plural must cover them.
-    public var categories: Set<PluralCategory> {
-        switch self {
-        case .uniform: [.other]
-        case .english, .oneIsOne, .danish: [.one, .other]
-        case .french, .portuguese, .italian, .spanish: [.one, .many, .other]
-        case .polish, .russian: [.one, .few, .many]
-        case .czech, .romanian, .croatian, .lithuanian: [.one, .few, .other]
-        case .arabic: [.zero, .one, .two, .few, .many, .other]
-        case .hebrew: [.one, .two, .many, .other]
-        case .latvian: [.zero, .one, .other]
-        case .slovenian: [.one, .two, .few, .other]
-        }
-    }
-
     /// The category of a whole number.
     public func category(of number: Int) -> PluralCategory { category(of: PluralOperands(number)) }
 

@@ -84,7 +84,6 @@ import Testing
     @Test func usesOfVariablesAreListed() throws {
         let pattern = try MessagePattern("{a} {b, plural, one {{c}} other {#}} {d, select, other {}}")
         #expect(pattern.uses == ["a": [.value], "b": [.plural], "c": [.value], "d": [.select]])
-        #expect(pattern.pluralCategories == [[.one, .other]])
     }
 
     /// Any text gives a message or an error, and any message gives a text.
