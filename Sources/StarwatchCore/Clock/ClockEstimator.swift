@@ -21,8 +21,8 @@ public struct ClockEstimator: Sendable, Hashable {
     public static let longestRoundTrip = Duration.seconds(2)
 
     /// The number of readings kept, and their longest age.
-    public let capacity: Int
-    public let window: Duration
+    private static let capacity = 16
+    private static let window = Duration.seconds(3600)
 
     private struct Bounds: Hashable {
         var low: Int64
@@ -41,10 +41,7 @@ public struct ClockEstimator: Sendable, Hashable {
     /// The number of times when no offset fitted all readings and the estimate started again.
     public private(set) var restarts = 0
 
-    public init(capacity: Int = 16, window: Duration = .seconds(3600)) {
-        self.capacity = max(1, capacity)
-        self.window = window
-    }
+    public init() {}
 
     /// The estimate; `nil` before the first usable reading.
     public var estimate: Estimate? {
@@ -87,9 +84,9 @@ public struct ClockEstimator: Sendable, Hashable {
         )
         // A reading that is much later than this one precedes a step back of the local clock. A slightly later one
         // belongs to a request answered at the same time.
-        recent.removeAll { $0.at - bounds.at > .seconds(5) || bounds.at - $0.at > window }
+        recent.removeAll { $0.at - bounds.at > .seconds(5) || bounds.at - $0.at > Self.window }
         recent.append(bounds)
-        if recent.count > capacity { dropWidest() }
+        if recent.count > Self.capacity { dropWidest() }
         if Self.intersection(recent, at: bounds.at) == nil {
             recent = [bounds]
             restarts += 1

@@ -37,13 +37,11 @@ public struct ClockJumpDetector: Sendable, Hashable {
         }
     }
 
-    /// Smaller differences count as drift or slewing; 1 s by default.
-    public let threshold: Duration
+    /// Smaller differences count as drift or slewing.
+    private static let threshold = Duration.seconds(1)
     private var last: Reading?
 
-    public init(threshold: Duration = .seconds(1)) {
-        self.threshold = threshold
-    }
+    public init() {}
 
     /// Compares the clocks with the previous reading. The first reading yields nothing.
     ///
@@ -55,12 +53,12 @@ public struct ClockJumpDetector: Sendable, Hashable {
         var passed = reading.monotonic - last.monotonic
         if let now = reading.boottime, let before = last.boottime {
             let asleep = now - before - passed
-            if asleep > threshold { events.append(Event(jump: .suspend, size: asleep)) }
+            if asleep > Self.threshold { events.append(Event(jump: .suspend, size: asleep)) }
             passed = now - before
         }
         let step = reading.wall - last.wall - passed
-        if step > threshold { events.append(Event(jump: .forward, size: step)) }
-        if step < .zero - threshold { events.append(Event(jump: .backward, size: .zero - step)) }
+        if step > Self.threshold { events.append(Event(jump: .forward, size: step)) }
+        if step < .zero - Self.threshold { events.append(Event(jump: .backward, size: .zero - step)) }
         return events
     }
 }
