@@ -13,10 +13,4 @@ public struct ScheduledRun: Sendable, Hashable {
     /// Seconds east of UTC in the schedule's zone at ``time``.
     public let offsetSeconds: Int
     public let dst: DaylightSaving
-
-    public init(time: Timestamp, offsetSeconds: Int, dst: DaylightSaving) {
-        self.time = time
-        self.offsetSeconds = offsetSeconds
-        self.dst = dst
-    }
 }

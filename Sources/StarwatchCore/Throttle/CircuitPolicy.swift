@@ -9,13 +9,6 @@ public struct CircuitPolicy: Sendable, Hashable {
     /// The delay before the next probe after a network failure; `nil` uses ``probe``.
     public var networkProbe: Duration?
 
-    public init(failuresToOpen: Int, waitWhileClosed: Backoff?, probe: Backoff, networkProbe: Duration?) {
-        self.failuresToOpen = max(1, failuresToOpen)
-        self.waitWhileClosed = waitWhileClosed
-        self.probe = probe
-        self.networkProbe = networkProbe
-    }
-
     /// For the Endorser server: opens after five failed cycles; probes after 60 s, or 15 s when the network is down.
     public static let server = CircuitPolicy(
         failuresToOpen: 5,
