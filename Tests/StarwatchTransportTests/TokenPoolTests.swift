@@ -59,7 +59,7 @@ import Testing
         let (early, late) = (token(expiresIn: 100), token(expiresIn: 200))
         let pool = pool(early + "\n" + late)
         #expect(try await take(pool) == early)
-        await pool.refuse(AccessToken(rawValue: early, expiresAt: nil))
+        await pool.refuse(AccessToken(rawValue: early, expiresAt: nil), for: .poll)
         #expect(try await take(pool) == late)
         let middle = token(expiresIn: 150)
         let other = directory.write("other", [early, late, middle].joined(separator: "\n"))
@@ -74,6 +74,16 @@ import Testing
         #expect(try await take(pool, .acknowledge) == late)
         await #expect(throws: TokenError.poolEmpty) { try await take(pool, .acknowledge) }
         #expect(try await take(pool) == early)
+    }
+
+    @Test func aTokenThatOnlyAnAcknowledgementWasRefusedForStaysValidForPolls() async throws {
+        let (early, late) = (token(expiresIn: 100), token(expiresIn: 200))
+        let pool = pool(early + "\n" + late)
+        #expect(try await take(pool, .acknowledge) == early)
+        await pool.refuse(AccessToken(rawValue: early, expiresAt: nil), for: .acknowledge)
+        #expect(try await take(pool, .acknowledge) == late)
+        #expect(try await take(pool) == early)
+        #expect(await pool.poolRemaining == 2)
     }
 
     @Test func tokensOfOtherAccountsAreNotUsed() async throws {

@@ -200,9 +200,9 @@ import Testing
             )
         }
         let first = try await token()
-        await provider.refuse(AccessToken(rawValue: "another", expiresAt: nil))
+        await provider.refuse(AccessToken(rawValue: "another", expiresAt: nil), for: .poll)
         #expect(try await token() == first)
-        await provider.refuse(first)
+        await provider.refuse(first, for: .poll)
         #expect(await provider.expiry == nil)
         #expect(try await token() != first)
     }

@@ -65,6 +65,7 @@ package final class EndorserAPI: Sendable {
         var job = RequestJob(
             account: call.account,
             observer: Observer(call: call, api: self),
+            // `send` has reported a rejected token.
             token: { _ in try await self.token(for: call.account, dialect: dialect, purpose: call.purpose) },
             send: { await self.send(call, $0) }
         )
@@ -86,6 +87,12 @@ package final class EndorserAPI: Sendable {
             )
             request.requestID = attempt.requestID
             let exchange = await client.send(request)
+            // Also after the last attempt, so that the next call does not begin with the same token.
+            if case .failure(let failure) = exchange.outcome, failure.failureClass == .unauthenticated,
+                let token = attempt.token
+            {
+                await tokens.refuse(token, for: call.purpose)
+            }
             guard let span else { return exchange }
             span.set(.endpoint, call.endpoint)
             span.set(.runID, run: call.runID)
@@ -175,7 +182,6 @@ package final class EndorserAPI: Sendable {
         }
 
         func failed(_ failure: APIFailure, try number: Int, token: AccessToken?) async {
-            if failure.failureClass == .unauthenticated, let token { await api.tokens.refuse(token) }
             api.environment.logger.log(
                 .apiFailure,
                 [

@@ -146,7 +146,7 @@ package final class AcknowledgeService: Service {
         switch options.mode {
         case .server: true
         case .local: false
-        case .auto: await account.gate.acknowledges ?? dialect?.hasAcknowledgement ?? false
+        case .auto: await account.gate.acknowledges(now: environment.time.now) ?? dialect?.hasAcknowledgement ?? false
         }
     }
 
@@ -182,7 +182,7 @@ package final class AcknowledgeService: Service {
         )
         let count = UInt64(batch.ids.count)
         var retry = Retry(resume: clock.now)
-        let hasAcknowledged = await account.gate.acknowledges ?? false
+        let hasAcknowledged = await account.gate.acknowledges(now: environment.time.now) ?? false
         switch await account.api.send(call, dialect: dialect) {
         case .answer(let response, _):
             if try await take(response, batch, poll, &pass) { return true }
@@ -191,7 +191,7 @@ package final class AcknowledgeService: Service {
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
             logger.log(.acknowledgeLocal, [.reason: "not_found"])
-            try await account.gate.learn(acknowledges: false)
+            await account.gate.missEndpoint(now: environment.time.now)
             return true
         case .failed(let failure):
             guard failure.failureClass != .cancelled else { return false }
@@ -231,7 +231,7 @@ package final class AcknowledgeService: Service {
                 results[.already].increment(by: already)
                 results[.ok].increment(by: count - already)
             }
-            if options.mode == .auto { try await account.gate.learn(acknowledges: true) }
+            try await account.gate.learnAcknowledges()
             pass.acknowledged += completion.acknowledged
             note(completion.watermark, poll, &pass)
             return true

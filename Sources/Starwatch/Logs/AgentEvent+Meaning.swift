@@ -8,7 +8,10 @@ extension AgentEvent {
                 + "change rejected five times counts as acknowledged if the last response was a 200 that "
                 + "rejects it; after any other status the agent keeps retrying."
         case .acknowledgeLocal:
-            "The server has no acknowledgement endpoint. The agent records acknowledgements only locally from now on."
+            """
+            The server has no acknowledgement endpoint (404). The agent records acknowledgements only locally; it tries \
+            the endpoint again after 24 h and after a restart.
+            """
         case .acknowledgeNoToken:
             "No token was available to acknowledge changes. Fix `auth`; nothing is lost in the meantime."
         case .acknowledgeStoreFailed:

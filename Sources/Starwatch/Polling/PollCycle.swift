@@ -79,6 +79,15 @@ package final class PollCycle: Sendable {
         case staleIdentity
         case interestsChanged
         case store(StoreError)
+
+        /// The failure to report to the circuit. A local failure says nothing about the server.
+        var circuitFailure: FailureClass {
+            switch self {
+            case .request(let end): end.circuitFailure ?? .refused
+            case .page: .malformed
+            case .staleIdentity, .interestsChanged, .store: .cancelled
+            }
+        }
     }
 
     /// Runs the cycle. It never throws: a failure is a result, and pages fetched before it are kept.
@@ -175,6 +184,7 @@ package final class PollCycle: Sendable {
 
         var result = Result()
         var state = state
+        var circuitFailure: FailureClass?
         do {
             let isWhole = try await fetchAll(stream, state: &state, snapshot: snapshot, into: &result)
             if isWhole && !state.bootstrapped && poll.options.bootstrap == .latest {
@@ -183,8 +193,11 @@ package final class PollCycle: Sendable {
                 result.outcome = result.new > 0 ? .changed : .unchanged
             }
         } catch {
+            circuitFailure = error.circuitFailure
             await explain(error, in: &result)
         }
+        await api.followClock()
+        await gate.end(circuitFailure, now: time.now)
         await finish(stream, result: result, startedAt: startedAt, duration: time.monotonic - start)
         return result
     }
@@ -249,10 +262,6 @@ package final class PollCycle: Sendable {
         } else if outcome == .failed {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
         }
-        await api.followClock()
-        // A local failure says nothing about the server.
-        let failure = result.failure ?? (result.isStoreFailure ? .cancelled : .refused)
-        await gate.end(hasSucceeded ? nil : failure, now: time.now)
         var record = CycleRecord(
             stream: stream,
             runID: runID,

@@ -1,3 +1,4 @@
+import Logging
 import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
@@ -12,22 +13,43 @@ extension PollService {
         await work.follow(on: environment.time)
     }
 
-    /// Restores the times that an earlier run stored.
+    /// Restores the times that an earlier run stored. It waits for the database: without its times, a run that fell due
+    /// before the start would be skipped.
     private func restore(_ poll: Poll) async -> ScheduleTimes {
         let none = ScheduleTimes(nextRun: nil, lastRun: nil, isRunning: false)
-        let account = shared.account
-        guard let did = (try? await account.identity.current())?.identity.did,
-            let stored = try? await shared.store.pollState(
-                StreamKey(account: did, server: account.server, poll: poll.name),
-                maxUndelivered: shared.outbox.maxUndelivered
-            )
-        else { return none }
+        var read: PollState?
+        var failures = 0
+        while !Task.isCancelled {
+            progress.mark(.poll(poll.name), at: environment.time.monotonic)
+            do throws(StoreError) {
+                read = try await storedState(of: poll)
+                break
+            } catch {
+                failures += 1
+                environment.logger.log(
+                    .pollStoreFailed,
+                    [.poll: "\(poll.name.rawValue)", .error: "\(error.description)"]
+                )
+                let wait = ExtraRun.afterStoreFailures(failures)
+                try? await environment.time.sleep(for: min(wait, SchedulerDecision.longestSleep))
+            }
+        }
+        guard let stored = read else { return none }
         let metrics = environment.metrics.polls
         metrics.lastAttempt[poll.label].set(stored.lastAttempt?.seconds ?? 0)
         metrics.lastSuccess[poll.label].set(stored.lastSuccess?.seconds ?? 0)
         // An interval starts when the agent starts, so the first run is immediate.
         if case .every = poll.schedule { return none }
         return ScheduleTimes(nextRun: stored.nextRun, lastRun: stored.lastAttempt, isRunning: false)
+    }
+
+    private func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
+        let account = shared.account
+        guard let did = try await account.identity.current().identity.did else { return nil }
+        return try await shared.store.pollState(
+            StreamKey(account: did, server: account.server, poll: poll.name),
+            maxUndelivered: shared.outbox.maxUndelivered
+        )
     }
 
     /// Returns the time of an extra run outside the schedule, after a cycle with `result`.

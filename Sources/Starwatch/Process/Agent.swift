@@ -84,7 +84,13 @@ public final class Agent: Sendable {
             time: time,
             after: previous
         )
-        let parts = try AgentParts(options, time: time, surroundings: surroundings, logger: log.logger)
+        let parts = try AgentParts(
+            options,
+            time: time,
+            surroundings: surroundings,
+            logger: log.logger,
+            droppedLines: { [dropped = log.metrics.log.dropped] in dropped.value }
+        )
         ntp = parts.ntp
         servers = surroundings.servers
         process = try await AgentProcess(

@@ -25,12 +25,15 @@ struct AgentParts {
 
     /// - Throws: ``AgentError`` of kind `configuration` for the first unusable option or secret.
     ///
-    /// - Parameter surroundings: The network and the host program's parts.
+    /// - Parameters:
+    ///   - surroundings: The network and the host program's parts.
+    ///   - droppedLines: The number of log lines that no reader took so far.
     init(
         _ options: AgentOptions,
         time: any TimeSource,
         surroundings: AgentSurroundings,
-        logger: Logger
+        logger: Logger,
+        droppedLines: @escaping @Sendable () -> UInt64 = { 0 }
     ) throws(AgentError) {
         guard let url = ServerURL(options.server.url) else {
             throw AgentError(
@@ -64,6 +67,7 @@ struct AgentParts {
             http: self.http,
             time: time,
             logger: logger,
+            droppedLines: droppedLines,
             credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
             feed: feed
         )

@@ -9,6 +9,8 @@ struct Factories {
     let http: any HTTPTransport
     let time: any TimeSource
     let logger: Logger
+    /// The number of log lines that no reader took so far.
+    let droppedLines: @Sendable () -> UInt64
     /// The value of `$CREDENTIALS_DIRECTORY`.
     let credentialsDirectory: String?
     let feed: Feed
@@ -55,7 +57,7 @@ struct Factories {
     func sink(_ sink: SinkOptions) throws(AgentError) -> any NotificationSink {
         switch sink.kind {
         case .stdout: StdoutSink(name: sink.name)
-        case .log: LogEntrySink(name: sink.name, logger: logger)
+        case .log: LogEntrySink(name: sink.name, logger: logger, droppedLines: droppedLines)
         case .feed(let keep): FeedSink(name: sink.name, keep: keep, feed: feed)
         case .file(let path): FileSink(name: sink.name, path: path, others: otherFiles(than: sink))
         case .webhook(let url, let secretFile, let timeout):

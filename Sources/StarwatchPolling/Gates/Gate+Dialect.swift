@@ -14,8 +14,14 @@ extension Gate {
     /// The dialect of the next request; `nil` if a response must show it first.
     package var dialectToAsk: Dialect? { doubt.isOpen ? nil : dialect }
 
-    /// `true` if the server takes acknowledgements; `nil` until the first attempt.
-    package var acknowledges: Bool? { learned.acknowledges }
+    /// `true` if the server has ever taken an acknowledgement; `false` if it had no endpoint for one in the last 24 h;
+    /// `nil` if an attempt must show it.
+    package func acknowledges(now: Timestamp) -> Bool? {
+        if learned.acknowledges == true { return true }
+        // A missing endpoint can be a deployment or a wrong route, so it is forgotten after a day, and by a restart.
+        guard let seen = endpointMissed, seen <= now, now - seen < .seconds(86_400) else { return nil }
+        return false
+    }
 
     /// Stores the dialect of a response.
     ///
@@ -40,12 +46,15 @@ extension Gate {
         doubt = DialectDoubt(isOpen: true, last: now)
     }
 
-    /// Stores whether the server takes acknowledgements.
-    package func learn(acknowledges: Bool) async throws(StoreError) {
-        guard learned.acknowledges != acknowledges else { return }
-        try await store?.rememberAcknowledges(acknowledges, server: server)
-        learned.acknowledges = acknowledges
+    /// Stores that the server took an acknowledgement.
+    package func learnAcknowledges() async throws(StoreError) {
+        guard learned.acknowledges != true else { return }
+        try await store?.rememberAcknowledges(true, server: server)
+        learned.acknowledges = true
     }
+
+    /// Keeps for 24 h that the server has no endpoint for acknowledgements.
+    package func missEndpoint(now: Timestamp) { endpointMissed = now }
 
     /// Assumes the configured dialect if the database has identifiers of another one.
     func adoptFixedDialect(now: Timestamp) async throws(StoreError) {
@@ -59,7 +68,7 @@ extension Gate {
 
     private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
         let isAfresh = try await store?.rememberDialect(dialect, of: server, now: now) ?? false
-        if learned.dialect != dialect { learned.acknowledges = nil }
+        if learned.dialect != dialect { (learned.acknowledges, endpointMissed) = (nil, nil) }
         learned.dialect = dialect
         return isAfresh
     }

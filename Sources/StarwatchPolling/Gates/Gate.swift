@@ -28,6 +28,8 @@ package actor Gate {
     let fixedDialect: Dialect?
     var learned = ServerState()
     var doubt = DialectDoubt()
+    /// The last time at which the server had no endpoint for acknowledgements.
+    var endpointMissed: Timestamp?
     private let wait: ServerWait
     private var circuit = CircuitBreaker(policy: .server)
     private var windows: [WindowKey: AccountWindow] = [:]
@@ -36,6 +38,10 @@ package actor Gate {
     private var lastKey: WindowKey?
     private var serverRemaining: Int?
     private var isRestored: Bool
+    /// `true` if the stored wait was read, so that it moves with the clock.
+    private var hasWait: Bool
+    /// The restoration in progress.
+    private var restoring: Promise<StoreError?>?
     /// The jumps of the local clock between the start of the process and ``restore(now:)``.
     private var jumps: Duration
 
@@ -59,6 +65,7 @@ package actor Gate {
         self.observer = observer
         self.jumps = jumps
         isRestored = store == nil
+        hasWait = store == nil
         wait = ServerWait(server: server, store: store)
     }
 
@@ -70,16 +77,35 @@ package actor Gate {
     /// - Throws: ``StoreError`` if it cannot be read: without the store no request goes.
     package func restore(now: Timestamp) async throws(StoreError) {
         guard !isRestored, let store else { return }
+        if let restoring {
+            if let failure = await restoring.outcome() ?? nil { throw failure }
+            return
+        }
+        let own = Promise<StoreError?>()
+        restoring = own
+        var failure: StoreError?
+        do throws(StoreError) {
+            try await readWait(from: store, now: now)
+            try await adoptFixedDialect(now: now)
+            // Last, so that no request goes with a half-restored state, and the next one retries what failed.
+            isRestored = true
+            publish(now: now)
+        } catch {
+            failure = error
+        }
+        restoring = nil
+        own.fulfil(failure)
+        if let failure { throw failure }
+    }
+
+    private func readWait(from store: Store, now: Timestamp) async throws(StoreError) {
+        guard !hasWait else { return }
         let before = jumps
         let learned = try await store.serverState(server)
-        // Another request can have restored it meanwhile.
-        guard !isRestored else { return }
-        isRestored = true
+        hasWait = true
         self.learned = learned
         wait.restore(learned, now: now - before)
         if jumps != .zero { await wait.shift(by: jumps) }
-        try await adoptFixedDialect(now: now)
-        publish(now: now)
     }
 
     package var circuitState: CircuitState { circuit.state }
@@ -191,9 +217,10 @@ package actor Gate {
     /// Moves windows, waits and the circuit with a wall clock that was set by `jump`, positive for forward.
     package func shift(by jump: Duration, now: Timestamp) async {
         circuit.shift(by: jump)
+        endpointMissed = endpointMissed.map { $0 + jump }
         let keys = Array(windows.keys)
         for key in keys { windows[key]?.shift(by: jump) }
-        if isRestored { await wait.shift(by: jump) } else { jumps += jump }
+        if hasWait { await wait.shift(by: jump) } else { jumps += jump }
         for key in keys {
             // If this write fails, the next request stores the window.
             _ = try? await storeWindow(of: key, now: now)

@@ -17,6 +17,8 @@ package final class Gates: Sendable {
         var gates: [String: Gate] = [:]
         /// The sum of all clock jumps.
         var jumps = Duration.zero
+        /// Fulfilled when all gates have moved with the last jump; `nil` if they have.
+        var move: Promise<Void>?
     }
 
     /// - Parameters:
@@ -61,9 +63,28 @@ package final class Gates: Sendable {
 
     /// Moves every wait by the jumps of the local clock since the last call.
     ///
-    /// Call it before each use of a gate, so no wait counts from a clock that was set before the wait began.
+    /// Call it before each use of a gate, so no wait counts from a clock that was set before the wait began. It returns
+    /// when every gate has moved, also if another call moves them.
     package func followClock() async {
-        let events = watch.look()
+        let own = Promise<Void>()
+        let (events, former) = state.withLock { state in
+            let events = watch.look()
+            let former = state.move
+            if !events.isEmpty { state.move = own }
+            return (events, former)
+        }
+        // Not ended by cancellation, because a cancelled request uses its gate once more.
+        if let former { _ = await former.outcome() }
+        guard !events.isEmpty else { return }
+        await move(by: events)
+        state.withLock { if $0.move === own { $0.move = nil } }
+        own.fulfil(())
+        // Last, because a log with a slow reader blocks its writer, and another request would use a gate that has not
+        // moved.
+        for event in events { onJump(event) }
+    }
+
+    private func move(by events: [ClockJumpDetector.Event]) async {
         for event in events where event.jump != .suspend {
             let jump = event.jump == .forward ? event.size : .zero - event.size
             let gates = state.withLock { state in
@@ -79,9 +100,6 @@ package final class Gates: Sendable {
                 }
             }
         }
-        // Last, because a log with a slow reader blocks its writer, and another request would use a gate that has not
-        // moved.
-        for event in events { onJump(event) }
     }
 
     /// Stores what the gates have not stored yet. Call it before the database is closed.

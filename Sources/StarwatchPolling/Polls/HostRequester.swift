@@ -101,15 +101,3 @@ struct HostRequester: Sendable {
         return AnswerClassifier.classify(response, now: now)
     }
 }
-
-extension RequestEnd {
-    /// The failure to report to the circuit; `nil` for a success.
-    fileprivate var circuitFailure: FailureClass? {
-        switch self {
-        case .answer: nil
-        case .failed(let failure), .deferred(_, let failure?): failure.failureClass
-        // Nothing was sent, so the server's state is unknown.
-        case .deferred(_, nil), .noToken, .unstored: .cancelled
-        }
-    }
-}

@@ -42,7 +42,7 @@ public struct PollTokens: Sendable {
     /// An agent's tokens.
     package init(_ provider: any TokenProvider, dialect: @escaping @Sendable () async -> Dialect) {
         source = Source { account, refused, now in
-            if let refused { await provider.refuse(refused) }
+            if let refused { await provider.refuse(refused, for: .poll) }
             guard let account else { return nil }
             return try await provider.token(for: account, dialect: await dialect(), purpose: .poll, serverTime: now)
         }

@@ -93,12 +93,11 @@ final class ScheduleEntry: ScheduledWork {
         if setNext(next) { await save() }
     }
 
-    func leavesOut(next: Timestamp?) -> Bool {
+    func leavesOut() -> Bool {
         guard let slowDown else { return false }
         return state.withLock { state in
             guard state.emptyRuns >= slowDown.afterEmptyRuns, state.leftOut + 1 < slowDown.factor else { return false }
             state.leftOut += 1
-            state.stored.nextRun = next
             return true
         }
     }

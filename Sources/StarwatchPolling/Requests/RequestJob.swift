@@ -67,6 +67,16 @@ package enum RequestEnd: Sendable {
     case noToken(any Error)
     /// Nothing was sent: the database could not read or store the rate limits.
     case unstored(StoreError)
+
+    /// The failure to report to the circuit; `nil` for a success.
+    package var circuitFailure: FailureClass? {
+        switch self {
+        case .answer: nil
+        case .failed(let failure), .deferred(_, let failure?): failure.failureClass
+        // Nothing was sent, so the server's state is unknown.
+        case .deferred(_, nil), .noToken, .unstored: .cancelled
+        }
+    }
 }
 
 /// The outcome of a logical request, and its cost.

@@ -22,8 +22,8 @@ package protocol ScheduledWork: Sendable {
     func runExtra(next: Timestamp) async -> Timestamp?
     /// Waits for the run in flight, which replaces the scheduled one.
     func join() async -> Timestamp?
-    /// Returns whether the due run is skipped; if so, the loop plans `next`.
-    func leavesOut(next: Timestamp?) -> Bool
+    /// Returns whether the due run is skipped; if so, the loop plans the next one.
+    func leavesOut() -> Bool
     /// Counts scheduled runs by their outcome.
     func count(_ outcomes: [ScheduleOutcome: Int])
     /// Called before each decision.
@@ -47,7 +47,7 @@ package struct ScheduleTimes: Sendable, Hashable {
 
 extension ScheduledWork {
     package var splay: Duration { .zero }
-    package func leavesOut(next: Timestamp?) -> Bool { false }
+    package func leavesOut() -> Bool { false }
     package func count(_ outcomes: [ScheduleOutcome: Int]) {}
     package func lookedAt() {}
 
@@ -68,7 +68,10 @@ extension ScheduledWork {
                     try? await time.sleep(for: min(until, extra ?? until) - now)
                 }
             case .run(_, let planned, _, let next):
-                if leavesOut(next: next) { continue }
+                if leavesOut() {
+                    await plan(next)
+                    continue
+                }
                 count(decision.outcomes)
                 extra = await run(planned: planned, next: next)
                 await coalesce(at: time.now)

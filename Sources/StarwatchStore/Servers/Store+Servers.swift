@@ -9,7 +9,7 @@ package struct ServerState: Sendable, Hashable {
     package var notBefore: Timestamp?
     /// The time when the server asked for that wait, by the clock of that time.
     package var notBeforeSet: Timestamp?
-    /// Whether it supports acknowledgements; `nil` before the first try.
+    /// `true` if it has taken an acknowledgement. Earlier versions stored `false` after a 404.
     package var acknowledges: Bool?
 
     package init() {}

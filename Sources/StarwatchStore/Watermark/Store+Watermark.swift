@@ -33,8 +33,8 @@ extension Store {
 
     /// Moves the watermark from `expected` to `new` if no other writer moved it first (R-WM-07, C-006).
     ///
-    /// One compare-and-set statement, which never lowers the watermark. For host applications with rows of their own.
-    /// The agent uses ``advanceWatermark(_:now:)``, which also checks the rows.
+    /// One compare-and-set statement, which never lowers the watermark. Only tests and the simulation call it. The agent
+    /// uses ``advanceWatermark(_:now:)``, which also checks the rows.
     ///
     /// - Parameter expected: The value that the caller last read; `nil` if there was none.
     /// - Returns: Whether it moved. `false` is a normal result: read and decide again.

@@ -31,7 +31,7 @@ extension MintingTokenProvider {
         return token
     }
 
-    package func refuse(_ token: AccessToken) async {
+    package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
         minted.drop(token)
     }
 

@@ -4,7 +4,8 @@ package import StarwatchCore
 /// `auth.kind: token_pool`: hands out tokens that were minted elsewhere (R-REQ-17).
 ///
 /// The file has one token per line, or is a JSON array of strings. Polls use the valid token that expires first until
-/// it expires or the server rejects it, so that few tokens expire unused. An acknowledgement uses each token once.
+/// it expires or the server rejects it, so that few tokens expire unused. Acknowledgements use each token once per run of
+/// the agent. After a restart the server can reject a used one; the next attempt uses another.
 package actor TokenPoolProvider: TokenProvider {
     private static let setting = "auth.tokens_file"
 
@@ -45,7 +46,10 @@ package actor TokenPoolProvider: TokenProvider {
         return entries[index].token
     }
 
-    package func refuse(_ token: AccessToken) async {
+    package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
+        // An acknowledgement's token is already spent. The server can reject it as a repetition and still accept it for
+        // polls.
+        guard purpose == .poll else { return }
         for index in entries.indices where entries[index].token.rawValue == token.rawValue {
             entries[index].isRefused = true
         }

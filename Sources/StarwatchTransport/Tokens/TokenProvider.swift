@@ -23,8 +23,9 @@ package protocol TokenProvider: Sendable {
         serverTime: Timestamp
     ) async throws(TokenError) -> AccessToken?
 
-    /// Reports that the server rejected `token`. It is not handed out again; the next call returns another token.
-    func refuse(_ token: AccessToken) async
+    /// Reports that the server rejected `token`. It is not handed out again for `purpose`; the next call returns another
+    /// token.
+    func refuse(_ token: AccessToken, for purpose: TokenPurpose) async
 
     /// Drops all minted and fetched tokens, after a change of identity (R-IDN-01).
     func forget() async
@@ -60,7 +61,7 @@ package struct AnonymousTokenProvider: TokenProvider {
         nil
     }
 
-    package func refuse(_ token: AccessToken) async {}
+    package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
 
     package var expiry: Timestamp? { get async { nil } }
 }

@@ -6,21 +6,40 @@ import Testing
 
 /// Whether the server is told (C-028, C-046).
 @Suite(.timeLimit(.minutes(5))) struct AcknowledgementModeTests {
-    @Test func aServerWithoutTheEndpointIsRememberedOverARestart() async throws {
+    @Test(arguments: [true, false])
+    func aServerWithoutTheEndpointIsTriedAgainAfterADayOrARestart(isRestart: Bool) async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let first = await bench.deliver(2)
-            bench.mock.setStickyFault(.status(404), at: .acknowledge)
+            bench.mock.script(.status(404), at: .acknowledge)
             #expect(await bench.acknowledge().acknowledged == 2)
             #expect(try await bench.watermark() == first.last)
             #expect(bench.mock.requestCount(of: .acknowledge) == 1)
             #expect(await bench.sample(#"starwatch_acknowledgements_total{result="local"}"#) == "2")
 
-            try await bench.restart()
+            bench.clock.advance(by: .seconds(86_399))
             let second = await bench.deliver(3)
             #expect(await bench.acknowledge().acknowledged == 3)
             #expect(try await bench.watermark() == second.last)
             #expect(bench.mock.requestCount(of: .acknowledge) == 1)
+
+            if isRestart { try await bench.restart() } else { bench.clock.advance(by: .seconds(1)) }
+            let third = await bench.deliver(2)
+            #expect(await bench.acknowledge().acknowledged == 2)
+            #expect(bench.mock.acknowledgedIDs == third)
             #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func anAcknowledgementUnderAnyModeShowsThatTheServerHasTheEndpoint() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            try await bench.restart { $0.acknowledge.mode = .server }
+            await bench.deliver(1)
+            #expect(await bench.acknowledge().acknowledged == 1)
+            try await bench.restart()
+            await bench.deliver(2)
+            bench.mock.script(.status(404), at: .acknowledge)
+            #expect(await bench.acknowledge().acknowledged == 0)
+            #expect(await bench.sample(#"starwatch_acknowledgements_total{result="local"}"#) == "0")
         }
     }
 

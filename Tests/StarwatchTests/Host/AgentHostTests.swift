@@ -156,23 +156,26 @@ import Testing
         }
     }
 
-    @Test func aFeedThatNobodyReadsKeepsTheNewestThousand() async throws {
-        let feed = NotificationFeed()
-        for n in 1...1001 {
-            try await feed.deliver(
-                NotificationMessage(
-                    feature: .starredProjects,
-                    id: "ntf_\(n)",
-                    runID: "run_1",
-                    messages: .english,
-                    createdAt: ManualClock.start
-                )
+    @Test func aFeedThatIsFullTakesNoFurtherNotificationAndLosesNone() async throws {
+        func message(_ n: Int) -> NotificationMessage {
+            NotificationMessage(
+                feature: .starredProjects,
+                id: "ntf_\(n)",
+                runID: "run_1",
+                messages: .english,
+                createdAt: ManualClock.start
             )
         }
+        let feed = NotificationFeed()
+        for n in 1...1000 { try await feed.deliver(message(n)) }
+        await #expect(throws: (any Error).self) { try await feed.deliver(message(1001)) }
+        var notifications = feed.notifications.makeAsyncIterator()
+        #expect(await notifications.next()?.id == "ntf_1")
+        try await feed.deliver(message(1001))
         feed.finish()
         var ids: [String] = []
-        for await notification in feed.notifications { ids.append(notification.id) }
-        #expect(ids.count == 1000 && ids.first == "ntf_2")
+        while let notification = await notifications.next() { ids.append(notification.id) }
+        #expect(ids == (2...1001).map { "ntf_\($0)" })
     }
 
     @Test func aHostsRefusalCostsATry() async throws {

@@ -119,6 +119,29 @@ import Testing
         }
     }
 
+    @Test func aDatabaseThatFailsAtStartSkipsNoMissedRun() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var agent = try await world.agent()
+            try await following(agent) {
+                await world.clock.run(until: ManualClock.start + .seconds(900))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 1)
+            }
+            world.clock.advance(by: .seconds(1000))
+            let fault = StoreFault()
+            agent = try await world.agent(surroundings: fault.surroundings)
+            fault.fail(.pollState)
+            try await following(agent) {
+                await world.clock.sleepers(atLeast: 1)
+                fault.fail()
+                await world.clock.run(until: world.clock.now + .seconds(10))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 2)
+            }
+            #expect(runs(await agent.page()) == ["late": 1])
+        }
+    }
+
     @Test func aClockSetForwardRunsOnceForAllThatWasSkipped() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let agent = try await world.agent()

@@ -3,6 +3,7 @@ import StarwatchCore
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite struct CircuitTests {
     private let target = ["target": "server"]
@@ -74,6 +75,28 @@ import Testing
             let page = await agent.page()
             #expect(page["starwatch_circuit_state", target] == 0)
             #expect(transitions(page, .open) == 0)
+        }
+    }
+
+    /// A probe that waits for the agent's own limit says nothing about the server.
+    @Test func aProbeThatIsNotSentLeavesTheCircuitOpen() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.limits.requestsPerMinute = 1 }
+            let gate = agent.runtime.account.gate
+            for _ in 0..<5 {
+                #expect(await gate.begin(now: world.clock.now))
+                await gate.end(.serverError, now: world.clock.now)
+            }
+            world.clock.advance(by: .seconds(60))
+            // Three requests wait before it, so its turn comes too late for a cycle.
+            #expect(try await gate.pass(account: world.did, now: world.clock.now) == .go)
+            for _ in 0..<3 {
+                let ticket = TicketQueue.Ticket()
+                #expect(try await gate.turn(account: world.did, ticket: ticket, now: world.clock.now) != .go)
+            }
+            #expect(await agent.cycle().outcome == .deferred)
+            #expect(world.mock.requestCount(of: .plansChanged) == 0)
+            #expect(await gate.circuitState == .open)
         }
     }
 }

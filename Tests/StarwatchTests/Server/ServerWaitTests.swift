@@ -155,7 +155,7 @@ import Testing
             return nil
         }
 
-        func refuse(_ token: AccessToken) async {}
+        func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
         var expiry: Timestamp? { get async { nil } }
     }
 

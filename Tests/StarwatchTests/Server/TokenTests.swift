@@ -128,6 +128,23 @@ import Testing
         }
     }
 
+    @Test func aTokenThatWasRefusedIsNotSentAgainInTheNextCycle() async throws {
+        try await World.with(.canonical) { world in
+            let file = try world.folder.write("one\ntwo\nthree\n", to: "tokens")
+            let agent = try await world.agent {
+                $0.auth.kind = .tokenPool
+                $0.auth.tokensFile = file
+            }
+            world.mock.setStickyFault(.authenticationFailure, at: .plansChanged)
+            #expect(try await agent.runPoll(World.starred).outcome == "failed")
+            world.mock.clearFaults()
+            world.clock.advance(by: .seconds(30))
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            #expect(tokens(world).count == 3)
+            #expect(Set(tokens(world)).count == 3)
+        }
+    }
+
     @Test(arguments: [true, false])
     func aSecretThatIsGoneOrUnreadableLaterSkips(isGone: Bool) async throws {
         try await withSecret { world, file in

@@ -74,4 +74,41 @@ import Testing
         }
         for part in ["Jardin", "updated", "Project Update"] { #expect(!line.contains(part)) }
     }
+
+    @Test(arguments: [Logger.Level.warning, .error, .critical])
+    func aNotificationIsWrittenWhateverTheLogLevel(level: Logger.Level) async {
+        let lines = Lines()
+        let pipeline = LogPipeline(format: .json, level: .notice, sinks: [lines], metrics: nil, nowMilliseconds: { 0 })
+        let logger = Logger(label: "test", factory: { _ in pipeline.handler(label: "test") })
+        let sink = LogEntrySink(name: "log", logger: logger)
+        pipeline.configure(format: .json, level: level)
+        #expect(await sink.deliver(.sample()) == .ok)
+        #expect(lines.all.count == 1)
+    }
+
+    @Test func aNotificationWhoseLineNobodyTakesIsRetried() async {
+        let dropped = Atomic<UInt64>(7)
+        let logger = Logger(label: "test", factory: { _ in Full { dropped.add(1, ordering: .relaxed) } })
+        let sink = LogEntrySink(name: "log", logger: logger, droppedLines: { dropped.load(ordering: .relaxed) })
+        guard case .unavailable = await sink.deliver(.sample()) else {
+            Issue.record("The notification was lost.")
+            return
+        }
+    }
+
+    /// The log of a program whose standard error nobody reads.
+    private struct Full: LogHandler {
+        let drop: @Sendable () -> Void
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        init(drop: @escaping @Sendable () -> Void) { self.drop = drop }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { drop() }
+    }
 }

@@ -34,9 +34,9 @@ public struct HostSinkRefusal: Error, Sendable, Hashable {
 
 /// A sink that provides its notifications as an `AsyncSequence`.
 ///
-/// A notification counts as delivered when it is in the sequence. A program that ends before reading it does not see it
-/// again. A slow reader loses the oldest notifications beyond 1,000. A program that must not lose any implements
-/// ``HostSink`` itself.
+/// A notification counts as delivered when it is in the sequence. If 1,000 are unread, the outbox keeps further ones and
+/// retries them. A program that ends before it reads a notification does not see it again. A program that must not lose
+/// any implements ``HostSink`` itself.
 public final class NotificationFeed: HostSink {
     public let name: String
     /// The notifications, for one reader. The sequence ends with ``finish()``.
@@ -48,14 +48,20 @@ public final class NotificationFeed: HostSink {
         self.name = name
         (notifications, continuation) = AsyncStream.makeStream(
             of: NotificationMessage.self,
-            bufferingPolicy: .bufferingNewest(1000)
+            bufferingPolicy: .bufferingOldest(1000)
         )
     }
 
-    /// - Throws: `CancellationError` when the reader has stopped.
+    /// - Throws: `CancellationError` when the reader has stopped; another error when the sequence is full.
     public func deliver(_ notification: NotificationMessage) async throws {
-        if case .terminated = continuation.yield(notification) { throw CancellationError() }
+        switch continuation.yield(notification) {
+        case .enqueued: break
+        case .dropped: throw Full()
+        default: throw CancellationError()
+        }
     }
+
+    private struct Full: Error {}
 
     /// Ends the sequence. Later notifications wait for the next run.
     public func finish() { continuation.finish() }

@@ -3,11 +3,23 @@ package import StarwatchCore
 import StarwatchTelemetry
 
 /// Writes a structured log entry without personal data: id, poll, group and count.
+///
+/// It writes at every `log.level`, because a hidden notification would count as delivered.
 package struct LogEntrySink: NotificationSink {
     package let name: String
-    let logger: Logger
+    private var logger: Logger
+    private let droppedLines: @Sendable () -> UInt64
+
+    /// - Parameter droppedLines: The number of log lines that no reader took so far.
+    package init(name: String, logger: Logger, droppedLines: @escaping @Sendable () -> UInt64 = { 0 }) {
+        self.name = name
+        self.logger = logger
+        self.logger.logLevel = .trace
+        self.droppedLines = droppedLines
+    }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        let dropped = droppedLines()
         logger.log(
             .notification,
             [
@@ -16,6 +28,10 @@ package struct LogEntrySink: NotificationSink {
                 .count: .number(notification.count),
             ]
         )
+        // Another line can have been dropped meanwhile. Then this one is written twice, but never lost.
+        guard droppedLines() == dropped else {
+            return .unavailable("The reader of the log takes no lines.", retryAfter: nil)
+        }
         return .ok
     }
 }

@@ -1,0 +1,111 @@
+import Dispatch
+import StarwatchCore
+import StarwatchStore
+import Synchronization
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchPolling
+
+/// Requests that reach a gate while it is restored or moved.
+@Suite(.timeLimit(.minutes(5))) final class GateOrderTests: GateBench {
+    /// A store whose next write about a server waits for ``isFree``.
+    private final class HeldStore: Sendable {
+        let isHeld = Promise<Void>()
+        let isFree = DispatchSemaphore(value: 0)
+        let isArmed = Atomic(false)
+        let order = Mutex<[String]>([])
+
+        func open(_ path: String) throws -> Store {
+            var options = StoreOptions(path: path)
+            options.interrupt = { operation, moment throws(StoreError) in
+                guard operation == .server, moment == .begun else { return }
+                guard self.isArmed.exchange(false, ordering: .relaxed) else { return }
+                self.isHeld.fulfil(())
+                self.isFree.wait()
+                self.order.withLock { $0.append("stored") }
+            }
+            return try Store(options)
+        }
+
+        /// Runs `first` until its write is held, then `second`, and then frees the write.
+        ///
+        /// - Returns: The order in which the write and `second` ended.
+        func run(
+            _ first: @escaping @Sendable () async -> Void,
+            second: @escaping @Sendable () async -> Void
+        ) async -> [String] {
+            isArmed.store(true, ordering: .relaxed)
+            return await withTaskGroup { group in
+                group.addTask { await first() }
+                await isHeld.value()
+                group.addTask {
+                    await second()
+                    self.order.withLock { $0.append("second") }
+                }
+                for _ in 0..<1000 { await Task.yield() }
+                isFree.signal()
+                await group.waitForAll()
+                return order.withLock { $0 }
+            }
+        }
+    }
+
+    @Test func whoComesDuringAClockJumpWaitsUntilTheGatesHaveMoved() async throws {
+        await store.close()
+        let held = HeldStore()
+        let other = try held.open(folder.path("starwatch.db"))
+        let clock = ManualClock()
+        let gates = Gates(store: other, requestsPerMinute: 10, time: clock)
+        let gate = gates.gate(to: server)
+        await gate.hold(until: clock.now + .seconds(600), now: clock.now)
+        clock.setWall(to: clock.now + .seconds(3600))
+        let order = await held.run {
+            await gates.followClock()
+        } second: {
+            await gates.followClock()
+        }
+        #expect(order == ["stored", "second"])
+        #expect(gates.jumps == 1)
+        #expect(await gate.heldUntil(now: clock.now) == ManualClock.start + .seconds(4200))
+        await other.close()
+    }
+
+    @Test func noRequestGoesThroughAHalfRestoredGate() async throws {
+        let start = ManualClock.start
+        _ = try await store.rememberDialect(.endorser, of: server, now: start)
+        await store.close()
+        let held = HeldStore()
+        let other = try held.open(folder.path("starwatch.db"))
+        let gate = canonicalGate(on: other)
+        let order = await held.run {
+            try? await gate.restore(now: start)
+        } second: {
+            let ticket = TicketQueue.Ticket()
+            _ = try? await gate.turn(account: nil, ticket: ticket, now: start)
+        }
+        #expect(order == ["stored", "second"])
+        await other.close()
+    }
+
+    @Test func aRestorationThatFailedHalfwayIsCompletedByTheNextRequest() async throws {
+        let start = ManualClock.start
+        _ = try await store.rememberDialect(.endorser, of: server, now: start)
+        await store.close()
+        let fault = StoreFault()
+        var options = StoreOptions(path: folder.path("starwatch.db"))
+        options.interrupt = fault.interrupt
+        let other = try Store(options)
+        let gate = canonicalGate(on: other)
+        fault.fail(.server)
+        await #expect(throws: StoreError.self) { try await gate.restore(now: start) }
+        fault.fail()
+        try await gate.restore(now: start)
+        #expect(try await other.serverState(server).dialect == .canonical)
+        await other.close()
+    }
+
+    private func canonicalGate(on store: Store) -> Gate {
+        Gate(server: server, limits: GateLimits(requestsPerMinute: 10), dialect: .canonical, store: store)
+    }
+}
