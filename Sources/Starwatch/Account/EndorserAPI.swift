@@ -193,7 +193,7 @@ package final class EndorserAPI: Sendable {
 
         func retrying(because reason: RetryReason, after delay: Duration?) {
             metrics.retries[call.endpoint, reason].increment(exemplar: exemplar)
-            if let delay { metrics.retryDelay[reason].observe(delay) }
+            if let delay { metrics.retryDelay.observe(delay) }
         }
 
         func exhausted(because reason: RetryReason) {

@@ -59,10 +59,10 @@ package final class CallbackService: Service {
         let now = time.now
         var pass = Pass(next: now + Self.interval)
         do throws(StoreError) {
-            metrics.digests.noteQueued([], dropped: try await store.dropOldEvents(now: now), logger)
+            metrics.callbacks.noteQueued([], dropped: try await store.dropOldEvents(now: now), logger)
             try await beat(now)
             for receiver in receivers { try await drain(receiver, &pass) }
-            metrics.digests.callbacksWaiting.set(Double(try await store.eventCount()))
+            metrics.callbacks.waiting.set(Double(try await store.eventCount()))
         } catch {
             logger.log(.callbackStoreFailed, [.error: "\(error.description)"])
         }
@@ -75,7 +75,7 @@ package final class CallbackService: Service {
         guard let dropped = try await store.enqueueHeartbeat(event, every: options.heartbeatInterval, now: now) else {
             return
         }
-        metrics.digests.noteQueued([event], dropped: dropped, logger)
+        metrics.callbacks.noteQueued([event], dropped: dropped, logger)
     }
 
     private func drain(_ receiver: CallbackReceiver, _ pass: inout Pass) async throws(StoreError) {
@@ -89,12 +89,12 @@ package final class CallbackService: Service {
             switch result {
             case .ok:
                 try await store.removeEvent(event.id)
-                metrics.digests.callbacks[event.kind, .sent].increment()
+                metrics.callbacks.events[event.kind, .sent].increment()
                 pass.sent += 1
             case .rejected, .gone:
                 let wait = Self.refused.delay(afterFailures: event.attempts + 1)
                 try await store.postponeEvent(event.id, until: time.now + wait)
-                metrics.digests.callbacks[event.kind, .refused].increment()
+                metrics.callbacks.events[event.kind, .refused].increment()
                 logger.log(
                     .callbackRefused,
                     [.kind: "\(event.kind.rawValue)", .error: "The callback's receiver refused the event."]
@@ -103,7 +103,7 @@ package final class CallbackService: Service {
                 guard !Task.isCancelled else { return }
                 // This event may be the cause of the failure, so the next pass sends the others first.
                 try await store.postponeEvent(event.id, until: time.now)
-                metrics.digests.callbacks[event.kind, .unavailable].increment()
+                metrics.callbacks.events[event.kind, .unavailable].increment()
                 logger.log(.callbackUnavailable, [.kind: "\(event.kind.rawValue)", .error: "\(result.sentence)"])
                 if let next = receiver.nextTry { pass.next = min(pass.next, next) }
                 return
@@ -122,12 +122,12 @@ extension SinkResult {
     }
 }
 
-extension DigestMetrics {
+extension CallbackMetrics {
     /// Counts stored events, and the events dropped to make room.
     func noteQueued(_ events: [EventDraft], dropped: Int, _ logger: Logger) {
-        for event in events { callbacks[event.kind, .queued].increment() }
+        for event in events { self.events[event.kind, .queued].increment() }
         guard dropped > 0 else { return }
-        callbacksDropped.increment(by: UInt64(dropped))
+        self.dropped.increment(by: UInt64(dropped))
         logger.log(.callbackDropped, [.count: .number(dropped)])
     }
 }

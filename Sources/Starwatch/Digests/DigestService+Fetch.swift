@@ -58,7 +58,7 @@ extension DigestService {
             )
             guard let dropped else { return .cancelled }
             if !events.isEmpty {
-                metrics.digests.noteQueued(events, dropped: dropped, logger)
+                metrics.callbacks.noteQueued(events, dropped: dropped, logger)
                 wakes.callbacks.raise()
             }
             return outcome

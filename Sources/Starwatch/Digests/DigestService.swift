@@ -229,7 +229,7 @@ package final class DigestService: Service {
             }
         }
         noteUnknown(maker)
-        metrics.digests.noteQueued(changes.events, dropped: dropped, logger)
+        metrics.callbacks.noteQueued(changes.events, dropped: dropped, logger)
         if pass.fired > 0 { wakes.dispatch.raise() }
         if !changes.events.isEmpty { wakes.callbacks.raise() }
     }

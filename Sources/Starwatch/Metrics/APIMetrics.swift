@@ -10,7 +10,7 @@ package struct APIMetrics: Sendable {
     package let sentBytes: MetricVector1<Endpoint, Counter>
     package let retries: MetricVector2<Endpoint, RetryReason, Counter>
     package let retriesExhausted: MetricVector2<Endpoint, RetryReason, Counter>
-    package let retryDelay: MetricVector1<RetryReason, Histogram>
+    package let retryDelay: Histogram
     package let throttled: MetricVector2<Endpoint, ThrottleSource, Counter>
     package let throttleWait: MetricVector1<ThrottleSource, Histogram>
     package let throttleUntil: Gauge
@@ -21,8 +21,8 @@ package struct APIMetrics: Sendable {
     /// Rate of all requests over the last minute, for the contract set.
     package let rate = WindowedRate()
 
-    init(registry: MetricRegistry, circuits: ConfiguredNames) {
-        let endpoint = LabelDimension<Endpoint>("endpoint")
+    init(registry: MetricRegistry, circuits: ConfiguredNames, endpoints: Set<Endpoint>) {
+        let endpoint = LabelDimension<Endpoint>("endpoint", shown: endpoints)
         let target = LabelDimension<ConfiguredName>("target", of: circuits)
         requests = registry.counters(
             .counter(
@@ -80,10 +80,9 @@ package struct APIMetrics: Sendable {
             by: endpoint,
             LabelDimension("reason")
         )
-        retryDelay = registry.histograms(
+        retryDelay = registry.histogram(
             .histogram("starwatch_retry_delay_seconds", "Wait time before a retry."),
-            bounds: Buckets.wait,
-            by: LabelDimension("reason")
+            bounds: Buckets.wait
         )
         throttled = registry.counters(
             .counter("starwatch_throttled_total", "Requests that waited for a rate limit, by source of the limit."),

@@ -1,8 +1,8 @@
 package import StarwatchCore
 package import StarwatchStore
 package import StarwatchTelemetry
+import Synchronization
 
-extension StoreOperation: MetricLabel {}
 extension StoreErrorKind: MetricLabel {}
 
 /// Metric catalogue: every family that the agent exposes, registered once, with all series at zero.
@@ -17,9 +17,12 @@ package final class AgentMetrics: Sendable {
     package let outbox: OutboxMetrics
     package let clock: ClockMetrics
     package let digests: DigestMetrics
+    package let callbacks: CallbackMetrics
     package let log: LogMetrics
     package let host: HostPollMetrics
-    package let transactions: MetricVector1<StoreOperation, Histogram>
+    /// The registry of the host program's polls until the program uses them; `nil` afterwards.
+    private let unusedHostPolls: Mutex<MetricRegistry?>
+    package let transactions: MetricVector1<TransactionGroup, Histogram>
     package let storeErrors: MetricVector1<StoreErrorKind, Counter>
     package let storeBytes: MetricVector1<StoreFile, Gauge>
     package let scrapes: MetricVector1<ScrapeCode, Counter>
@@ -34,12 +37,14 @@ package final class AgentMetrics: Sendable {
     /// - Parameters:
     ///   - polls: The names of the configured polls, at most 16.
     ///   - sinks: The names of the configured sinks, at most 16.
+    ///   - features: The features whose metrics are on the page.
     ///   - now: Returns the time, for the one gauge that is a rate.
     ///   - dependencies: The metrics that dependencies report through swift-metrics, for the same page.
     /// - Throws: ``TelemetryError`` if a name cannot be a label value.
     package init(
         polls: [String],
         sinks: [String],
+        features: MetricFeatures = .all,
         now: @escaping @Sendable () -> Timestamp,
         dependencies: MetricsBridge = MetricsBridge()
     ) throws(TelemetryError) {
@@ -48,14 +53,17 @@ package final class AgentMetrics: Sendable {
         sinkNames = try ConfiguredNames(sinks)
         circuitNames = try ConfiguredNames(sinks, after: ["server"])
         self.polls = PollMetrics(registry: registry, polls: pollNames)
-        api = APIMetrics(registry: registry, circuits: circuitNames)
+        api = APIMetrics(registry: registry, circuits: circuitNames, endpoints: features.endpoints)
         outbox = OutboxMetrics(registry: registry, polls: pollNames, sinks: sinkNames)
-        clock = ClockMetrics(registry: registry)
-        digests = DigestMetrics(registry: registry)
+        clock = ClockMetrics(registry: registry, sources: features.clockSources)
+        digests = DigestMetrics(registry: features.hasDigests ? registry : MetricRegistry())
+        callbacks = CallbackMetrics(registry: features.hasCallbacks ? registry : MetricRegistry())
         log = LogMetrics(registry: registry)
-        host = HostPollMetrics(registry: registry)
+        let hostPolls = features.hasHostPolls ? registry : MetricRegistry()
+        host = HostPollMetrics(registry: hostPolls)
+        unusedHostPolls = Mutex(features.hasHostPolls ? nil : hostPolls)
         transactions = registry.histograms(
-            .histogram("starwatch_store_transaction_seconds", "Duration of database transactions."),
+            .histogram("starwatch_store_transaction_seconds", "Duration of database transactions, by kind."),
             bounds: Buckets.local,
             by: LabelDimension("operation")
         )
@@ -81,7 +89,7 @@ package final class AgentMetrics: Sendable {
         )
         controlRequests = registry.counters(
             .counter("starwatch_control_requests_total", "Requests to the control API."),
-            by: LabelDimension("operation"),
+            by: LabelDimension("operation", shown: features.controlOperations),
             LabelDimension("result")
         )
         reloadSuccessful = registry.gauge(
@@ -108,5 +116,14 @@ package final class AgentMetrics: Sendable {
         }
         ProcessMetrics.register(in: registry)
         registerContractSet(now: now)
+    }
+
+    /// Puts the metrics of the host program's polls on the page.
+    package func showHostPolls() {
+        let unused = unusedHostPolls.withLock { unused in
+            defer { unused = nil }
+            return unused
+        }
+        if let unused { registry.show(unused) }
     }
 }

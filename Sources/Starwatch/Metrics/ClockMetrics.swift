@@ -15,7 +15,7 @@ package struct ClockMetrics: Sendable {
     package let poolRemaining: Gauge
     package let identityChanges: Counter
 
-    init(registry: MetricRegistry) {
+    init(registry: MetricRegistry, sources: Set<ClockSource> = Set(ClockSource.allCases)) {
         skew = registry.gauge(
             .gauge(
                 "starwatch_clock_skew_seconds",
@@ -42,7 +42,7 @@ package struct ClockMetrics: Sendable {
                 "starwatch_clock_samples_total",
                 "Readings of the server's clock; time_endpoint includes X-Server-Time headers."
             ),
-            by: LabelDimension("source"),
+            by: LabelDimension("source", shown: sources),
             LabelDimension("result")
         )
         lastSync = registry.gauge(

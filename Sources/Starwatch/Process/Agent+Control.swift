@@ -92,7 +92,7 @@ extension Agent: ServedAgent {
 
     /// Cancels the work in flight for a previous identity, and returns when it has ended.
     private func giveUpWork() async {
-        pollManager.abort()
+        process.pollManager.abort()
         await runtime.abort()
     }
 

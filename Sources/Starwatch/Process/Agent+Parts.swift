@@ -9,7 +9,10 @@ extension Agent {
     package var metrics: AgentMetrics { process.environment.metrics }
     package var polls: [Poll] { runtime.polls }
     /// Manager of the host program's polls. It runs with the agent.
-    public var pollManager: PollManager { process.pollManager }
+    public var pollManager: PollManager {
+        metrics.showHostPolls()
+        return process.pollManager
+    }
     var sinks: [SinkSlot] { process.sinks }
     var clock: ServerClock { process.environment.clock }
     var time: any TimeSource { process.environment.time }

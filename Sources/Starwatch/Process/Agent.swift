@@ -157,7 +157,7 @@ public final class Agent: Sendable {
         )
         var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
-        services += workers(supervisor: supervisor) + [pollManager, announcer]
+        services += workers(supervisor: supervisor) + [process.pollManager, announcer]
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(

@@ -26,6 +26,7 @@ struct AgentLog: Sendable {
             metrics = try AgentMetrics(
                 polls: options.polls.map(\.name.rawValue),
                 sinks: options.delivery.sinks.map(\.name) + surroundings.sinks.map(\.name),
+                features: MetricFeatures(options),
                 now: { time.now },
                 dependencies: surroundings.dependencies.bridge
             )

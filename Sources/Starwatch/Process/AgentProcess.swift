@@ -185,7 +185,7 @@ package final class AgentProcess: Sendable {
             let event = writer.draft(.configUpdated, account: account, config: json, now: now)
             let dropped = try await store.storeDigestConfiguration(json, telling: event, now: now)
             if let event, let dropped {
-                environment.metrics.digests.noteQueued([event], dropped: dropped, environment.logger)
+                environment.metrics.callbacks.noteQueued([event], dropped: dropped, environment.logger)
             }
         } catch {
             throw AgentError(.failed, error.description)

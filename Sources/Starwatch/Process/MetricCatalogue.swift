@@ -5,8 +5,8 @@ import StarwatchTelemetry
 package enum MetricCatalogue {
     /// Columns for a terminal, with the number of series at the end.
     package static func text(for options: AgentOptions) throws(AgentError) -> String {
-        let registry = try registry(options)
-        return CatalogueRenderer.text(registry.catalogue) + "\n\(registry.seriesCount) series\n"
+        let shown = try registry(options, MetricFeatures(options)).seriesCount
+        return CatalogueRenderer.text(try registry(options).catalogue) + "\n\(shown) series with this configuration\n"
     }
 
     package static func markdown(for options: AgentOptions) throws(AgentError) -> String {
@@ -17,11 +17,15 @@ package enum MetricCatalogue {
         CatalogueRenderer.json(try registry(options).catalogue)
     }
 
-    private static func registry(_ options: AgentOptions) throws(AgentError) -> MetricRegistry {
+    private static func registry(
+        _ options: AgentOptions,
+        _ features: MetricFeatures = .all
+    ) throws(AgentError) -> MetricRegistry {
         do {
             return try AgentMetrics(
                 polls: options.polls.map(\.name.rawValue),
                 sinks: options.delivery.sinks.map(\.name),
+                features: features,
                 now: { Timestamp(milliseconds: 0) }
             ).registry
         } catch {

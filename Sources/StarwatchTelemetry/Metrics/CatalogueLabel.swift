@@ -1,4 +1,4 @@
-/// A label of a family with all its possible values.
+/// A label of a family with its possible values.
 package struct CatalogueLabel: Sendable, Hashable {
     package let name: String
     package let values: [String]

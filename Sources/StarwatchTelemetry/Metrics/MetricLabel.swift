@@ -55,14 +55,23 @@ package struct ConfiguredName: Sendable, Hashable, CustomStringConvertible {
 package struct LabelDimension<Value: Sendable>: Sendable {
     package let name: String
     package let values: [String]
+    /// For each value, whether its series are on the page.
+    let shown: [Bool]
     @usableFromInline let indexOf: @Sendable (Value) -> Int
 
     /// A label whose values are the raw values of an enumeration.
-    package init(_ name: StaticString, of type: Value.Type = Value.self) where Value: MetricLabel {
+    ///
+    /// - Parameter shown: The values whose series are on the page; `nil`: all. The others can be counted all the same.
+    package init(
+        _ name: StaticString,
+        of type: Value.Type = Value.self,
+        shown: Set<Value>? = nil
+    ) where Value: MetricLabel {
         let cases = Array(Value.allCases)
         precondition(cases.count <= 64, "The label \(name) has more than 64 values.")
         self.name = "\(name)"
         values = cases.map(\.rawValue)
+        self.shown = cases.map { shown?.contains($0) ?? true }
         if MemoryLayout<Value>.size == 1 {
             // The single byte of an enum without payload identifies the case. A table lookup avoids hashing its text.
             var table = [UInt8](repeating: 0, count: 256)
@@ -79,6 +88,7 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     package init(_ name: StaticString, of names: ConfiguredNames) where Value == ConfiguredName {
         self.name = "\(name)"
         values = names.all.map(\.text)
+        shown = names.all.map { _ in true }
         indexOf = { [all = names.all, name] value in
             precondition(
                 value.index < all.count && all[value.index] == value,
@@ -91,7 +101,15 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     /// The index of a value in ``values``. Traps for a name of another list.
     @inlinable func index(of value: Value) -> Int { indexOf(value) }
 
-    var erased: CatalogueLabel { CatalogueLabel(name: name, values: values) }
+    var axis: LabelAxis { LabelAxis(name: name, values: zip(values, shown).map { ($0, $1) }) }
+}
+
+/// A ``LabelDimension`` without the type of its values.
+struct LabelAxis {
+    let name: String
+    let values: [(text: String, isShown: Bool)]
+
+    var label: CatalogueLabel { CatalogueLabel(name: name, values: values.filter(\.isShown).map(\.text)) }
 }
 
 extension UInt8 {

@@ -46,7 +46,7 @@ package final class MetricRegistry: Sendable {
         _ descriptor: MetricDescriptor,
         by a: LabelDimension<A>
     ) -> MetricVector1<A, Counter> {
-        MetricVector1(a: a, handles: make(descriptor, .counter, [a.erased], Self.counterSeries))
+        MetricVector1(a: a, handles: make(descriptor, .counter, [a.axis], Self.counterSeries))
     }
 
     /// Registers a counter for each pair of values of two labels.
@@ -55,7 +55,7 @@ package final class MetricRegistry: Sendable {
         by a: LabelDimension<A>,
         _ b: LabelDimension<B>
     ) -> MetricVector2<A, B, Counter> {
-        MetricVector2(a: a, b: b, handles: make(descriptor, .counter, [a.erased, b.erased], Self.counterSeries))
+        MetricVector2(a: a, b: b, handles: make(descriptor, .counter, [a.axis, b.axis], Self.counterSeries))
     }
 
     // MARK: - Gauges
@@ -67,7 +67,7 @@ package final class MetricRegistry: Sendable {
 
     /// Registers a gauge for each value of a label.
     package func gauges<A>(_ descriptor: MetricDescriptor, by a: LabelDimension<A>) -> MetricVector1<A, Gauge> {
-        MetricVector1(a: a, handles: make(descriptor, .gauge, [a.erased], Self.gaugeSeries))
+        MetricVector1(a: a, handles: make(descriptor, .gauge, [a.axis], Self.gaugeSeries))
     }
 
     /// Registers a gauge for each pair of values of two labels.
@@ -76,7 +76,7 @@ package final class MetricRegistry: Sendable {
         by a: LabelDimension<A>,
         _ b: LabelDimension<B>
     ) -> MetricVector2<A, B, Gauge> {
-        MetricVector2(a: a, b: b, handles: make(descriptor, .gauge, [a.erased, b.erased], Self.gaugeSeries))
+        MetricVector2(a: a, b: b, handles: make(descriptor, .gauge, [a.axis, b.axis], Self.gaugeSeries))
     }
 
     // MARK: - Histograms
@@ -92,7 +92,7 @@ package final class MetricRegistry: Sendable {
         bounds: [Double],
         by a: LabelDimension<A>
     ) -> MetricVector1<A, Histogram> {
-        let handles = make(descriptor, .histogram, [a.erased], bounds: bounds, Self.histogramSeries(bounds))
+        let handles = make(descriptor, .histogram, [a.axis], bounds: bounds, Self.histogramSeries(bounds))
         return MetricVector1(a: a, handles: handles)
     }
 
@@ -103,7 +103,7 @@ package final class MetricRegistry: Sendable {
         by a: LabelDimension<A>,
         _ b: LabelDimension<B>
     ) -> MetricVector2<A, B, Histogram> {
-        let handles = make(descriptor, .histogram, [a.erased, b.erased], bounds: bounds, Self.histogramSeries(bounds))
+        let handles = make(descriptor, .histogram, [a.axis, b.axis], bounds: bounds, Self.histogramSeries(bounds))
         return MetricVector2(a: a, b: b, handles: handles)
     }
 
@@ -169,6 +169,13 @@ package final class MetricRegistry: Sendable {
 
     // MARK: - Registration
 
+    /// Shows the families of another registry on this page too, with the counts so far.
+    package func show(_ other: MetricRegistry) {
+        for family in other.state.withLock({ $0.families }) { register(family) }
+        let counting = other.state.withLock { $0.counting }
+        state.withLock { $0.counting += counting }
+    }
+
     /// Adds a family. Traps if it has problems or conflicts.
     func register(_ family: MetricFamily) {
         let problems = { MetricLint.problems(of: family.descriptor, labels: family.labels.map(\.name)) }
@@ -187,21 +194,26 @@ package final class MetricRegistry: Sendable {
     private func make<Handle>(
         _ descriptor: MetricDescriptor,
         _ kind: MetricKind,
-        _ labels: [CatalogueLabel],
+        _ axes: [LabelAxis],
         bounds: [Double] = [],
         _ makeOne: (MetricDescriptor, Labels) -> Made<Handle>
     ) -> [Handle] {
         precondition(descriptor.kind == kind, "\(descriptor.name) is not a \(kind.rawValue).")
-        var combinations: [Labels] = [[]]
-        for label in labels {
-            combinations = combinations.flatMap { left in label.values.map { left + [(label.name, $0)] } }
+        var combinations: [(labels: Labels, isShown: Bool)] = [([], true)]
+        for axis in axes {
+            combinations = combinations.flatMap { left in
+                axis.values.map { (left.labels + [(axis.name, $0.text)], left.isShown && $0.isShown) }
+            }
         }
-        let made = combinations.map { makeOne(descriptor, $0) }
-        register(MetricFamily(descriptor: descriptor, labels: labels, bounds: bounds, series: made.map(\.series)))
+        let made = combinations.map { makeOne(descriptor, $0.labels) }
+        let shown = zip(combinations, made).filter { $0.0.isShown }.map { $0.1.series }
+        if !shown.isEmpty {
+            register(MetricFamily(descriptor: descriptor, labels: axes.map(\.label), bounds: bounds, series: shown))
+        }
         state.withLock { state in
-            for (labels, one) in zip(combinations, made) {
+            for (combination, one) in zip(combinations, made) {
                 if let handle = one.handle as? any Counting {
-                    state.counting.append((descriptor.name, labels, handle))
+                    state.counting.append((descriptor.name, combination.labels, handle))
                 }
             }
         }

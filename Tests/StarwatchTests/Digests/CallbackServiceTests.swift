@@ -67,7 +67,7 @@ import Testing
             #expect(try await bench.agent.store.eventCount() == 0)
             // Once a pass, whatever comes of it.
             #expect(passes >= 3)
-            let metrics = bench.agent.metrics.digests.callbacks
+            let metrics = bench.agent.metrics.callbacks.events
             #expect(metrics[.heartbeat, .unavailable].value == 1 && metrics[.heartbeat, .refused].value == 1)
             #expect(metrics[.heartbeat, .sent].value == 1 && metrics[.heartbeat, .queued].value == 1)
         }
@@ -168,7 +168,7 @@ import Testing
             bench.clock.advance(by: .days(15))
             _ = await bench.callbacks.pass()
             #expect(bench.mock.requestCount(of: .callback) == 0)
-            #expect(bench.agent.metrics.digests.callbacksDropped.value == 1)
+            #expect(bench.agent.metrics.callbacks.dropped.value == 1)
         }
     }
 

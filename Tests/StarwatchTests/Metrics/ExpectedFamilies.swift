@@ -106,7 +106,7 @@ enum ExpectedFamilies {
         family("starwatch_api_sent_bytes_total", "counter", endpoint),
         family("starwatch_retries_total", "counter", endpoint, retryReason),
         family("starwatch_retries_exhausted_total", "counter", endpoint, retryReason),
-        family("starwatch_retry_delay_seconds", "histogram", retryReason),
+        family("starwatch_retry_delay_seconds", "histogram"),
         family("starwatch_throttled_total", "counter", endpoint, source),
         family("starwatch_throttle_wait_seconds", "histogram", source),
         family("starwatch_throttle_until_timestamp_seconds", "gauge"),

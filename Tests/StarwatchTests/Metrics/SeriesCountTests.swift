@@ -77,3 +77,66 @@ import Testing
         }
     }
 }
+
+@Suite struct MetricFeatureTests {
+    private func names(_ change: (inout AgentOptions) -> Void = { _ in }) throws -> (count: Int, names: Set<String>) {
+        var options = AgentOptions()
+        options.polls = [PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)]
+        options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        change(&options)
+        let registry = try AgentMetrics(
+            polls: options.polls.map(\.name.rawValue),
+            sinks: options.delivery.sinks.map(\.name),
+            features: MetricFeatures(options),
+            now: { ManualClock.start }
+        ).registry
+        return (registry.seriesCount, Set(MetricsPage(registry.page(.text)).values.keys.map(\.name)))
+    }
+
+    @Test func onePollAndOneSinkHaveFewerThan500Series() throws {
+        #expect(try names().count < 500)
+    }
+
+    @Test func familiesOfFeaturesThatAreNotConfiguredDoNotAppear() throws {
+        let (_, plain) = try names()
+        #expect(!plain.contains { $0.contains("_digest_") || $0.contains("_callback_") || $0.contains("_host_poll") })
+        let (_, digests) = try names { options in
+            options.digests = [DigestOptions(name: DigestName("daily")!, fetcher: "news")]
+            options.callbacks.heartbeat = FetchOptions(url: "http://127.0.0.1/")
+        }
+        #expect(digests.contains("starwatch_digest_prefetches_total"))
+        #expect(digests.contains("starwatch_callback_events_total"))
+    }
+
+    @Test func offersAppearWithAPollOfOffers() async throws {
+        func endpoints(_ kind: PollKind) throws -> Set<String> {
+            var options = AgentOptions()
+            options.polls = [PollOptions(name: PollName("one")!, kind: kind)]
+            let metrics = try AgentMetrics(
+                polls: ["one"],
+                sinks: [],
+                features: MetricFeatures(options),
+                now: { ManualClock.start }
+            )
+            return Set(MetricsPage(metrics.registry.page(.text)).values.keys.compactMap { $0.labels["endpoint"] })
+        }
+        #expect(try endpoints(.starredProjects) == ["plans_changed", "acknowledge", "time"])
+        #expect(try endpoints(.offersToMe) == ["offers_to_me", "time"])
+    }
+
+    @Test func hostPollsAppearAtTheirFirstUseWithTheirCounts() throws {
+        let metrics = try AgentMetrics(
+            polls: [],
+            sinks: [],
+            features: MetricFeatures(AgentOptions()),
+            now: { ManualClock.start }
+        )
+        let before = metrics.registry.seriesCount
+        metrics.host.count(.ok, duration: .seconds(1))
+        metrics.showHostPolls()
+        metrics.showHostPolls()
+        #expect(metrics.registry.seriesCount > before)
+        let page = MetricsPage(metrics.registry.page(.text))
+        #expect(page["starwatch_host_poll_seconds_count"] == 1)
+    }
+}
