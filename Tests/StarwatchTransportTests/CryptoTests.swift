@@ -1,4 +1,3 @@
-import CSecp256k1
 import Foundation
 import StarwatchCore
 import Testing
@@ -47,24 +46,11 @@ import Testing
             let key = try #require(Secp256k1PrivateKey(RandomID.bytes(32)))
             let digest = RandomID.bytes(32)
             let signature = try #require(key.sign(digest))
-            #expect(recoverAddresses(signature: signature, digest: digest).contains(key.address))
+            #expect(Secp256k1.recoverAddresses(signature: signature, digest: digest).contains(key.address))
             #expect(!halfOrder.lexicographicallyPrecedes(signature[32...]))
             var tampered = signature
             tampered[Int(digest[0]) % 64] ^= 1
-            #expect(!recoverAddresses(signature: tampered, digest: digest).contains(key.address))
-        }
-    }
-
-    /// The addresses whose keys could have made `signature` (64 bytes, r then s) over `digest`.
-    private func recoverAddresses(signature: [UInt8], digest: [UInt8]) -> [EthereumAddress] {
-        (0..<2 as Range<Int32>).compactMap { recoveryID in
-            var parsed = secp256k1_ecdsa_recoverable_signature()
-            var key = secp256k1_pubkey()
-            let context = Secp256k1.context
-            guard secp256k1_ecdsa_recoverable_signature_parse_compact(context, &parsed, signature, recoveryID) == 1,
-                secp256k1_ecdsa_recover(context, &key, &parsed, digest) == 1
-            else { return nil }
-            return EthereumAddress(publicKey: Secp256k1.serialize(&key))
+            #expect(!Secp256k1.recoverAddresses(signature: tampered, digest: digest).contains(key.address))
         }
     }
 

@@ -11,6 +11,11 @@ enum CompactJWT {
         return input + "." + Base64.encodeURL(Array(code))
     }
 
+    /// An HS256 token, signed with the bytes of the shared secret.
+    static func sign(_ claims: TokenClaims, secret: [UInt8]) -> String {
+        sign(claims, secret: SymmetricKey(data: secret))
+    }
+
     /// An ES256K token, signed with a secp256k1 key (RFC 8812); `nil` when libsecp256k1 rejects the key, which no
     /// valid key causes.
     static func sign(_ claims: TokenClaims, key: Secp256k1PrivateKey) -> String? {
@@ -24,6 +29,14 @@ enum CompactJWT {
 
     private static func signingInput(_ header: String, _ claims: TokenClaims) -> String {
         Base64.encodeURL(Array(header.utf8)) + "." + Base64.encodeURL(claims.json)
+    }
+
+    /// The parts of a token. None of them is verified.
+    struct Parsed {
+        var algorithm: String
+        var payload: Payload
+        var signingInput: String
+        var signature: [UInt8]
     }
 
     struct Payload: Decodable {
@@ -48,6 +61,26 @@ enum CompactJWT {
                 values = try container.decode([String].self)
             }
         }
+    }
+
+    private struct Header: Decodable {
+        var alg: String
+    }
+
+    /// Parses `text`; `nil` unless it is three parts of base 64 with JSON objects in the first two.
+    static func parse(_ text: String) -> Parsed? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Base64.decodeURL(parts[0]), let payload = Base64.decodeURL(parts[1]),
+            let signature = Base64.decodeURL(parts[2]),
+            let head = try? JSONDecoder().decode(Header.self, from: Data(header)),
+            let claims = try? JSONDecoder().decode(Payload.self, from: Data(payload))
+        else { return nil }
+        return Parsed(
+            algorithm: head.alg,
+            payload: claims,
+            signingInput: parts[0] + "." + parts[1],
+            signature: signature
+        )
     }
 
     /// The claims of a token minted elsewhere, unverified. The header is ignored, because passkey tokens have a header

@@ -1,26 +1,31 @@
-import StarwatchCore
+package import StarwatchCore
 
 /// The claims of a token, in the form that each dialect's server requires.
-struct TokenClaims {
-    var issuer: DID
-    var subject: DID?
-    var audience: String?
-    var scope: String?
-    var tokenID: String?
-    var issuedAt: Timestamp
-    var expiresAt: Timestamp
+package struct TokenClaims: Sendable, Hashable {
+    /// The audience of canonical tokens (R-REQ-05).
+    package static let audience = "endorser-api"
+    /// The scope of canonical tokens (R-REQ-05).
+    package static let scope = "notifications"
+
+    package var issuer: DID
+    package var subject: DID?
+    package var audience: String?
+    package var scope: String?
+    package var tokenID: String?
+    package var issuedAt: Timestamp
+    package var expiresAt: Timestamp
 
     /// Creates the claims for `account` in `dialect`. Times are cut to whole seconds.
     ///
-    /// The endorser server rejects every token that has an `aud`, so only canonical tokens have one (R-REQ-05).
-    init(account: DID, dialect: Dialect, issuedAt: Timestamp, lifetime: Duration, tokenID: String) {
+    /// The endorser server rejects every token that has an `aud`, so only canonical tokens have one.
+    package init(account: DID, dialect: Dialect, issuedAt: Timestamp, lifetime: Duration, tokenID: String) {
         issuer = account
         self.issuedAt = Timestamp(seconds: issuedAt.wholeSeconds)
         expiresAt = Timestamp(seconds: (issuedAt + lifetime).wholeSeconds)
         if dialect == .canonical {
             subject = account
-            audience = "endorser-api"
-            scope = "notifications"
+            audience = Self.audience
+            scope = Self.scope
             self.tokenID = tokenID
         }
     }
