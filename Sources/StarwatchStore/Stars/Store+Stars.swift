@@ -70,7 +70,7 @@ extension Store {
                 "SELECT plan_ids FROM starred_archive WHERE account = ? ORDER BY archived_at DESC, id DESC LIMIT 1",
                 [account.rawValue]
             )
-            let archived = try row.map { try decodeStars($0[0]) } ?? []
+            let archived = row.flatMap { decodeStars($0[0]) } ?? []
             return try change(account, server, db, now) { $0 + archived }
         }
     }
@@ -118,7 +118,8 @@ extension Store {
                 "SELECT starsSeeded FROM settings WHERE accountDid = ?",
                 [account.rawValue]
             )
-            if seeded == 1 { return try db.stars(of: account) }
+            let areUnreadable = try db.areStarsUnreadable(of: account)
+            if seeded == 1 || areUnreadable { return try db.stars(of: account) }
             return try change(account, server, db, now) { _ in plans }.stars
         }
     }
@@ -135,7 +136,7 @@ extension Store {
                 [account.rawValue]
             )
             while let row = try rows.next() {
-                found.append(ArchivedStars(stars: try decodeStars(row[0]), archivedAt: row.time(1)))
+                found.append(ArchivedStars(stars: decodeStars(row[0]) ?? [], archivedAt: row.time(1)))
             }
             return found
         }
@@ -211,16 +212,20 @@ extension Store {
 }
 
 extension Database {
+    /// Whether the account's stars are no list of texts.
+    fileprivate func areStarsUnreadable(of account: DID) throws -> Bool {
+        let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [account.rawValue])
+        return row.map { decodeStars($0[0]) == nil } ?? false
+    }
+
+    /// The starred plans of an account; empty also if they are unreadable.
     func stars(of account: DID) throws -> [String] {
         let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [account.rawValue])
-        return try row.map { try decodeStars($0[0]) } ?? []
+        return row.flatMap { decodeStars($0[0]) } ?? []
     }
 }
 
-func decodeStars(_ json: String) throws -> [String] {
-    do {
-        return try JSONDecoder().decode([String].self, from: Data(json.utf8))
-    } catch {
-        throw Row.damaged
-    }
+/// The stored stars; `nil` if they are no list of texts.
+func decodeStars(_ json: String) -> [String]? {
+    try? JSONDecoder().decode([String].self, from: Data(json.utf8))
 }
