@@ -127,7 +127,7 @@ let package = Package(
         ),
 
         .testTarget(name: "LayeringTests"),
-        .testTarget(name: "StarwatchCoreTests", dependencies: ["StarwatchCore"]),
+        .testTarget(name: "StarwatchCoreTests", dependencies: ["StarwatchCore"], exclude: ["Fixtures"]),
         .testTarget(
             name: "StarwatchTelemetryTests",
             dependencies: [

@@ -25,8 +25,8 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Data",
                 subcommands: [
-                    OutboxCommand.self, NotificationsCommand.self, DeepLinkCommand.self, DigestsCommand.self,
-                    IdentityCommand.self, StarsCommand.self, SchemaCommand.self,
+                    OutboxCommand.self, QuarantineCommand.self, NotificationsCommand.self, DeepLinkCommand.self,
+                    DigestsCommand.self, IdentityCommand.self, StarsCommand.self, SchemaCommand.self,
                 ]
             ),
         ]

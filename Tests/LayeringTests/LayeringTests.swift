@@ -48,6 +48,10 @@ import Testing
             "CoreMetrics", "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchHTTP",
             "UnixSignals",
         ],
+        // One without an agent needs the polls alone.
+        "Examples/HelloPoll/Sources/HelloPoll": [
+            "Logging", "ServiceLifecycle", "StarwatchCore", "StarwatchPolling", "UnixSignals",
+        ],
     ]
 
     /// Targets that may not have all of ``platform``.

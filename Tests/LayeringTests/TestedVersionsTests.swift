@@ -6,7 +6,7 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test(arguments: ["", "Benchmarks/", "Simulation/", "Examples/ReleaseWatcher/"])
+    @Test(arguments: ["", "Benchmarks/", "Simulation/", "Examples/ReleaseWatcher/", "Examples/HelloPoll/"])
     func everyLowestVersionIsInTheReadme(folder: String) throws {
         let readme = try text("README.md")
         let requirements = try text(folder + "Package.swift")

@@ -42,6 +42,8 @@ import Testing
         #expect(options.server.url == "http://127.0.0.1:8080/prefix")
         #expect(options.server.dialect == .canonical)
         #expect(options.server.timeout == .milliseconds(1500))
+        #expect(options.server.userAgent == "TimeSafari-DailyNotificationPlugin/1.0.0")
+        #expect(options.server.clientVersion == "TimeSafari-DailyNotificationPlugin/1.0.1")
         #expect(options.server.maxResponseBytes == 65_536)
         #expect(options.server.caFile == folder.path + "/ca.pem")
         #expect(options.server.pinnedPublicKey == "sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=")
@@ -203,6 +205,8 @@ import Testing
           dialect: canonical
           timeout: 1500ms
           max_response: 64KiB
+          user_agent: TimeSafari-DailyNotificationPlugin/1.0.0
+          client_version: TimeSafari-DailyNotificationPlugin/1.0.1
           ca_file: ca.pem
           pinned_public_key: sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=
         identity: {did: "did:ethr:0xabc"}

@@ -89,6 +89,35 @@ import Testing
         #expect(OutboxText.details(row).contains("\n" + line))
     }
 
+    @Test func quarantinedItemsHaveALineForEachFault() {
+        let item = QuarantineEntry(
+            id: 12,
+            poll: "offers",
+            kind: "schema",
+            jwtID: nil,
+            issues: [
+                .init(path: "$.data[3].handleId", problem: "missing"),
+                .init(path: "$.data[3].jwtId", problem: "invalid"),
+            ],
+            page: 2,
+            runID: "run_1",
+            times: 5,
+            createdAt: "2026-01-01T11:00:00.000Z",
+            seenAt: "2026-01-01T12:00:00.000Z"
+        )
+        #expect(
+            QuarantineText.list([item]) == """
+                ID  POLL    KIND    SEEN                      TIMES  PAGE  PATH                PROBLEM
+                12  offers  schema  2026-01-01T12:00:00.000Z      5     2  $.data[3].handleId  missing
+                                                                           $.data[3].jwtId     invalid
+                """
+        )
+        #expect(QuarantineText.list([]) == "No items.")
+        #expect(QuarantineText.limitNote([item], limit: 1)?.contains("--before 12") == true)
+        #expect(QuarantineText.limitNote([item], limit: 2) == nil)
+        #expect([QuarantineText.items(1), QuarantineText.items(2)] == ["1 item", "2 items"])
+    }
+
     @Test func theStatusPageIsReadable() {
         var status = AgentStatus(
             version: "1.2.3",
@@ -112,6 +141,7 @@ import Testing
         status.outbox.claimed = 1
         status.outbox.delivered = 40
         status.outbox.dead = 1
+        status.outbox.quarantined = 2
         status.outbox.capacity = 1000
         status.outbox.oldestPending = "2026-01-01T11:58:01Z"
         status.outbox.sinks = ["log": "closed", "hook": "open"]
@@ -134,6 +164,7 @@ import Testing
                 Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 delivered, 1 dead
                 Oldest        pending 1 min 59 s ago, due none
                 Backpressure  off
+                Quarantined   2 invalid items of the server
                 Counters      consistent
 
                 SINK  CIRCUIT

@@ -56,6 +56,22 @@ import Testing
         )
     }
 
+    @Test func theServersClaimCountsOnlyWhereNoEarlierStateIsKnown() async throws {
+        let store = try await world.open()
+        let claimed = ["name": FieldChange(before: "claimed", after: "?")]
+        for n in 1...2 {
+            try await world.commit(store, [world.change(n)]) { page in
+                page.details = [world.id(n): PlanDetails([.name: "\(n)"])]
+                page.claimedChanges = [world.id(n): claimed]
+            }
+        }
+        #expect(
+            try await changed(store) == [
+                world.id(1): claimed, world.id(2): ["name": FieldChange(before: "1", after: "2")],
+            ]
+        )
+    }
+
     @Test func bootstrappingStoresSnapshots() async throws {
         let store = try await world.open()
         try await world.commit(store, []) { page in

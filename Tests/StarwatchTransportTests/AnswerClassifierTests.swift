@@ -1,3 +1,4 @@
+import Foundation
 import StarwatchCore
 import Testing
 
@@ -36,6 +37,17 @@ import Testing
         #expect(failure?.failureClass == failureClass)
         #expect(failure?.status == status)
         #expect(failure?.retryAfter == nil)
+    }
+
+    /// The golden fixture "Rate Limited Response" (R-TST-04).
+    @Test func theRateLimitedFixtureSaysHowLongToWait() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "StarwatchCoreTests/Fixtures/rate_limited.json")
+        let body = try String(contentsOf: file, encoding: .utf8)
+        let failure = try #require(classify(429, [], body))
+        #expect(failure.result == .rateLimited && failure.failureClass == .rateLimited)
+        #expect(failure.retryAfter == .seconds(60))
+        #expect(classify(429, [("Retry-After", "90")], body)?.retryAfter == .seconds(90))
     }
 
     @Test func a503WithRetryAfterIsUnavailable() {

@@ -1,4 +1,5 @@
 import Foundation
+package import Logging
 package import StarwatchCore
 package import StarwatchStore
 import Synchronization
@@ -50,12 +51,15 @@ package final class IdentityContext: Sendable {
         var former: Snapshot?
         /// Time of the last invalidation.
         var changedAt: Timestamp?
+        /// Whether the stars were unreadable at the last reading.
+        var areStarsUnreadable = false
     }
 
     private let store: Store
     private let server: String
     private let isShared: Bool
     private let now: @Sendable () -> Timestamp
+    private let logger: Logger
     private let cached = Mutex<Snapshot?>(nil)
     private let history = Mutex(History())
     /// Counter of ``invalidate()`` calls. A snapshot read before a call must not be cached after it.
@@ -64,10 +68,17 @@ package final class IdentityContext: Sendable {
     /// - Parameters:
     ///   - isShared: `true` if another program can change the database.
     ///   - now: The best estimate of the server's time.
-    package init(store: Store, server: String, isShared: Bool, now: @escaping @Sendable () -> Timestamp) {
+    package init(
+        store: Store,
+        server: String,
+        isShared: Bool,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
         self.store = store
         self.server = server
         self.isShared = isShared
+        self.logger = logger
         self.now = now
     }
 
@@ -81,10 +92,13 @@ package final class IdentityContext: Sendable {
             snapshot.interests = interests
             snapshot.optedOut = Self.optedOut(interests.preferences)
         }
-        history.withLock { history in
+        let areUnreadable = snapshot.interests?.areStarsUnreadable ?? false
+        let isNews = history.withLock { history in
             if let former = history.former { snapshot.follow(former, now: history.changedAt ?? now()) }
-            history = History(former: snapshot)
+            defer { history = History(former: snapshot, areStarsUnreadable: areUnreadable) }
+            return areUnreadable && !history.areStarsUnreadable
         }
+        if isNews { logger.log(.starsUnreadable) }
         cached.withLock { [snapshot] cached in
             if self.epoch.load(ordering: .acquiring) == epoch { cached = snapshot }
         }

@@ -172,7 +172,7 @@ package final class AcknowledgeService: Service {
         let call = EndorserAPI.Call(
             endpoint: .acknowledge,
             method: .post,
-            body: Self.body(of: batch),
+            body: Self.body(of: batch, clientVersion: account.api.client.clientVersion),
             account: batch.stream.account,
             purpose: .acknowledge,
             runID: RandomID.runID(),
@@ -279,10 +279,10 @@ package final class AcknowledgeService: Service {
 
     /// Returns the body of R-EP-21, identical for every try: reusing a key with another body is a conflict. Identifiers
     /// and versions need no escaping.
-    private static func body(of batch: AckBatch) -> [UInt8] {
+    private static func body(of batch: AckBatch, clientVersion: String) -> [UInt8] {
         let ids = batch.ids.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
         return Array(
-            #"{"acknowledgedJwtIds":[\#(ids)],"acknowledgedAt":"\#(batch.createdAt.iso8601)","clientVersion":"\#(AgentVersion.userAgent)"}"#
+            #"{"acknowledgedJwtIds":[\#(ids)],"acknowledgedAt":"\#(batch.createdAt.iso8601)","clientVersion":"\#(clientVersion)"}"#
                 .utf8
         )
     }

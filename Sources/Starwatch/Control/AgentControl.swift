@@ -22,6 +22,14 @@ package protocol AgentControl: Sendable {
     func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int
     /// Discards all dead rows of a poll; `nil` means every poll.
     func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int
+    /// The invalid items of the server that were rejected alone (`quarantine_invalid`), newest first.
+    func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry]
+    /// Hides invalid items. One stays hidden as long as the server sends it with the same faults. Ignores other ids.
+    ///
+    /// - Returns: The number of items, as for the next one.
+    func quarantineDiscard(_ ids: [Int64]) async throws(ControlError) -> Int
+    /// Hides all invalid items of a poll; `nil` means every poll.
+    func quarantineDiscardAll(poll: String?) async throws(ControlError) -> Int
     func identity() async throws(ControlError) -> IdentityReport
     /// Changes the active identity; `nil` signs out.
     func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport

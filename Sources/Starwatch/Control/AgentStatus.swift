@@ -87,6 +87,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var delivered = 0
         /// Rows that a sink rejected for good.
         public var dead = 0
+        /// Invalid items of the server that were rejected alone.
+        public var quarantined = 0
         /// The limit for pending and claimed rows.
         public var capacity = 0
         /// Whether polling pauses because the outbox is nearly full.
@@ -101,7 +103,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var sinks: [String: String] = [:]
 
         enum CodingKeys: String, CodingKey {
-            case pending, claimed, delivered, dead, capacity, backpressure
+            case pending, claimed, delivered, dead, quarantined, capacity, backpressure
             case oldestPending = "oldest_pending"
             case oldestDue = "oldest_due"
             case ledgerImbalance = "ledger_imbalance"

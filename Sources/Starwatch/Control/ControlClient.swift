@@ -61,6 +61,21 @@ package struct ControlClient: AgentControl {
         try await post("/api/v1/outbox/discard", RowSelection(allOf: poll), as: ChangeCount.self).changed
     }
 
+    package func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry] {
+        let fields = [
+            ("limit", "\(query.limit)"), ("poll", query.poll), ("before", query.before.map(String.init)),
+        ]
+        return try await get(Self.target("/api/v1/quarantine", fields), as: QuarantineListing.self).entries
+    }
+
+    package func quarantineDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
+        try await post("/api/v1/quarantine/discard", RowSelection(ids: ids), as: ChangeCount.self).changed
+    }
+
+    package func quarantineDiscardAll(poll: String?) async throws(ControlError) -> Int {
+        try await post("/api/v1/quarantine/discard", RowSelection(allOf: poll), as: ChangeCount.self).changed
+    }
+
     package func identity() async throws(ControlError) -> IdentityReport { try await get("/api/v1/identity") }
 
     package func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport {

@@ -4,6 +4,7 @@ package enum StatusReason: String, Sendable, CaseIterable {
     case circuitOpen = "circuit_open"
     case stale
     case deadLetters = "dead_letters"
+    case quarantined
     case sinkDisabled = "sink_disabled"
     case backpressure
     case clockSkew = "clock_skew"

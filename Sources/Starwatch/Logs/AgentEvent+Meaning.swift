@@ -64,6 +64,9 @@ extension AgentEvent {
         case .pollFailed:
             "The cycle failed; pages fetched before the failure are kept. If it continues, see the "
                 + "runbook StarwatchPollFailing."
+        case .pollItemQuarantined:
+            "One item of a page is invalid, and `quarantine_invalid` let the rest of the page through. "
+                + "`starwatch quarantine list` lists such items. Report it to the server's operator."
         case .pollOutOfRoom:
             "The outbox is full. The agent fetches the remaining changes within a minute after there is "
                 + "room. Check why the sinks accept no more."
@@ -81,6 +84,9 @@ extension AgentEvent {
             "A sink rejected a notification. After `outbox.max_retries` rejections its changes become "
                 + "dead letters, even if other sinks received them."
         case .sinkUnavailable: "A sink was unreachable or timed out. The agent retries until it responds."
+        case .starsUnreadable:
+            "The stored stars are not a list of plan identifiers, so none are polled. Nothing overwrites "
+                + "them until `starwatch stars set` replaces them."
         case .tokenUnavailable:
             "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
         }

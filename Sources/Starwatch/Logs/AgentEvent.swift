@@ -38,6 +38,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case pollContractViolation = "poll.contract_violation"
     case pollDeferred = "poll.deferred"
     case pollFailed = "poll.failed"
+    case pollItemQuarantined = "poll.item_quarantined"
     case pollOutOfRoom = "poll.out_of_room"
     case pollPageOutOfOrder = "poll.page_out_of_order"
     case pollSkipped = "poll.skipped"
@@ -51,6 +52,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case sinkGone = "sink.gone"
     case sinkRejected = "sink.rejected"
     case sinkUnavailable = "sink.unavailable"
+    case starsUnreadable = "stars.unreadable"
     case tokenUnavailable = "token.unavailable"
 
     /// Level of the event. It never varies.
@@ -65,11 +67,12 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .digestFetchFailed, .digestNotShown, .digestVariable, .outboxEvicted,
-            .pollContractViolation, .pollFailed, .pollPageOutOfOrder, .sinkGone, .sinkRejected, .sinkUnavailable,
+            .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder, .sinkGone, .sinkRejected,
+            .sinkUnavailable,
             .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
-            .pollStoreFailed, .retentionStoreFailed:
+            .pollStoreFailed, .retentionStoreFailed, .starsUnreadable:
             .error
         }
     }
@@ -83,7 +86,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed, .tokenUnavailable:
             [.error]
         case .agentStarted: [.version, .polls]
-        case .agentStopped, .configReloaded: []
+        case .agentStopped, .configReloaded, .starsUnreadable: []
         case .apiFailure: [.runID, .endpoint, .result, .attempt, .error]
         case .callbackDropped: [.count]
         case .callbackRefused, .callbackUnavailable: [.kind, .error]
@@ -104,6 +107,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .pollBootstrapped, .pollChanged, .pollUnchanged:
             [.runID, .poll, .outcome, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
+        case .pollItemQuarantined: [.runID, .poll, .kind, .page, .path, .problem]
         case .pollDeferred, .pollFailed: [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]

@@ -14,6 +14,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case kind
     case notificationID = "notification_id"
     case outcome
+    case page
     case path
     case poll
     case polls
@@ -53,7 +54,7 @@ package enum LogField: String, Sendable, CaseIterable {
     package var kind: Kind {
         switch self {
         case .address: .address
-        case .attempt, .changeCount, .count, .polls, .rowCount: .count
+        case .attempt, .changeCount, .count, .page, .polls, .rowCount: .count
         case .dialect, .endpoint, .group, .kind, .outcome, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
         case .error, .path, .version: .text
@@ -81,6 +82,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .kind: "Kind of contract violation, clock jump or callback event, as in the label of the matching metric."
         case .notificationID: "Id of the notification; webhooks receive it as `webhook-id`."
         case .outcome: "Label `outcome` of `starwatch_poll_outcomes_total` or `starwatch_digest_prefetches_total`."
+        case .page: "Number of the page in its cycle, from 1."
         case .path: "JSON path in the response, without values; for a digest, the variable in its template."
         case .poll: "Name of the poll."
         case .polls: "Number of configured polls."

@@ -76,6 +76,8 @@ package enum ControlOperation: String, MetricLabel {
     case outboxShow = "outbox_show"
     case outboxRetry = "outbox_retry"
     case outboxDiscard = "outbox_discard"
+    case quarantineList = "quarantine_list"
+    case quarantineDiscard = "quarantine_discard"
     case identityShow = "identity_show"
     case identitySet = "identity_set"
     case identityRemove = "identity_remove"

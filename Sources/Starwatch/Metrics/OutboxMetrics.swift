@@ -10,6 +10,7 @@ package struct OutboxMetrics: Sendable {
     package let oldestDue: Gauge
     package let oldestPending: Gauge
     package let oldestDead: Gauge
+    package let quarantined: Gauge
     package let imbalance: MetricVector1<LedgerLaw, Gauge>
     package let notifications: MetricVector2<ConfiguredName, NotificationGroup, Counter>
     package let deliveryAttempts: MetricVector2<ConfiguredName, SinkAttemptResult, Counter>
@@ -61,6 +62,13 @@ package struct OutboxMetrics: Sendable {
                 "starwatch_outbox_oldest_dead_timestamp_seconds",
                 unit: .seconds,
                 "Time at which the oldest dead letter became one; 0 if there is none."
+            )
+        )
+        quarantined = registry.gauge(
+            .gauge(
+                "starwatch_quarantined_rows",
+                unit: .rows,
+                "Invalid items of the server that were rejected alone, until they are discarded."
             )
         )
         imbalance = registry.gauges(

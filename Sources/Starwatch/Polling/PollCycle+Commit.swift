@@ -30,7 +30,9 @@ extension PollCycle {
             now: clock.now
         )
         commit.rejectedCount = page.rejected
+        commit.refused = page.refused
         commit.details = page.details
+        commit.claimedChanges = page.claimedChanges
         commit.priority = poll.options.priority
         commit.cursor = isBootstrap ? .unchanged : plan.cursor
         commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
@@ -51,6 +53,7 @@ extension PollCycle {
     ) async throws(Stop) -> PageCommitCounts {
         var commit = draft
         commit.expectedInterests = interests
+        commit.number = walk.pages
         // A resumed walk has not seen its first pages since, so it does not say which rows are gone from them.
         if walk.isComplete, !walk.wasResumed, !position.isBootstrap, let top = walk.top {
             commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: startedAt)
@@ -63,6 +66,7 @@ extension PollCycle {
         let outcome: PageCommitResult
         do throws(StoreError) { outcome = try await store(commit) } catch { throw .store(error) }
         guard case .committed(let counts) = outcome else { throw .staleIdentity }
+        report(counts.quarantined, page: walk.pages)
         if counts.inserted > 0, !position.isBootstrap {
             metrics.polls.changesFound[poll.label].increment(by: UInt64(counts.inserted))
         }
@@ -71,5 +75,19 @@ extension PollCycle {
             note(.pollOutOfRoom, [.changeCount: .number(counts.inserted)])
         }
         return counts
+    }
+
+    /// Logs the items that were quarantined for the first time, by their first issue. A page can have thousands.
+    private func report(_ refused: [RefusedItem], page: Int) {
+        for item in refused.prefix(10) {
+            guard let issue = item.issues.first else { continue }
+            note(
+                .pollItemQuarantined,
+                [
+                    .kind: "\(item.violation.rawValue)", .page: .number(page), .path: "\(issue.path)",
+                    .problem: "\(issue.problem.rawValue)",
+                ]
+            )
+        }
     }
 }

@@ -10,13 +10,15 @@ extension PollCycle {
         /// `true` if the server has changed its dialect and its streams start again.
         var isAfresh = false
         var chunk: PlanChunk?
-        var response: HTTPResponse
-        var askedAt: Timestamp
+        var answer: Fetched
     }
 
     /// Requests the first page from a server with an unknown or doubtful dialect, in a form that both dialects
     /// understand.
-    func probe(_ stream: StreamKey, snapshot: IdentityContext.Snapshot) async throws(Stop) -> Probe {
+    ///
+    /// - Returns: `nil` if the server answers without content and no dialect is known. The cycle has found nothing then,
+    ///   and the next one probes again: a poll that started from it would treat every existing change as new.
+    func probe(_ stream: StreamKey, snapshot: IdentityContext.Snapshot) async throws(Stop) -> Probe? {
         // Both dialects read the canonical start cursor as "from the beginning". Both accept a body within the smaller
         // size limit.
         let chunk =
@@ -24,16 +26,17 @@ extension PollCycle {
             ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
                 .min { $0.count < $1.count } : nil
         let assumed = await gate.dialect ?? api.assumedDialect
-        let (response, askedAt) = try await request(
+        let answer = try await request(
             PageQuery(after: nil),
             chunk: chunk,
             account: stream.account,
             dialect: assumed,
             startCursor: Dialect.canonical.startCursor
         )
-        switch PageDecoder.detect(response.body, of: poll.kind) {
+        let isEmpty = answer.response.status == 204
+        switch isEmpty ? .undecided : PageDecoder.detect(answer.response.body, of: poll.kind) {
         case .dialect(let dialect):
-            var probe = Probe(dialect: dialect, chunk: chunk, response: response, askedAt: askedAt)
+            var probe = Probe(dialect: dialect, chunk: chunk, answer: answer)
             let former = await gate.dialect
             do { probe.isAfresh = try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
             if former != dialect { note(.serverDialect, [.dialect: "\(dialect.rawValue)"]) }
@@ -42,12 +45,14 @@ extension PollCycle {
             // The response is empty, so either dialect fits this cycle. If none is known, the next cycle probes again.
             if let known = await gate.dialect {
                 do { _ = try await gate.learn(known, now: clock.now) } catch { throw .store(error) }
+            } else if isEmpty {
+                return nil
             } else if poll.kind == .starredProjects {
                 // No known server sends this response. A poll that started from it would treat every existing change as
                 // new.
                 throw .page(PageRejection(violation: .schema, issues: [.init(path: "$.hitLimit", problem: .missing)]))
             }
-            return Probe(dialect: assumed, chunk: chunk, response: response, askedAt: askedAt)
+            return Probe(dialect: assumed, chunk: chunk, answer: answer)
         case .noPage:
             throw .page(PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)]))
         }
@@ -55,6 +60,7 @@ extension PollCycle {
 
     /// Validates and decodes a response. If another dialect could have produced it, the next cycle probes the dialect.
     func decode(_ response: HTTPResponse, dialect: Dialect, askedAt: Timestamp) async throws(Stop) -> Page {
+        if response.status == 204 { return .none }
         let page: Page
         do {
             let latest = latestID(of: response, askedAt: askedAt)
@@ -101,6 +107,15 @@ extension PollCycle {
     static func earliestMaking(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
         guard let date = date(of: response, askedAt: askedAt) else { return askedAt }
         return max(min(askedAt, max(date, askedAt - longestDoubt)), date - dateError)
+    }
+
+    /// Returns the earliest time, by the server's own clock, at which it can have read what the answer shows; `nil` if
+    /// the answer has no `Date`.
+    ///
+    /// The server stamps its answer when it sends it, which can be 20 s after it has read the rows: a locked database
+    /// holds it up. It cannot have read them before it was asked.
+    static func earliestReading(_ answer: Fetched) -> Timestamp? {
+        date(of: answer.response, askedAt: answer.askedAt).map { $0 - answer.took }
     }
 
     /// Returns the `Date` of a response; `nil` if it has none.

@@ -6,6 +6,15 @@ import StarwatchTransport
 
 /// The pages of a cycle: what is asked for next, and what is stored of each answer.
 extension PollCycle {
+    /// The answer to one request for a page.
+    struct Fetched {
+        let response: HTTPResponse
+        /// The server's time of the request, as far as it is known.
+        let askedAt: Timestamp
+        /// The time from before the request to after its answer, with all waits.
+        let took: Duration
+    }
+
     /// The position of a cycle between two pages.
     struct Position {
         let dialect: Dialect
@@ -21,17 +30,19 @@ extension PollCycle {
         /// Whether an interrupted walk is stored, of an earlier cycle or a page before.
         var isWalkStored: Bool
         /// The first page, when it was fetched to detect the dialect.
-        var first: (HTTPResponse, Timestamp)?
+        var first: Fetched?
     }
 
     /// Fetches and stores every page of the poll.
+    ///
+    /// - Returns: `false` if the server answered without content before its dialect is known.
     func fetch(
         _ stream: StreamKey,
         state: inout PollState,
         snapshot: IdentityContext.Snapshot,
         into result: inout Result
-    ) async throws(Stop) {
-        var position = try await start(stream, state: &state, snapshot: snapshot)
+    ) async throws(Stop) -> Bool {
+        guard var position = try await start(stream, state: &state, snapshot: snapshot) else { return false }
         while true {
             let chunks =
                 poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: position.dialect) : []
@@ -41,7 +52,8 @@ extension PollCycle {
                 cursor: position.cursor,
                 resume: position.resume,
                 chunks: max(chunks.count, 1),
-                mustComplete: state.hasTombstones
+                mustComplete: state.hasTombstones,
+                isSettled: settled.holds(stream, state, position.cursor, snapshot.interests)
             )
             let startedAt = clock.now
             // Offers are fetched without a limit.
@@ -55,7 +67,10 @@ extension PollCycle {
                 let isLate = time.monotonic - position.begun >= shared.longestCycle
                 let madeAt = Self.earliestMaking(of: answer.response, askedAt: answer.askedAt)
                 let plan: PageWalk.Plan
-                do { plan = try walk.receive(page, askedAt: madeAt, isLast: isLate) } catch { throw .page(error) }
+                let readSince = Self.earliestReading(answer)
+                do throws(PageRejection) {
+                    plan = try walk.receive(page, askedAt: madeAt, readSince: readSince, isLast: isLate)
+                } catch { throw .page(error) }
                 let draft = draft(page, plan, stream, state, position)
                 guard let draft else { continue }
                 let counts = try await commit(
@@ -69,24 +84,24 @@ extension PollCycle {
             }
             try await complete(walk, stream, state, snapshot, position)
             // The interrupted walk is finished; newer changes come in the same cycle.
-            guard walk.isComplete, walk.wasResumed else { return }
+            guard walk.isComplete, walk.wasResumed else { return true }
             position.resume = nil
         }
     }
 
-    /// Finds out the dialect, if it is not known, and where the walk begins.
+    /// Finds out the dialect, if it is not known, and where the walk begins; `nil` if the answer says neither.
     private func start(
         _ stream: StreamKey,
         state: inout PollState,
         snapshot: IdentityContext.Snapshot
-    ) async throws(Stop) -> Position {
+    ) async throws(Stop) -> Position? {
         let begun = time.monotonic
-        var first: (HTTPResponse, Timestamp)?
+        var first: Fetched?
         let dialect: Dialect
         if let known = await gate.dialectToAsk {
             dialect = known
         } else {
-            let probe = try await probe(stream, snapshot: snapshot)
+            guard let probe = try await probe(stream, snapshot: snapshot) else { return nil }
             dialect = probe.dialect
             if probe.isAfresh {
                 do { state = try await readState(stream) } catch { throw .store(error) }
@@ -94,7 +109,7 @@ extension PollCycle {
             // Only where the dialect's first request would have been the same, about the same plans.
             let chunk = identity.chunks(of: snapshot, dialect: dialect).first
             if state.fetchCursor == nil, state.walk == nil, probe.chunk == chunk || poll.kind != .starredProjects {
-                first = (probe.response, probe.askedAt)
+                first = probe.answer
             }
         }
         let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
@@ -115,18 +130,12 @@ extension PollCycle {
         _ chunk: PlanChunk?,
         _ stream: StreamKey,
         _ position: inout Position
-    ) async throws(Stop) -> (response: HTTPResponse, askedAt: Timestamp) {
-        if let (response, askedAt) = position.first {
+    ) async throws(Stop) -> Fetched {
+        if let first = position.first {
             position.first = nil
-            return (response, askedAt)
+            return first
         }
-        let (response, askedAt) = try await request(
-            query,
-            chunk: chunk,
-            account: stream.account,
-            dialect: position.dialect
-        )
-        return (response, askedAt)
+        return try await request(query, chunk: chunk, account: stream.account, dialect: position.dialect)
     }
 
     private func advance(
@@ -156,6 +165,7 @@ extension PollCycle {
         _ position: Position
     ) async throws(Stop) {
         guard walk.isComplete else { return }
+        settled.set(walk.settledCursor, of: stream, state, snapshot.interests)
         if position.isBootstrap {
             let isCurrent: Bool
             do throws(StoreError) {
@@ -181,7 +191,7 @@ extension PollCycle {
         account: DID,
         dialect: Dialect,
         startCursor: String? = nil
-    ) async throws(Stop) -> (HTTPResponse, Timestamp) {
+    ) async throws(Stop) -> Fetched {
         let start = startCursor ?? dialect.startCursor
         var call = EndorserAPI.Call(
             endpoint: poll.kind.endpoint,
@@ -197,8 +207,12 @@ extension PollCycle {
         } else {
             call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
         }
+        let (wall, monotonic) = (time.now, time.monotonic)
         switch await api.send(call, dialect: dialect) {
-        case .answer(let response, let askedAt): return (response, askedAt)
+        case .answer(let response, let askedAt):
+            // The monotonic clock can stop while the machine sleeps.
+            let took = max(time.monotonic - monotonic, time.now - wall)
+            return Fetched(response: response, askedAt: askedAt, took: took)
         case .unstored(let error): throw .store(error)
         case let outcome: throw .request(outcome)
         }

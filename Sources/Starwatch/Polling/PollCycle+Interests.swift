@@ -4,7 +4,8 @@ import StarwatchStore
 extension PollCycle {
     /// Fetches all pages. If the account's interests change during the fetch, it continues from the stored cursor.
     ///
-    /// - Returns: `false` if it stopped because the account no longer wants this poll.
+    /// - Returns: `false` if it stopped because the account no longer wants this poll, or because the server answered
+    ///   without content before anything is known of it.
     func fetchAll(
         _ stream: StreamKey,
         state: inout PollState,
@@ -14,8 +15,7 @@ extension PollCycle {
         var snapshot = snapshot
         while true {
             do throws(Stop) {
-                try await fetch(stream, state: &state, snapshot: snapshot, into: &result)
-                return true
+                return try await fetch(stream, state: &state, snapshot: snapshot, into: &result)
             } catch {
                 guard case .interestsChanged = error else { throw error }
             }

@@ -44,6 +44,7 @@ package final class PollCycle: Sendable {
     let poll: Poll
     let shared: Shared
     let pages: PageMemory
+    let settled: SettledCursor
     let runID: String
     /// The next scheduled run, stored with the cycle.
     private let nextRun: Timestamp?
@@ -52,12 +53,14 @@ package final class PollCycle: Sendable {
         poll: Poll,
         shared: Shared,
         pages: PageMemory = PageMemory(),
+        settled: SettledCursor = SettledCursor(),
         runID: String,
         nextRun: Timestamp?
     ) {
         self.poll = poll
         self.shared = shared
         self.pages = pages
+        self.settled = settled
         self.runID = runID
         self.nextRun = nextRun
     }

@@ -28,6 +28,7 @@ package final class PollService: Service {
     private let news: NewsDesk
     let state = Mutex(State())
     private let pages: [PollName: PageMemory]
+    private let settled: [PollName: SettledCursor]
 
     package init(
         polls: [Poll],
@@ -44,6 +45,7 @@ package final class PollService: Service {
         self.progress = progress
         self.news = news
         pages = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, PageMemory()) })
+        settled = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, SettledCursor()) })
     }
 
     var environment: Environment { shared.environment }
@@ -110,6 +112,7 @@ package final class PollService: Service {
             poll: poll,
             shared: shared,
             pages: pages[poll.name] ?? PageMemory(),
+            settled: settled[poll.name] ?? SettledCursor(),
             runID: runID,
             nextRun: nextRun
         )

@@ -139,6 +139,7 @@ package final class AccountRuntime: Sendable {
             store: process.store,
             server: parts.url.origin,
             isShared: options.storage.owner == .host,
+            logger: environment.logger,
             now: { [clock = environment.clock] in clock.now }
         )
         let gate = Gate(
@@ -158,7 +159,8 @@ package final class AccountRuntime: Sendable {
             client: EndorserClient(
                 http: process.http,
                 baseURL: parts.url.base,
-                clientVersion: AgentVersion.userAgent,
+                clientVersion: options.server.clientVersion,
+                userAgent: options.server.userAgent,
                 timeout: options.server.timeout,
                 maxResponseBytes: options.server.maxResponseBytes
             ),

@@ -106,6 +106,7 @@ extension Agent: ServedAgent {
             guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
                 throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
             }
+            try await checkStars(of: did, before: change.operation)
             // Needed after a failure too, because the change can be stored despite it.
             defer { identity.invalidate() }
             let (server, now) = (self.server, clock.now)
@@ -121,6 +122,20 @@ extension Agent: ServedAgent {
             runtime.wakes.acknowledge.raise()
             return stars
         }
+    }
+
+    /// Rejects a change that would keep a part of stars that nobody can read, because it would lose the rest.
+    private func checkStars(of did: DID, before operation: StarsChange.Operation) async throws(ControlError) {
+        guard [.add, .remove, .restore].contains(operation) else { return }
+        let areUnreadable: Bool
+        do throws(StoreError) {
+            areUnreadable = try await store.interests(of: did).areStarsUnreadable
+        } catch { throw ControlError(error) }
+        guard areUnreadable else { return }
+        throw ControlError(
+            .conflict,
+            "The stored stars are not a list of plan identifiers, and nothing was changed; replace them with starwatch stars set."
+        )
     }
 
     package func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {

@@ -78,6 +78,7 @@ extension Agent {
         )
         outbox.oldestPending.set(exported(snapshot.ages.oldestPending))
         outbox.oldestDead.set(exported(snapshot.ages.oldestDead))
+        outbox.quarantined.set(Double(snapshot.quarantined))
         outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
         outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
         for poll in polls {

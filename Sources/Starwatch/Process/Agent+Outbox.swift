@@ -111,7 +111,7 @@ extension Agent {
     }
 
     /// Returns the name of a configured poll. Removed polls can have rows too, but a mistyped name must be an error.
-    private func name(_ poll: String) throws(ControlError) -> PollName {
+    func name(_ poll: String) throws(ControlError) -> PollName {
         guard let known = polls.first(where: { $0.name.rawValue == poll })?.name else {
             throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
         }

@@ -40,6 +40,7 @@ extension Agent {
             reasons.append(StatusReason.storeUnavailable.rawValue)
         }
         if status.outbox.dead > 0 { reasons.append(StatusReason.deadLetters.rawValue) }
+        if status.outbox.quarantined > 0 { reasons.append(StatusReason.quarantined.rawValue) }
         if status.outbox.backpressure { reasons.append(StatusReason.backpressure.rawValue) }
         if status.outbox.ledgerImbalance != 0 { reasons.append(StatusReason.ledgerImbalance.rawValue) }
         status.reasons = reasons.sorted()
@@ -52,6 +53,7 @@ extension Agent {
         outbox.claimed = snapshot.rows[.claimed] ?? 0
         outbox.delivered = snapshot.rows[.delivered] ?? 0
         outbox.dead = snapshot.rows[.dead] ?? 0
+        outbox.quarantined = snapshot.quarantined
         outbox.capacity = options.outbox.maxUndelivered
         outbox.backpressure = PollGate.isUnderPressure(
             openRows: outbox.pending + outbox.claimed,

@@ -130,12 +130,12 @@ struct OutboxCommand: AsyncParsableCommand {
     }
 }
 
-/// A selection of dead rows: some by their ids, or all.
+/// A selection of dead rows or quarantined items: some by their ids, or all.
 struct RowArguments: ParsableArguments {
     @Argument(help: "The rows' ids.")
     var ids: [Int64] = []
 
-    @Flag(help: "Every dead row.")
+    @Flag(help: "Every dead row or quarantined item.")
     var all = false
 
     @Option(help: "With --all: only the rows of this poll.")

@@ -56,6 +56,17 @@ enum ValueRules {
         TimeServerAddress(text) == nil ? "must be HOST or HOST:PORT, such as pool.ntp.org or [::1]:123." : nil
     }
 
+    /// Accepts the value of a header that names this program. It is also part of a JSON text.
+    static func headerValue(_ text: String) -> String? {
+        let isPrintable = text.utf8.allSatisfy {
+            (32...126).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+        guard isPrintable, (1...200).contains(text.utf8.count), text.first != " ", text.last != " " else {
+            return "must be 1 to 200 printable ASCII characters without quotes and backslashes, such as Starwatch/1.0."
+        }
+        return nil
+    }
+
     // MARK: Names
 
     /// Accepts the name of a poll, digest or sink, which becomes a label value.

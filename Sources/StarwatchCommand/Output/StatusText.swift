@@ -66,6 +66,7 @@ enum StatusText {
                     + "due \(RelativeTime.text(outbox.oldestDue, now: now, never: "none"))"
             ),
             ("Backpressure", outbox.backpressure ? "on: polling pauses until rows are delivered" : "off"),
+            ("Quarantined", outbox.quarantined == 0 ? "none" : "\(outbox.quarantined) invalid items of the server"),
             ("Counters", outbox.ledgerImbalance == 0 ? "consistent" : "off by \(outbox.ledgerImbalance) rows"),
         ]
     }

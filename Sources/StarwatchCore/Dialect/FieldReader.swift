@@ -43,6 +43,13 @@ struct FieldReader<Key: CodingKey> {
         return nil
     }
 
+    /// Records an issue with a field that is there but null. The schema of the contract allows null only where it says
+    /// so.
+    mutating func rejectNull(_ key: Key) {
+        guard container.contains(key), (try? container.decodeNil(forKey: key)) == true else { return }
+        record(key, .wrongType)
+    }
+
     /// Records an issue with a field.
     mutating func record(_ key: Key, _ problem: ValidationIssue.Problem) {
         issues.append(ValidationIssue(path: FieldReading.path(container.codingPath + [key]), problem: problem))
@@ -56,6 +63,8 @@ struct FieldReader<Key: CodingKey> {
 
 package enum FieldReading {
     static let strictKey = CodingUserInfoKey(rawValue: "starwatch.strict")!
+    /// Whether the items must be canonical changes of plans.
+    static let summaryKey = CodingUserInfoKey(rawValue: "starwatch.summary")!
 
     package static func path(_ keys: [any CodingKey]) -> String {
         var text = "$"

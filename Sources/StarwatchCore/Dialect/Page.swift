@@ -18,13 +18,29 @@ public struct Page: Sendable, Hashable {
     public let reordered: Bool
     /// The issues of the rejected items.
     public let issues: [ValidationIssue]
+    /// The rejected items.
+    public internal(set) var refused: [RefusedItem] = []
+    /// The differences from the former claims that the server sent along.
+    public internal(set) var claimedChanges: [JWTID: [String: FieldChange]] = [:]
+
+    /// The page of an answer without content (R-POLL-17).
+    public static let none = Page(
+        changes: [],
+        details: [:],
+        hasMore: false,
+        nextAfter: nil,
+        fetched: 0,
+        rejected: 0,
+        reordered: false,
+        issues: []
+    )
 }
 
 /// The strictness of validation.
 public enum Validation: String, Sendable, CaseIterable, Codable {
     /// The fields that the agent needs must be valid. Others can be missing or wrong.
     case lenient
-    /// Every field must match the contract (R-VAL-02, R-VAL-03).
+    /// Every field must match the contract's schema (R-VAL-02, R-VAL-03), and the items must be in order (C-021).
     case strict
 }
 

@@ -63,6 +63,7 @@ public enum PageDecoder {
     ) throws(PageRejection) -> Page {
         let decoder = JSONDecoder()
         decoder.userInfo[FieldReading.strictKey] = validation == .strict
+        decoder.userInfo[FieldReading.summaryKey] = dialect == .canonical && kind == .starredProjects
         var wire: PageWire
         do {
             // The decoder checks only the texts that it decodes.
@@ -83,30 +84,28 @@ public enum PageDecoder {
         guard wire.issues.isEmpty, let items = wire.data else {
             throw PageRejection(violation: .schema, issues: wire.issues)
         }
-        var (changes, details, issues, rejected) = try changes(
-            of: items,
-            dialect: dialect,
-            quarantine: quarantine,
-            latest: latest
-        )
-        let reordered = sort(&changes, descending: dialect.isDescending)
+        var found = try read(items, dialect: dialect, quarantine: quarantine, latest: latest)
+        let reordered = sort(&found.changes, descending: dialect.isDescending)
+        if reordered, validation == .strict { throw PageRejection(violation: .order, issues: []) }
         let (hasMore, nextAfter) = try continuation(
             of: wire,
-            last: changes.last?.id,
+            last: found.changes.last?.id,
             dialect: dialect,
             latest: latest
         )
         if hasMore && items.isEmpty { throw PageRejection(violation: .hitLimit, issues: []) }
         var page = Page(
-            changes: changes,
-            details: details,
+            changes: found.changes,
+            details: found.details,
             hasMore: hasMore,
             nextAfter: nextAfter,
             fetched: items.count,
-            rejected: rejected,
+            rejected: found.refused.count,
             reordered: reordered,
-            issues: issues
+            issues: found.refused.flatMap(\.issues)
         )
+        page.refused = found.refused
+        page.claimedChanges = found.claimedChanges
         page.hasPagination = wire.pagination != nil
         return page
     }
@@ -126,38 +125,72 @@ public enum PageDecoder {
         return short.isEmpty ? nil : String(short)
     }
 
-    private static func changes(
-        of items: [ItemWire],
+    /// The largest number of issues of a rejected page. A hostile one could have millions.
+    private static let issueLimit = 100
+
+    /// What the items of a page hold.
+    private struct Found {
+        var changes: [Change] = []
+        var details: [JWTID: PlanDetails] = [:]
+        var claimedChanges: [JWTID: [String: FieldChange]] = [:]
+        var refused: [RefusedItem] = []
+    }
+
+    /// Reads the items. Without `quarantine` a page with an invalid one is rejected, with the issues of all of them.
+    private static func read(
+        _ items: [ItemWire],
         dialect: Dialect,
         quarantine: Bool,
         latest: Timestamp?
-    ) throws(PageRejection) -> ([Change], [JWTID: PlanDetails], [ValidationIssue], Int) {
-        var changes: [Change] = []
-        changes.reserveCapacity(items.count)
-        var details: [JWTID: PlanDetails] = [:]
-        var refused: [ValidationIssue] = []
-        var rejected = 0
+    ) throws(PageRejection) -> Found {
+        var found = Found()
+        found.changes.reserveCapacity(items.count)
+        var rejection: PageRejection?
         for (index, item) in items.enumerated() {
-            var issues = item.issues
-            var violation = ContractViolation.schema
-            if issues.isEmpty, let text = item.id, let handle = item.handle {
-                let id = JWTID(text)
-                let isInTime = id.map { id in latest.map { id.timestamp <= $0 } ?? true } ?? false
-                if let id, id.kind == dialect.idKind, isInTime, handle.utf8.count <= handleLimitBytes {
-                    changes.append(Change(id: id, plan: handle, name: item.name.flatMap(shortened)))
-                    details[id] = item.details
-                    continue
+            let (issues, violation) = faults(of: item, at: index, dialect: dialect, latest: latest)
+            guard let text = item.id, let id = JWTID(text), let handle = item.handle, issues.isEmpty else {
+                let place = "$.data[\(index)]"
+                if quarantine {
+                    let refused = RefusedItem(item, violation: violation, issues: issues, place: place)
+                    found.refused.append(refused)
+                } else {
+                    let former = rejection?.issues ?? []
+                    rejection = PageRejection(violation: rejection?.violation ?? violation, issues: former + issues)
+                    if former.count + issues.count >= issueLimit { break }
                 }
-                let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
-                if isOtherKind { violation = .idKind }
-                let field = isOtherKind || !isInTime ? "jwtId" : "handleId"
-                issues.append(ValidationIssue(path: "$.data[\(index)].\(field)", problem: .invalid))
+                continue
             }
-            guard quarantine else { throw PageRejection(violation: violation, issues: issues) }
-            refused.append(contentsOf: issues)
-            rejected += 1
+            found.changes.append(Change(id: id, plan: handle, name: item.name.flatMap(shortened)))
+            found.details[id] = item.details
+            found.claimedChanges[id] = item.claimedChanges
         }
-        return (changes, details, refused, rejected)
+        if let rejection { throw rejection }
+        return found
+    }
+
+    /// The issues of an item; empty if it is valid.
+    private static func faults(
+        of item: ItemWire,
+        at index: Int,
+        dialect: Dialect,
+        latest: Timestamp?
+    ) -> ([ValidationIssue], ContractViolation) {
+        var issues: [ValidationIssue] = []
+        var violation = ContractViolation.schema
+        let place = "$.data[\(index)]." + (item.place.map { $0.rawValue + "." } ?? "")
+        if let text = item.id {
+            let id = JWTID(text)
+            let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
+            // An item with other faults says nothing about the dialect.
+            if isOtherKind, item.issues.isEmpty { violation = .idKind }
+            let isInTime = id.map { id in latest.map { id.timestamp <= $0 } ?? true } ?? false
+            if isOtherKind || !isInTime { issues.append(ValidationIssue(path: place + "jwtId", problem: .invalid)) }
+        }
+        issues += item.issues
+        if let handle = item.handle, handle.utf8.count > handleLimitBytes {
+            issues.append(ValidationIssue(path: place + "handleId", problem: .invalid))
+        }
+        return (issues.isEmpty ? [] : issues + item.remarks, violation)
     }
 
     /// Sorts the changes and returns whether they were out of order (R-VAL-11).

@@ -29,6 +29,11 @@ struct PageWire: Decodable {
             issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
                 hasMore = fields.read(.hasMore, required: true)
                 nextAfterId = fields.read(.nextAfterId, typed: true)
+                guard fields.strict else { return }
+                if !fields.container.contains(.nextAfterId) { fields.record(.nextAfterId, .missing) }
+                if let text = nextAfterId, !StrictFormat.isCanonicalID(text) {
+                    fields.record(.nextAfterId, .invalid)
+                }
             }
         }
     }
@@ -59,7 +64,7 @@ struct PageWire: Decodable {
 /// One item of a page, with its own issues, so that it can be rejected alone.
 struct ItemWire: Decodable {
     enum CodingKeys: String, CodingKey {
-        case plan, planSummary, previousClaim
+        case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
         // Offers are flat.
         case jwtId, handleId, objectDescription, planName, fulfillsPlanHandleId
     }
@@ -69,23 +74,39 @@ struct ItemWire: Decodable {
     var name: String?
     /// `nil` for offers.
     var details: PlanDetails?
+    /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
+    /// nothing.
+    var claimedChanges: [String: FieldChange]?
+    /// The field that holds the plan; `nil` for offers.
+    var place: CodingKeys?
     var issues: [ValidationIssue] = []
+    /// Faults that are no reason to reject the item, listed if it is rejected for another reason.
+    var remarks: [ValidationIssue] = []
 
     init(from decoder: any Decoder) throws {
         issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
+            let mustBeSummary = decoder.userInfo[FieldReading.summaryKey] as? Bool ?? false
             if fields.container.contains(.planSummary) {
+                place = .planSummary
                 let plan: CanonicalPlanWire? = fields.read(.planSummary, required: true)
                 take(plan?.plan, &fields)
-                if fields.strict, let claim: PreviousClaimWire = fields.read(.previousClaim) {
-                    fields.adopt(claim.issues)
+                if fields.strict {
+                    fields.rejectNull(.previousClaim)
+                    if let claim: PreviousClaimWire = fields.read(.previousClaim) { fields.adopt(claim.issues) }
                 }
+                compare(.previousClaim, fields)
+            } else if mustBeSummary, fields.strict || !fields.container.contains(.jwtId) {
+                fields.record(.planSummary, .missing)
             } else if fields.container.contains(.jwtId) {
                 id = fields.read(.jwtId, required: true)
                 handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
                 name = fields.read(.planName) ?? fields.read(.objectDescription)
             } else {
+                place = .plan
                 let plan: EndorserPlanWire? = fields.read(.plan, required: true)
                 take(plan?.plan, &fields)
+                compare(.wrappedClaimBefore, fields)
+                if claimedChanges == nil { compare(.claimBefore, fields) }
             }
         }
     }
@@ -93,6 +114,12 @@ struct ItemWire: Decodable {
     private mutating func take(_ plan: PlanWire?, _ fields: inout FieldReader<CodingKeys>) {
         guard let plan else { return }
         (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
+        remarks = plan.remarks
         fields.adopt(plan.issues)
+    }
+
+    private mutating func compare(_ key: CodingKeys, _ fields: FieldReader<CodingKeys>) {
+        guard let claim = try? fields.container.decodeIfPresent(FormerClaimWire.self, forKey: key) else { return }
+        claimedChanges = details?.changes(sinceClaim: claim.details)
     }
 }

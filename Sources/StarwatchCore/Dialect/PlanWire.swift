@@ -7,6 +7,7 @@ struct PlanWire {
     var details = PlanDetails()
     var name: String?
     var issues: [ValidationIssue] = []
+    var remarks: [ValidationIssue] = []
 
     /// - Parameters:
     ///   - isNameRequired: Whether strict validation requires a name.
@@ -21,7 +22,11 @@ struct PlanWire {
             handle = fields.read(.handleId, required: true)
             if handle == "" { fields.record(.handleId, .invalid) }
             name = fields.read(.name, required: isNameRequired && fields.strict)
-            details = fields.details(name: name)
+            details = PlanDetails(readFrom: fields.container)
+            if isNameRequired, name == "", !fields.strict {
+                let path = FieldReading.path(fields.container.codingPath + [PlanKey.name])
+                remarks.append(ValidationIssue(path: path, problem: .invalid))
+            }
             if fields.strict { checkRest(&fields, name) }
         }
     }
@@ -40,7 +45,7 @@ struct EndorserPlanWire: Decodable {
     }
 }
 
-/// A plan in the canonical dialect (R-VAL-02). Only strict validation checks all fields.
+/// A plan in the canonical dialect. Strict validation is the contract's schema, field by field (R-VAL-02).
 struct CanonicalPlanWire: Decodable {
     let plan: PlanWire
 
@@ -49,15 +54,13 @@ struct CanonicalPlanWire: Decodable {
             if name == "" { fields.record(.name, .invalid) }
             for key in [PlanKey.description, .version] { _ = fields.read(key, String.self, required: true) }
             for key in [PlanKey.issuerDid, .agentDid] {
-                if let did = fields.read(key, String.self, required: true), !did.hasPrefix("did:") {
+                if let did = fields.read(key, String.self, required: true), !did.hasPrefix("did:key:") {
                     fields.record(key, .invalid)
                 }
             }
-            for key in [PlanKey.startTime, .endTime] { fields.checkTime(key, required: true) }
+            for key in [PlanKey.startTime, .endTime] { fields.checkDateTime(key) }
             for key in [PlanKey.locLat, .locLon] { _ = fields.read(key, Double.self) }
-            if let url = fields.read(.url, String.self), URL(string: url)?.scheme == nil {
-                fields.record(.url, .invalid)
-            }
+            if let url = fields.read(.url, String.self), !StrictFormat.isURL(url) { fields.record(.url, .invalid) }
         }
     }
 }
@@ -75,29 +78,14 @@ extension FieldReader {
             record(key, .invalid)
         }
     }
-}
 
-extension FieldReader<PlanKey> {
-    /// The details of the plan, as far as they are readable. An invalid detail is no reason to reject the change.
-    fileprivate func details(name: String?) -> PlanDetails {
-        func value<Value: Decodable>(_ key: PlanKey) -> Value? {
-            (try? container.decodeIfPresent(Value.self, forKey: key)) ?? nil
-        }
-        var details = PlanDetails()
-        details[.name] = name
-        details[.description] = value(.description)
-        details[.startTime] = value(.startTime)
-        details[.endTime] = value(.endTime)
-        details[.url] = value(.url)
-        details[.image] = value(.image)
-        if let north: Double = value(.locLat), let east: Double = value(.locLon) {
-            details[.location] = "\(north),\(east)"
-        }
-        return details
+    /// Checks that a field is a time as the contract's schema wants it (R-VAL-06).
+    fileprivate mutating func checkDateTime(_ key: Key) {
+        if let time = read(key, String.self, required: true), !StrictFormat.isDateTime(time) { record(key, .invalid) }
     }
 }
 
-/// The `previousClaim` of an item in the canonical dialect (R-VAL-03). Only its shape is checked.
+/// The `previousClaim` of an item in the canonical dialect (R-VAL-03), as the contract's schema describes it.
 struct PreviousClaimWire: Decodable {
     struct Metadata: Decodable {
         enum CodingKeys: String, CodingKey { case createdAt, updatedAt }
@@ -106,7 +94,7 @@ struct PreviousClaimWire: Decodable {
 
         init(from decoder: any Decoder) throws {
             issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
-                for key in [CodingKeys.createdAt, .updatedAt] { fields.checkTime(key, required: true) }
+                for key in [CodingKeys.createdAt, .updatedAt] { fields.checkDateTime(key) }
             }
         }
     }
@@ -117,12 +105,19 @@ struct PreviousClaimWire: Decodable {
 
     init(from decoder: any Decoder) throws {
         issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
-            if let id = fields.read(.jwtId, String.self, required: true), JWTID(id) == nil {
+            if let id = fields.read(.jwtId, String.self, required: true), !StrictFormat.isCanonicalID(id) {
                 fields.record(.jwtId, .invalid)
             }
             _ = fields.read(.claimType, String.self, required: true)
-            if !fields.container.contains(.claimData) { fields.record(.claimData, .missing) }
+            _ = fields.read(.claimData, AnyObjectWire.self, required: true)
             if let metadata: Metadata = fields.read(.metadata, required: true) { fields.adopt(metadata.issues) }
         }
     }
+}
+
+/// A JSON object with any content.
+private struct AnyObjectWire: Decodable {
+    private enum NoKey: CodingKey {}
+
+    init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: NoKey.self) }
 }

@@ -42,7 +42,8 @@ public struct PageWalk: Sendable {
     /// until the server sends them again, or has none. A walk that stops early would then repeat for ever.
     public let mustComplete: Bool
 
-    /// The exclusive lower end of the walk: the cursor minus the late-visibility overlap; `nil` means the beginning.
+    /// The exclusive lower end of the walk: the cursor minus the late-visibility overlap, unless the cursor is settled;
+    /// `nil` means the beginning.
     public let lowerEnd: JWTID?
     /// The largest identifier seen.
     public private(set) var top: JWTID?
@@ -61,6 +62,8 @@ public struct PageWalk: Sendable {
     private var firstAsked: Timestamp?
     /// The largest identifier of the first page.
     private var firstTop: JWTID?
+    /// The earliest server's time at which a page can have been read; `nil` if it is unknown for one of them.
+    private var readSince: Timestamp? = Timestamp(milliseconds: .max)
     private var stopped = false
     private let resumed: OpenWalk?
     private let cursor: JWTID?
@@ -72,6 +75,7 @@ public struct PageWalk: Sendable {
     ///   - resume: An interrupted walk to finish first; ignored if the plans are split over several requests.
     ///   - chunks: The number of requests that the plan identifiers are split into; at least 1.
     ///   - mustComplete: See ``mustComplete``.
+    ///   - isSettled: Whether an earlier walk had the cursor as its ``settledCursor``.
     public init(
         dialect: Dialect,
         mode: Mode,
@@ -79,7 +83,8 @@ public struct PageWalk: Sendable {
         resume: OpenWalk?,
         chunks: Int,
         pageCap: Int = 50,
-        mustComplete: Bool = false
+        mustComplete: Bool = false,
+        isSettled: Bool = false
     ) {
         self.dialect = dialect
         self.mode = mode
@@ -88,9 +93,9 @@ public struct PageWalk: Sendable {
         self.chunkCount = chunks
         self.cursor = cursor
         self.asked = dialect.pageSize
-        let overlap = cursor.map(dialect.overlap(below:))
-        self.lowerEnd = overlap
-        self.after = overlap
+        let lowerEnd = isSettled ? cursor : cursor.map(dialect.overlap(below:))
+        self.lowerEnd = lowerEnd
+        self.after = lowerEnd
         self.resumed = chunks == 1 && dialect.isDescending && mode == .poll ? resume : nil
         if let resumed {
             self.top = resumed.top
@@ -111,11 +116,14 @@ public struct PageWalk: Sendable {
     ///
     /// - Parameters:
     ///   - askedAt: The server's time of the request, as a lower bound; `nil` if unknown.
+    ///   - readSince: The earliest time, by the server's own clock, at which it can have read the page; `nil` if
+    ///     unknown.
     ///   - isLast: Whether to stop after this page if the next cycle can continue from here.
     /// - Throws: ``PageRejection`` if the page does not move the walk, which would loop for ever.
     public mutating func receive(
         _ page: Page,
         askedAt: Timestamp?,
+        readSince: Timestamp? = nil,
         isLast: Bool = false
     ) throws(PageRejection) -> Plan {
         let last = page.changes.last?.id
@@ -135,6 +143,7 @@ public struct PageWalk: Sendable {
         pages += 1
         pagesOfChunk += 1
         if let askedAt { firstAsked = min(firstAsked ?? askedAt, askedAt) }
+        self.readSince = self.readSince.flatMap { earliest in readSince.map { min(earliest, $0) } }
         let greatest = dialect.isDescending ? page.changes.first?.id : last
         if pages == 1 { firstTop = greatest }
         if let greatest, top?.precedes(greatest) ?? true { top = greatest }
@@ -167,6 +176,23 @@ public struct PageWalk: Sendable {
 
     /// The end of the range known after a complete walk; `nil` if no item was seen.
     public var settled: JWTID? { top.map { .least($0, cap) } }
+
+    /// The cursor below which nothing can appear any more; `nil` if something still can.
+    ///
+    /// A change becomes visible at most ``Dialect/lateVisibility`` after the time in its identifier. If the server read
+    /// every page later than that, by its own clock, the walk has seen all up to the cursor, and the next one needs no
+    /// overlap. The first pages of a resumed walk were read by an earlier cycle, at a time that is not known.
+    ///
+    /// Only for the descending dialect. Its pages have no limit, so the overlap alone would repeat the last burst of
+    /// changes with every poll.
+    public var settledCursor: JWTID? {
+        guard isComplete, resumed == nil, dialect.isDescending, mode == .poll, let readSince else { return nil }
+        guard
+            let newest = settled.flatMap({ top in cursor.map { $0.precedes(top) == false ? $0 : top } ?? top })
+                ?? cursor
+        else { return nil }
+        return newest.timestamp + dialect.lateVisibility < readSince ? newest : nil
+    }
 
     /// The upper limit of the cursor; `nil` means none, because one consistent page showed everything.
     private var cap: JWTID? {

@@ -39,7 +39,7 @@ public enum RetryDecision: Sendable, Hashable {
             return renewed || policy.attempts < 2 ? .giveUp(exhausted: true) : .renewTokenAndRetry
         }
         let wait = policy.delay(after: failure, attempt: attempt, random: random)
-        if let asked = RetryPolicy.serverWait(for: failure), asked > longestInlineWait {
+        if let asked = RetryPolicy.serverWait(for: failure), asked > policy.retryAfterMax {
             return .deferUntil(wait: wait)
         }
         if attempt >= policy.attempts { return .giveUp(exhausted: true) }

@@ -4,6 +4,8 @@ public struct RetryPolicy: Sendable, Hashable {
     public enum Delay: Sendable, Hashable {
         /// No delay.
         case none
+        /// The same delay before every attempt.
+        case fixed(Duration)
         /// The given base, doubled with every attempt.
         case exponential(Duration)
         /// The given base times the number of attempts.
@@ -17,6 +19,12 @@ public struct RetryPolicy: Sendable, Hashable {
     public var delay: Delay
     /// The jitter as a fraction of the delay: `-0.25...0.25` is ±25 %.
     public var jitter: ClosedRange<Double>
+    /// The longest delay of the policy itself, with jitter; `nil`, the default: none. It never shortens the wait that a
+    /// server asks for, so there is no setting to ignore that wait either (C-069).
+    public var maxDelay: Duration?
+    /// The longest wait asked for by the server that an attempt waits out. A longer one ends the request, and the next
+    /// one waits. By default ``RetryDecision/longestInlineWait``.
+    public var retryAfterMax = RetryDecision.longestInlineWait
 
     public init(attempts: Int, delay: Delay, jitter: ClosedRange<Double> = 0...0) {
         self.attempts = max(1, attempts)
@@ -60,14 +68,21 @@ public struct RetryPolicy: Sendable, Hashable {
         switch delay {
         case .none:
             return asked ?? .zero
+        case .fixed(let delay):
+            return max(asked ?? .zero, own(delay, random))
         case .exponential(let base):
-            let doubled = base * Double(1 << min(max(attempt - 1, 0), 30))
-            return max(asked ?? .zero, doubled.jittered(by: jitter, random: random))
+            return max(asked ?? .zero, own(base * Double(1 << min(max(attempt - 1, 0), 30)), random))
         case .linear(let base):
-            return max(asked ?? .zero, (base * max(attempt, 1)).jittered(by: jitter, random: random))
+            return max(asked ?? .zero, own(base * max(attempt, 1), random))
         case .serverDecides(let otherwise):
             return (asked ?? otherwise).jittered(by: 0...max(0, jitter.upperBound), random: random)
         }
+    }
+
+    /// A delay of the policy itself, with jitter and limit.
+    private func own(_ delay: Duration, _ random: Double) -> Duration {
+        let delay = delay.jittered(by: jitter, random: random)
+        return maxDelay.map { min(max(.zero, $0), delay) } ?? delay
     }
 }
 

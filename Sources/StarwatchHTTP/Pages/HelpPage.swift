@@ -68,6 +68,11 @@ struct HelpPage: Sendable {
             A sink rejected changes for good. <code>starwatch outbox list --state dead</code> lists them. \
             <code>outbox retry ID</code> retries one, <code>outbox discard ID</code> discards it.
             """
+        case .quarantined:
+            """
+            The server sent invalid items, which were rejected alone. <code>starwatch quarantine list</code> shows where \
+            their faults are; <code>quarantine discard ID</code> ends the notice.
+            """
         case .sinkDisabled:
             "A sink returned 410 Gone and is disabled. Fix or remove it, then send SIGHUP. Its changes wait."
         case .backpressure:

@@ -11,6 +11,9 @@ extension StatusPage {
             ("busy", Double(outbox.claimed) / capacity),
         ])
         let deadKind: HTML = outbox.dead > 0 ? " class=\"bad\"" : ""
+        let quarantined: HTML =
+            outbox.quarantined > 0
+            ? "<dt>Quarantined</dt><dd><span class=\"bad\">\(outbox.quarantined) invalid</span></dd>" : ""
         let backpressure: HTML = outbox.backpressure ? "<span class=\"pill bad\">Polling pauses</span>" : ""
         let balance: HTML =
             outbox.ledgerImbalance == 0
@@ -30,7 +33,7 @@ extension StatusPage {
             <dl>
             <dt>Oldest pending</dt><dd>\(times.ageAndTime(outbox.oldestPending, never: "none"))</dd>
             <dt>Oldest due</dt><dd>\(times.ageAndTime(outbox.oldestDue, never: "none"))</dd>
-            <dt>Counters</dt><dd>\(balance)</dd>
+            <dt>Counters</dt><dd>\(balance)</dd>\(quarantined)
             </dl>
             """
         )

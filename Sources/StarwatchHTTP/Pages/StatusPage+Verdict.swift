@@ -111,6 +111,12 @@ extension StatusPage {
         case .ledgerImbalance:
             return
                 "<b>The outbox counters are off by \(outbox.ledgerImbalance).</b> This is a defect of Starwatch; please report it."
+        case .quarantined:
+            return """
+                <b>\(outbox.quarantined == 1 ? "1 item" : "\(outbox.quarantined) items") of the server \
+                \(outbox.quarantined == 1 ? "is" : "are") invalid.</b> \
+                <code>starwatch quarantine list</code>, then <code>discard</code>.
+                """
         case .sinkDisabled:
             return
                 "<b>Sink <code>\(name ?? "")</code> returned 410 Gone and is disabled.</b> Fix it, then send SIGHUP."

@@ -28,4 +28,6 @@ package struct StoreSnapshot: Sendable, Hashable {
     /// The time of the next delivery; `nil` if none is open.
     package let nextDeliveryAt: Timestamp?
     package let imbalance: LedgerImbalance
+    /// The number of quarantined items of the active identity.
+    package let quarantined: Int
 }

@@ -50,6 +50,10 @@ package struct PageCommit: Sendable, Hashable {
     package var completed: CompletedWalk?
     /// The number of items rejected one by one.
     package var rejectedCount = 0
+    /// The rejected items, for the quarantine.
+    package var refused: [RefusedItem] = []
+    /// The number of the page in its walk, from 1.
+    package var number = 1
     /// The number of new rows that can be stored, from ``PollState/room``.
     package var room: Int
     package var disposition: Disposition = .announce
@@ -57,6 +61,9 @@ package struct PageCommit: Sendable, Hashable {
     package var priority = 0
     /// The details of the changed plans, by JWT ID.
     package var details: [JWTID: PlanDetails] = [:]
+    /// The differences from the former claims that the server sent along. They count where no earlier state of a plan is
+    /// known.
+    package var claimedChanges: [JWTID: [String: FieldChange]] = [:]
     /// Changes that only update the plans' snapshots, such as those before the end of a bootstrap. They are not stored.
     package var seenOnly: [Change] = []
     package var now: Timestamp
@@ -106,6 +113,8 @@ package struct PageCommitCounts: Sendable, Hashable {
     package internal(set) var reopened = 0
     /// The number of settled tombstones, see ``PageCommit/CompletedWalk``.
     package internal(set) var superseded = 0
+    /// The rejected items that were not known in the quarantine, in the order of the page.
+    package internal(set) var quarantined: [RefusedItem] = []
     /// The last processed item; `nil` if there was none.
     package internal(set) var lastHandled: JWTID?
     /// Whether items were left on the server for lack of room.

@@ -20,6 +20,7 @@ extension Store {
             }
             try snapshots.store(db)
             let inLedger = page.disposition != .bootstrap
+            if inLedger { counts.quarantined = try db.quarantine(page, of: id) }
             var delta = Ledger()
             if inLedger {
                 delta.new = counts.inserted
@@ -75,7 +76,9 @@ extension Store {
             counts.handled += 1
             if !announced || room > 0 {
                 let details = page.details[change.id]
-                let difference = try details.flatMap { try snapshots.difference($0, of: change, db) }
+                let difference = try details.flatMap { details in
+                    try snapshots.difference(details, of: change, db) ?? snapshots.json(page.claimedChanges[change.id])
+                }
                 insert.setUncheckedArguments([
                     id, change.id.rawValue, change.plan, change.name, origin, state, page.priority, page.runID,
                     page.now.milliseconds, finished, difference,

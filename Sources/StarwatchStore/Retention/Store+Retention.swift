@@ -6,6 +6,8 @@ package struct RetentionPolicy: Sendable, Hashable {
     /// Outbox rows in a final state.
     package var delivered: Duration = .days(7)
     package var dead: Duration = .days(30)
+    /// Quarantined items that the server has not sent since.
+    package var quarantine: Duration = .days(30)
     /// Notifications, the history of cycles, and suppressed rows without acknowledgement.
     package var history: Duration = .days(30)
     package var archivedStars: Duration = .days(30)
@@ -95,6 +97,7 @@ extension Store {
             ),
             ("DELETE FROM feed WHERE created_at < ?", policy.history, \.notifications),
             ("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
+            ("DELETE FROM quarantine WHERE seen_at < ?", policy.quarantine, \.history),
             ("DELETE FROM history WHERE finished_at < ?", policy.history, \.history),
             (
                 "DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", policy.deliveries, \.slots

@@ -39,6 +39,11 @@ struct PlanSnapshots {
         return String(decoding: try encoder.encode(details.changes(from: before)), as: UTF8.self)
     }
 
+    /// Changed fields as JSON; `nil` if there are none.
+    func json(_ fields: [String: FieldChange]?) throws -> String? {
+        try fields.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+    }
+
     /// Makes `details` the plan's snapshot, unless it comes from a later change.
     mutating func keep(_ details: PlanDetails, of change: Change, _ db: Database) throws {
         // Identifiers of another kind come from a former dialect, so neither change is the later one.

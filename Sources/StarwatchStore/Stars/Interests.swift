@@ -3,8 +3,10 @@ package import StarwatchCore
 
 /// An account's interests: its stars and its preferences.
 package struct Interests: Sendable, Hashable {
-    /// The starred plans in the order of starring; empty for an unknown account.
+    /// The starred plans in the order of starring; empty for an unknown account, and if they are unreadable.
     package let stars: [String]
+    /// Whether the stored stars are no list of texts. Nobody but a change of the stars overwrites them (R-VAL-12).
+    package let areStarsUnreadable: Bool
     /// `notificationPreferences`, a JSON object; `"{}"` if none are stored.
     package let preferences: String
     /// ``stars`` in their stored form, which is cheaper to compare.
@@ -16,8 +18,10 @@ extension Store {
     package func interests(of account: DID) throws(StoreError) -> Interests {
         try direct(.read) { db in
             let row = try db.interests(of: account)
+            let stars = row.map { decodeStars($0[0]) } ?? []
             return Interests(
-                stars: try row.map { try decodeStars($0[0]) } ?? [],
+                stars: stars ?? [],
+                areStarsUnreadable: stars == nil,
                 preferences: row?[1] ?? "{}",
                 storedStars: row?[0]
             )

@@ -58,7 +58,7 @@ extension Store {
                 "SELECT plan_ids FROM starred_archive WHERE account = ? ORDER BY archived_at DESC, id DESC LIMIT 1",
                 [account.rawValue]
             )
-            let archived = try row.map { try decodeStars($0[0]) } ?? []
+            let archived = row.flatMap { decodeStars($0[0]) } ?? []
             return try change(account, server, db, now) { $0 + archived }
         }
     }
@@ -106,7 +106,8 @@ extension Store {
                 "SELECT starsSeeded FROM settings WHERE accountDid = ?",
                 [account.rawValue]
             )
-            if seeded == 1 { return try db.stars(of: account) }
+            let areUnreadable = try db.areStarsUnreadable(of: account)
+            if seeded == 1 || areUnreadable { return try db.stars(of: account) }
             return try change(account, server, db, now) { _ in plans }
         }
     }
@@ -120,7 +121,7 @@ extension Store {
                 ORDER BY archived_at DESC, id DESC
                 """,
                 [account.rawValue]
-            ) { ArchivedStars(stars: try decodeStars($0[0]), archivedAt: $0.time(1)) }
+            ) { ArchivedStars(stars: decodeStars($0[0]) ?? [], archivedAt: $0.time(1)) }
         }
     }
 
@@ -187,16 +188,20 @@ extension Store {
 }
 
 extension Database {
+    /// Whether the account's stars are no list of texts.
+    fileprivate func areStarsUnreadable(of account: DID) throws -> Bool {
+        let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [account.rawValue])
+        return row.map { decodeStars($0[0]) == nil } ?? false
+    }
+
+    /// The starred plans of an account; empty also if they are unreadable.
     func stars(of account: DID) throws -> [String] {
         let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [account.rawValue])
-        return try row.map { try decodeStars($0[0]) } ?? []
+        return row.flatMap { decodeStars($0[0]) } ?? []
     }
 }
 
-func decodeStars(_ json: String) throws -> [String] {
-    do {
-        return try JSONDecoder().decode([String].self, from: Data(json.utf8))
-    } catch {
-        throw Row.damaged
-    }
+/// The stored stars; `nil` if they are no list of texts.
+func decodeStars(_ json: String) -> [String]? {
+    try? JSONDecoder().decode([String].self, from: Data(json.utf8))
 }

@@ -6,7 +6,8 @@ import StarwatchCore
 package struct EndorserClient: Sendable {
     private let http: any HTTPTransport
     private let baseURL: String
-    private let clientVersion: String
+    /// The value of `X-Client-Version`.
+    package let clientVersion: String
     private let userAgent: String
     private let timeout: Duration
     private let maxResponseBytes: Int

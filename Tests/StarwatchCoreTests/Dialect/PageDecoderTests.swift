@@ -52,7 +52,7 @@ import Testing
         #expect(try decode(canonical([one])).changes.map(\.id.rawValue) == [one])
         let schema = #expect(throws: PageRejection.self) { try decode(canonical([one, two])) }
         #expect(schema?.violation == .schema)
-        #expect(schema?.issues.map(\.path) == ["$.data[1].jwtId"])
+        #expect(schema?.issues.map(\.path) == ["$.data[1].planSummary.jwtId"])
         let page = try decode(canonical([one, two]), quarantine: true)
         #expect(page.changes.map(\.id.rawValue) == [one])
         #expect(page.rejected == 1)

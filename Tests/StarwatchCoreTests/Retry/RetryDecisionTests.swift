@@ -32,6 +32,41 @@ import Testing
         #expect(policy.delay(after: asking, attempt: 2, random: 0.5) == .seconds(30))
     }
 
+    @Test func ownDelaysAreCappedButNeverTheServersWait() {
+        var policy = RetryPolicy(attempts: 9, delay: .exponential(.seconds(1)), jitter: -0.5...0.5)
+        policy.maxDelay = .seconds(5)
+        let failure = APIFailure(result: .serverError, failureClass: .serverError, reason: "It failed.")
+        #expect(policy.delay(after: failure, attempt: 2, random: 0.5) == .seconds(2))
+        #expect(policy.delay(after: failure, attempt: 9, random: 1) == .seconds(5))
+        policy.delay = .fixed(.seconds(3))
+        #expect(
+            [1, 2, 9].map { policy.delay(after: failure, attempt: $0, random: 0.5) }
+                == Array(repeating: .seconds(3), count: 3)
+        )
+        let asking = APIFailure(
+            result: .rateLimited,
+            failureClass: .rateLimited,
+            retryAfter: .seconds(30),
+            reason: "It is busy."
+        )
+        #expect(policy.delay(after: asking, attempt: 1, random: 0.5) == .seconds(30))
+    }
+
+    @Test func aWaitOverThePolicysLimitEndsTheRequest() {
+        var policy = RetryPolicy(attempts: 9, delay: .fixed(.seconds(1)))
+        let asking = APIFailure(
+            result: .rateLimited,
+            failureClass: .rateLimited,
+            retryAfter: .seconds(30),
+            reason: "It is busy."
+        )
+        let retry = RetryDecision.decide(failure: asking, attempt: 1, random: 0.5, policy: policy)
+        #expect(retry == .retry(after: .seconds(30), reason: .rateLimited))
+        policy.retryAfterMax = .seconds(29)
+        let end = RetryDecision.decide(failure: asking, attempt: 1, random: 0.5, policy: policy)
+        #expect(end == .deferUntil(wait: .seconds(30)))
+    }
+
     @Test(
         arguments: [
             (.network, 1, 1), (.network, 2, 2), (.timeout, 1, 1), (.timeout, 2, 2), (.serverError, 1, 2),

@@ -23,6 +23,7 @@ struct OpenAPITests {
             "Error": ErrorBody.self, "Status": AgentStatus.self, "Healthy": HealthyAnswer.self,
             "Ready": ReadyAnswer.self,
             "PollReport": PollReport.self, "OutboxEntry": OutboxEntry.self, "OutboxListing": OutboxListing.self,
+            "QuarantineEntry": QuarantineEntry.self, "QuarantineListing": QuarantineListing.self,
             "RowSelection": RowSelection.self, "ChangeCount": ChangeCount.self, "IdentityReport": IdentityReport.self,
             "IdentityRemoval": IdentityRemoval.self, "IdentityRemovalReport": IdentityRemovalReport.self,
             "IdentityChange": IdentityChange.self, "StarsListing": StarsListing.self, "StarsChange": StarsChange.self,

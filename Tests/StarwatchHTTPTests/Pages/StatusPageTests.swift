@@ -38,7 +38,9 @@ import Testing
     static var degraded: AgentStatus {
         var status = healthy
         status.status = .degraded
-        status.reasons = ["backpressure", "dead_letters", "sink_disabled:phone", "stale:starred_projects"]
+        status.reasons = [
+            "backpressure", "dead_letters", "quarantined", "sink_disabled:phone", "stale:starred_projects",
+        ]
         status.polls["starred_projects"]?.stale = true
         status.polls["starred_projects"]?.lastSuccess = "2026-01-01T06:59:59.000Z"
         status.polls["starred_projects"]?.lastOutcome = "failed"
@@ -46,6 +48,7 @@ import Testing
         status.polls["starred_projects"]?.fetchCursorTime = "2026-01-01T10:00:00.000Z"
         status.outbox.pending = 845
         status.outbox.dead = 17
+        status.outbox.quarantined = 4
         status.outbox.backpressure = true
         status.outbox.ledgerImbalance = 2
         status.outbox.oldestDue = "2025-12-31T23:00:00.000Z"
@@ -114,11 +117,12 @@ import Testing
 
     @Test func everyProblemIsASentenceWithWhatToDoAndTheGravestIsFirst() throws {
         let page = page(Self.degraded)
-        #expect(page.contains("<title>4 problems – Starwatch</title>"))
+        #expect(page.contains("<title>5 problems – Starwatch</title>"))
         let sentences = [
             "<b>Poll <code>starred_projects</code> is stale.</b> No success for 5 h; stale after 4 h. "
                 + "<code>starwatch poll starred_projects</code>",
             "<b>17 changes could not be delivered.</b> <code>starwatch outbox list --state dead</code>",
+            "<b>4 items of the server are invalid.</b> <code>starwatch quarantine list</code>",
             "<b>Sink <code>phone</code> returned 410 Gone and is disabled.</b>", "<b>The outbox is 84 % full.</b>",
         ]
         let places = try sentences.map { try #require(page.range(of: $0)?.lowerBound) }

@@ -54,6 +54,12 @@ struct ControlServerTests {
             #expect(try await client.outboxDiscard([4]) == 1)
             #expect(try await client.outboxRetryAll(poll: "a poll") == 5)
             #expect(try await client.outboxDiscardAll(poll: nil) == 6)
+            var quarantine = QuarantineQuery()
+            #expect(try await client.quarantineList(quarantine) == [Sample.quarantined(3)])
+            (quarantine.poll, quarantine.before, quarantine.limit) = ("a poll", 9, 2)
+            #expect(try await client.quarantineList(quarantine).count == 1)
+            #expect(try await client.quarantineDiscard([7, 8]) == 2)
+            #expect(try await client.quarantineDiscardAll(poll: "a poll") == 2)
             #expect(try await client.setIdentity(did).did == did.rawValue)
             #expect(try await client.identity().did == did.rawValue)
             #expect(try await client.setIdentity(nil).did == nil)
@@ -72,6 +78,8 @@ struct ControlServerTests {
                 "list all", "list dead of a poll before 17 limit 3", "show 7",
                 "retry [1, 2, 3]",
                 "discard [4]", "retry all of a poll", "discard all of every poll",
+                "quarantine of every poll before 0 limit 1000", "quarantine of a poll before 9 limit 2",
+                "hide [7, 8]", "hide all of a poll",
                 "set identity", "identity", "set identity", "stars add", "stars",
                 "archived stars", "digests", "fetch digest daily", "show digest a/b", "reload",
             ]

@@ -100,6 +100,19 @@ final class FakeAgent: ServedAgent {
         try record("discard all of \(poll ?? "every poll")") { _ in 6 }
     }
 
+    func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry] {
+        let call = "quarantine of \(query.poll ?? "every poll") before \(query.before ?? 0) limit \(query.limit)"
+        return try record(call) { _ in [Sample.quarantined(3)] }
+    }
+
+    func quarantineDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
+        try record("hide \(ids)") { _ in ids.count }
+    }
+
+    func quarantineDiscardAll(poll: String?) async throws(ControlError) -> Int {
+        try record("hide all of \(poll ?? "every poll")") { _ in 2 }
+    }
+
     func identity() async throws(ControlError) -> IdentityReport {
         try record("identity") { IdentityReport(did: $0.did?.rawValue, generation: 1, pseudonym: nil) }
     }

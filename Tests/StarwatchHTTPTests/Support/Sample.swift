@@ -35,6 +35,21 @@ enum Sample {
         return entry
     }
 
+    static func quarantined(_ id: Int64) -> QuarantineEntry {
+        QuarantineEntry(
+            id: id,
+            poll: "starred_projects",
+            kind: "schema",
+            jwtID: nil,
+            issues: [.init(path: "$.data[0].planSummary.handleId", problem: "missing")],
+            page: 1,
+            runID: "run-1",
+            times: 2,
+            createdAt: time,
+            seenAt: time
+        )
+    }
+
     static func sent(_ id: String) -> NotificationEntry {
         NotificationEntry(
             row: 7,

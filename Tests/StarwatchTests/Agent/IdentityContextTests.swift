@@ -1,3 +1,4 @@
+import Logging
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -9,6 +10,7 @@ import Testing
     private let store: Store
     private let server = "http://127.0.0.1"
     private let now = ManualClock.start
+    private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     init() async throws {
         folder = try TestFolder()
@@ -18,7 +20,9 @@ import Testing
     }
 
     @Test func whatIsCachedStaysUntilItIsInvalidated() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: false) { ManualClock.start }
+        let context = IdentityContext(store: store, server: server, isShared: false, logger: quiet) {
+            ManualClock.start
+        }
         #expect(try await context.current().stars == ["a"])
         _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars == ["a"])
@@ -28,7 +32,7 @@ import Testing
     }
 
     @Test func aSharedDatabaseIsReadEveryTime() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: true) { ManualClock.start }
+        let context = IdentityContext(store: store, server: server, isShared: true, logger: quiet) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
         _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars.sorted() == ["a", "b"])
@@ -39,7 +43,9 @@ import Testing
     }
 
     @Test func requestBodiesAreMadeOnceAndNotKeptForOtherStars() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: false) { ManualClock.start }
+        let context = IdentityContext(store: store, server: server, isShared: false, logger: quiet) {
+            ManualClock.start
+        }
         let old = try await context.current()
         #expect(context.chunks(of: old, dialect: .endorser).map(\.count) == [1])
         #expect(try await context.current().chunks[.endorser]?.count == 1)

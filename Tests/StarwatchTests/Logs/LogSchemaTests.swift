@@ -14,7 +14,7 @@ import Testing
 
     @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {
         var seen: Set<AgentEvent> = []
-        for scenario in [polling, room, tokens, sinks, acknowledging, clock, failingStore, running, digests] {
+        for scenario in [polling, invalid, room, tokens, sinks, acknowledging, clock, failingStore, running, digests] {
             for line in try await scenario() {
                 let problems = LogSchema.problems(of: line)
                 #expect(problems.isEmpty, "\(problems.joined(separator: "; ")): \(line)")
@@ -75,6 +75,23 @@ import Testing
             for _ in 0..<3 { await round(agent) }
             _ = try await agent.setIdentity(World.other)
             _ = try await agent.setIdentity(nil)
+        }
+    }
+
+    private func invalid() async throws -> [String] {
+        try await lines(of: .canonical) { world in
+            let agent = try await world.agent {
+                $0.log.level = .debug
+                $0.polls[0].bootstrap = .beginning
+                $0.polls[0].quarantineInvalid = true
+            }
+            world.mock.publish(count: 2)
+            world.mock.script(.schemaViolation(.nullHandleID), at: .plansChanged)
+            await round(agent)
+            try DatabaseOnDisk(path: world.folder.path("starwatch.db"))
+                .execute("UPDATE settings SET starredPlanHandleIds = '7'")
+            agent.identity.invalidate()
+            await round(agent)
         }
     }
 

@@ -138,6 +138,7 @@ enum ExpectedFamilies {
         family("starwatch_outbox_oldest_due_timestamp_seconds", "gauge"),
         family("starwatch_outbox_oldest_pending_timestamp_seconds", "gauge"),
         family("starwatch_outbox_oldest_dead_timestamp_seconds", "gauge"),
+        family("starwatch_quarantined_rows", "gauge"),
         family("starwatch_ledger_imbalance_rows", "gauge", ("law", ["fetched", "new"])),
         family("starwatch_notifications_total", "counter", poll, ("group", ["single", "several", "many"])),
         family(

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import Starwatch
+
+struct QuarantineCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quarantine",
+        abstract: "List and discard invalid items of the server.",
+        discussion: """
+            With quarantine_invalid: true a poll rejects an invalid item alone and uses the rest of its page. Nothing of \
+            such an item is kept but its identifier and where its faults are. Uses the running agent if there is one, \
+            else the database.
+            """,
+        subcommands: [List.self, Discard.self]
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the items, newest first, with page and JSON path.",
+            discussion: """
+                A note on standard error says whether there can be more items, and which --before lists them.
+                """
+        )
+
+        @Option(help: "Only items of this poll.")
+        var poll: String?
+
+        @Option(help: "Only items with smaller ids, as the note of the previous list says.")
+        var before: Int64?
+
+        @Option(help: "The maximum number of items, from 1 to \(OutboxEntry.listLimit).")
+        var limit = OutboxEntry.listLimit
+
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func validate() throws {
+            guard (1...OutboxEntry.listLimit).contains(limit) else {
+                throw ValidationError("--limit must be between 1 and \(OutboxEntry.listLimit)")
+            }
+        }
+
+        func run() async throws {
+            var query = QuarantineQuery()
+            (query.poll, query.before, query.limit) = (poll, before, limit)
+            let items = try await arguments.access.perform { [query] agent throws(ControlError) in
+                try await agent.quarantineList(query)
+            }
+            try format.print(items, QuarantineText.list)
+            if let note = QuarantineText.limitNote(items, limit: limit) {
+                FileHandle.standardError.write(Data((note + "\n").utf8))
+            }
+        }
+    }
+
+    struct Discard: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "discard",
+            abstract: "Hide items.",
+            discussion: """
+                An item stays hidden as long as the server sends it with the same faults. The server can still repair it.
+                """
+        )
+
+        @OptionGroup var rows: RowArguments
+        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var format: FormatArguments
+
+        func run() async throws {
+            let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
+            let count = try await arguments.access.perform { agent throws(ControlError) in
+                guard let ids else { return try await agent.quarantineDiscardAll(poll: poll) }
+                return try await agent.quarantineDiscard(ids)
+            }
+            try format.print(["changed": count]) { _ in "\(QuarantineText.items(count)) discarded." }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Starwatch
+
+/// Invalid items of the server for a person.
+enum QuarantineText {
+    static func list(_ items: [QuarantineEntry]) -> String {
+        guard !items.isEmpty else { return "No items." }
+        return TextTable(
+            titles: ["ID", "POLL", "KIND", "SEEN", "TIMES", "PAGE", "PATH", "PROBLEM"],
+            right: [0, 4, 5],
+            rows: items.flatMap { item in
+                item.issues.enumerated().map { index, issue in
+                    let head =
+                        index == 0
+                        ? ["\(item.id)", item.poll, item.kind, item.seenAt, "\(item.times)", "\(item.page)"]
+                        : Array(repeating: "", count: 6)
+                    return head + [issue.path, issue.problem]
+                }
+            }
+        ).text
+    }
+
+    static func items(_ count: Int) -> String { "\(count) \(count == 1 ? "item" : "items")" }
+
+    /// A note that the list can be incomplete; `nil` if it is complete.
+    static func limitNote(_ items: [QuarantineEntry], limit: Int) -> String? {
+        guard items.count >= limit, let last = items.last else { return nil }
+        return "starwatch: There can be older items than these \(items.count); list them with --before \(last.id)."
+    }
+}

@@ -1,0 +1,130 @@
+import FoundationEssentials
+import GRDB
+package import StarwatchCore
+
+extension Store {
+    /// The quarantined items that nobody discarded, the newest first.
+    package func quarantine(_ filter: QuarantineFilter) throws(StoreError) -> [QuarantinedItem] {
+        try direct(.read) { db in
+            let rows = try db.rows(
+                """
+                SELECT q.id, s.account, s.server, s.poll, q.jwt_id, q.kind, q.issues, q.page, q.run_id, q.times,
+                    q.created_at, q.seen_at
+                FROM quarantine q JOIN streams s ON s.id = q.stream_id
+                WHERE q.discarded_at IS NULL AND q.id < ?1 AND (?2 IS NULL OR s.poll = ?2)
+                ORDER BY q.id DESC LIMIT ?3
+                """,
+                [filter.before ?? .max, filter.poll?.rawValue, filter.limit]
+            )
+            var found: [QuarantinedItem] = []
+            while let row = try rows.next() { found.append(try QuarantinedItem(row)) }
+            return found
+        }
+    }
+
+    /// Hides quarantined items. One stays hidden as long as the server sends it with the same faults.
+    ///
+    /// - Parameters:
+    ///   - ids: The items; `nil` for all.
+    ///   - poll: Restricts to the items of one poll.
+    /// - Returns: The number of items.
+    package func discardQuarantined(_ ids: [Int64]?, poll: PollName?, now: Timestamp) throws(StoreError) -> Int {
+        try write(.edit) { db in
+            try db.changed(
+                """
+                UPDATE quarantine SET discarded_at = ?1 WHERE discarded_at IS NULL
+                    AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))
+                    AND (?3 IS NULL OR stream_id IN (SELECT id FROM streams WHERE poll = ?3))
+                """,
+                [now.milliseconds, ids.map(jsonArray), poll?.rawValue]
+            )
+        }
+    }
+}
+
+extension Database {
+    /// The largest number of items of a stream. A server that sends nothing valid would fill the disk.
+    private static let quarantineLimit = 1000
+
+    /// Records the rejected items of a page, and forgets those that the server has repaired.
+    ///
+    /// - Returns: The items that were not known.
+    func quarantine(_ page: PageCommit, of stream: Int64) throws -> [RefusedItem] {
+        try release(page.changes, of: stream)
+        var new: [RefusedItem] = []
+        for item in page.refused.suffix(Self.quarantineLimit) {
+            let issues = item.issues.map { Issue(path: $0.path, problem: $0.problem.rawValue) }
+            let times = try integer(
+                """
+                INSERT INTO quarantine
+                    (stream_id, fingerprint, jwt_id, kind, issues, page, run_id, created_at, seen_at)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
+                ON CONFLICT (stream_id, fingerprint) DO UPDATE SET issues = excluded.issues, page = excluded.page,
+                    run_id = excluded.run_id, times = times + 1, seen_at = excluded.seen_at
+                RETURNING times
+                """,
+                [
+                    stream, item.fingerprint, item.id?.rawValue, item.violation.rawValue,
+                    String(decoding: try JSONEncoder().encode(issues), as: UTF8.self), page.number, page.runID,
+                    page.now.milliseconds,
+                ]
+            )
+            if times == 1 { new.append(item) }
+        }
+        if !new.isEmpty {
+            try run(
+                """
+                DELETE FROM quarantine WHERE stream_id = ?1 AND id <= (SELECT id FROM quarantine
+                    WHERE stream_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)
+                """,
+                [stream, Self.quarantineLimit]
+            )
+        }
+        return new
+    }
+
+    private func release(_ changes: [Change], of stream: Int64) throws {
+        guard !changes.isEmpty,
+            try integer("SELECT EXISTS (SELECT 1 FROM quarantine WHERE stream_id = ?)", [stream]) == 1
+        else { return }
+        for change in changes {
+            try run("DELETE FROM quarantine WHERE stream_id = ? AND jwt_id = ?", [stream, change.id.rawValue])
+        }
+    }
+
+    /// The number of quarantined items of the active identity that nobody discarded.
+    func quarantined() throws -> Int {
+        try integer(
+            """
+            SELECT count(*) FROM quarantine q JOIN streams s ON s.id = q.stream_id
+            WHERE q.discarded_at IS NULL AND s.account = (SELECT activeDid FROM active_identity)
+            """
+        )
+    }
+}
+
+/// A stored issue.
+private struct Issue: Codable {
+    let path: String
+    let problem: String
+}
+
+extension QuarantinedItem {
+    fileprivate init(_ row: Row) throws {
+        let issues = try? JSONDecoder().decode([Issue].self, from: Data((row[6] as String).utf8))
+        guard let issues else { throw Row.damaged }
+        id = row[0]
+        stream = try row.stream(1)
+        jwtID = try row.optionalJWTID(4)
+        violation = try row.word(5)
+        self.issues = try issues.map { issue in
+            guard let problem = ValidationIssue.Problem(rawValue: issue.problem) else { throw Row.damaged }
+            return ValidationIssue(path: issue.path, problem: problem)
+        }
+        page = row[7]
+        runID = row[8]
+        times = row[9]
+        createdAt = row.time(10)
+        seenAt = row.time(11)
+    }
+}

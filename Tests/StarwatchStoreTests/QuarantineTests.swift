@@ -1,0 +1,125 @@
+import GRDB
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// Invalid items that were rejected alone.
+@Suite struct QuarantineTests {
+    let world = World()
+
+    /// The refused items of a page with these plans, as the decoder finds them.
+    private func refused(_ plans: [String]) throws -> [RefusedItem] {
+        let items = plans.map { #"{"plan":\#($0)}"# }.joined(separator: ",")
+        return try PageDecoder.decode(
+            Array(#"{"data":[\#(items)],"hitLimit":false}"#.utf8),
+            dialect: .endorser,
+            validation: .lenient,
+            quarantine: true
+        ).refused
+    }
+
+    private func plan(_ n: Int) -> String { #"{"jwtId":"\#(world.id(n).rawValue)","handleId":null}"# }
+
+    @discardableResult
+    private func commit(
+        _ store: Store,
+        _ plans: [String],
+        changes: [Change] = [],
+        page: Int = 1
+    ) async throws -> [RefusedItem] {
+        let refused = try refused(plans)
+        let counts = try await world.commit(store, changes) {
+            $0.refused = refused
+            $0.rejectedCount = refused.count
+            $0.number = page
+        }
+        return try #require(counts).quarantined
+    }
+
+    private func list(
+        _ store: Store,
+        _ change: (inout QuarantineFilter) -> Void = { _ in }
+    ) async throws
+        -> [QuarantinedItem]
+    {
+        var filter = QuarantineFilter()
+        change(&filter)
+        return try await store.quarantine(filter)
+    }
+
+    @Test func anItemIsOneRowHoweverOftenItComes() async throws {
+        let store = try await world.open()
+        #expect(try await commit(store, [plan(1), #"{"name":"secret"}"#]).count == 2)
+        let first = world.now
+        world.now = world.now + .seconds(900)
+        // The same item stands elsewhere now.
+        #expect(try await commit(store, ["7", plan(1)], page: 3).map(\.id) == [nil])
+        let items = try await list(store)
+        #expect(items.map(\.jwtID) == [nil, nil, world.id(1)])
+        let item = try #require(items.last)
+        #expect(item.times == 2 && item.page == 3 && item.runID == "run" && item.violation == .schema)
+        #expect(item.createdAt == first && item.seenAt == world.now)
+        #expect(item.issues.map(\.description) == ["$.data[1].plan.handleId: missing"])
+        #expect(try await store.snapshot([world.stream]).quarantined == 3)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func nothingOfAnItemIsStoredButItsIdentifierAndItsFaults() async throws {
+        let store = try await world.open()
+        try await commit(store, [#"{"jwtId":"secret","handleId":"secret","name":"secret"}"#])
+        await store.close()
+        let texts = try await DatabaseQueue(path: world.path).read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM quarantine").map { "\($0)" }
+        }
+        #expect(texts.count == 1 && !texts[0].contains("secret"))
+    }
+
+    @Test func aDiscardedItemStaysHiddenWhileTheServerSendsIt() async throws {
+        let store = try await world.open()
+        try await commit(store, [plan(1), plan(2)])
+        let id = try #require(try await list(store).last?.id)
+        #expect(try await store.discardQuarantined([id, 99], poll: nil, now: world.now) == 1)
+        #expect(try await store.discardQuarantined([id], poll: nil, now: world.now) == 0)
+        #expect(try await commit(store, [plan(1), plan(2)]).isEmpty)
+        #expect(try await list(store).map(\.jwtID) == [world.id(2)])
+        #expect(try await store.snapshot([]).quarantined == 1)
+        #expect(try await store.discardQuarantined(nil, poll: PollName("other"), now: world.now) == 0)
+        #expect(try await store.discardQuarantined(nil, poll: world.stream.poll, now: world.now) == 1)
+        #expect(try await store.snapshot([]).quarantined == 0)
+    }
+
+    @Test func anItemThatTheServerRepairsLeavesTheQuarantine() async throws {
+        let store = try await world.open()
+        try await commit(store, [plan(1), plan(2)])
+        try await commit(store, [], changes: [world.change(1)])
+        #expect(try await list(store).map(\.jwtID) == [world.id(2)])
+    }
+
+    @Test func theListHasPagesAndTheQuarantineALimit() async throws {
+        let store = try await world.open()
+        try await commit(store, (1...1500).map(plan))
+        #expect(try await store.snapshot([]).quarantined == 1000)
+        let page = try await list(store) { $0.limit = 2 }
+        #expect(page.map(\.jwtID) == [world.id(1500), world.id(1499)])
+        let next = try await list(store) { ($0.limit, $0.before) = (1, page[1].id) }
+        #expect(next.map(\.jwtID) == [world.id(1498)])
+        #expect(try await list(store) { $0.poll = PollName("other") }.isEmpty)
+    }
+
+    @Test func retentionDeletesWhatTheServerNoLongerSends() async throws {
+        let store = try await world.open()
+        try await commit(store, [plan(1), plan(2)])
+        world.now = world.now + .days(20)
+        try await commit(store, [plan(2)])
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(11))
+        #expect(try await list(store).map(\.jwtID) == [world.id(2)])
+    }
+
+    @Test func anotherIdentitysItemsDoNotCount() async throws {
+        let store = try await world.open()
+        try await commit(store, [plan(1)])
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        #expect(try await store.snapshot([]).quarantined == 0)
+        #expect(try await list(store).count == 1)
+    }
+}
