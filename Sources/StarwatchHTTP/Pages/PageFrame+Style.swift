@@ -109,8 +109,9 @@ extension PageFrame {
         .help th { font-weight: 400; }
         .help th:first-child { width: 30%; }
         .help td:last-child { text-align: left; }
-        .runbook { overflow: hidden; }
-        .runbook h1 { margin: 0 0 .5rem; overflow-wrap: anywhere; }
+        .runbooks th:first-child { width: 19rem; }
+        .help .runbook { margin-top: 1rem; overflow: hidden; }
+        .help .runbook h1 { margin: 0 0 .5rem; font-size: clamp(1rem, 4.4vw, 1.75rem); overflow-wrap: anywhere; }
         .runbook h2 { margin: 1.25rem 0 .5rem; }
         .runbook p, .runbook pre, .runbook ul, .runbook ol { margin: .5rem 0; }
         .runbook ul, .runbook ol { padding-left: 1.5rem; }

@@ -15,7 +15,7 @@ struct RunbookPage: Sendable {
         }
         let main: HTML = """
             <div class="help"><h1>Runbooks</h1>
-            <section class="card" aria-label="Runbooks"><p>What each alert means, and what to do.</p>
+            <section class="card runbooks" aria-label="Runbooks"><p>What each alert means, and what to do.</p>
             <table aria-label="Runbooks"><thead><tr><th scope="col">Alert</th><th scope="col">Meaning</th></tr></thead>
             <tbody>\(rows)</tbody></table></section>
             </div>
