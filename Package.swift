@@ -92,7 +92,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Routes/openapi.json")]
+            resources: [.embedInCode("Routes/openapi.json"), .embedInCode("Runbooks")]
         ),
 
         // Layer 6: commands.

@@ -69,7 +69,10 @@ import Testing
         try await withWorld { world in
             let tab = try await BrowserTab(in: world.browser)
             try await tab.send("Emulation.setTimezoneOverride", ["timezoneId": "Pacific/Auckland"])
-            for (path, width) in [("/", 360), ("/", 1280), ("/help", 360)] {
+            for (path, width) in [
+                ("/", 360), ("/", 1280), ("/help", 360), ("/help/runbooks", 360),
+                ("/help/runbooks/StarwatchPollStale", 360),
+            ] {
                 try await tab.resize(width: width, height: 900)
                 var backgrounds: Set<String> = []
                 for scheme in ["light", "dark"] {

@@ -44,7 +44,7 @@ struct HelpPage: Sendable {
         return """
             <p>Each reason makes the agent degraded. Some name a poll, a sink or the server after a colon.</p>
             \(table("Reasons", "Word", rows))
-            <p>Each alert has a runbook in <code>alerts/runbooks</code> of the source.</p>
+            <p>Each alert has a <a href="help/runbooks">runbook</a>.</p>
             """
     }
 
@@ -163,6 +163,7 @@ struct HelpPage: Sendable {
             "Path",
             [
                 ("/", "The status page."),
+                ("/help/runbooks", "The runbooks of the alerts, each at <code>/help/runbooks/NAME</code>."),
                 ("/metrics", "Metrics as Prometheus text 0.0.4 or OpenMetrics 1.0, chosen by <code>Accept</code>."),
                 ("/api/v1/status", "The status as JSON."),
                 ("/-/healthy", "200 while local work progresses, else 503. Independent of the server’s state."),

@@ -109,6 +109,14 @@ extension PageFrame {
         .help th { font-weight: 400; }
         .help th:first-child { width: 30%; }
         .help td:last-child { text-align: left; }
+        .runbooks th:first-child { width: 19rem; }
+        .help .runbook { margin-top: 1rem; overflow: hidden; }
+        .help .runbook h1 { margin: 0 0 .5rem; font-size: clamp(1rem, 4.4vw, 1.75rem); overflow-wrap: anywhere; }
+        .runbook h2 { margin: 1.25rem 0 .5rem; }
+        .runbook p, .runbook pre, .runbook ul, .runbook ol { margin: .5rem 0; }
+        .runbook ul, .runbook ol { padding-left: 1.5rem; }
+        .runbook pre { overflow-x: auto; }
+        .runbook pre code { overflow-wrap: normal; }
         @media (max-width: 40rem) {
           .help thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
           .help table, .help tbody, .help tr, .help caption, .help tbody th, .help td { display: block; width: auto; }

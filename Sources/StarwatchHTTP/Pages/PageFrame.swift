@@ -6,6 +6,8 @@ struct PageFrame: Sendable {
     }
 
     var title: String
+    /// The way from the page's folder to that of `/`: `../` for a page below `/help/`. A proxy can serve both elsewhere.
+    var root: HTML = ""
     var tone = Tone.calm
     /// The interval at which the page reloads; `nil` for never.
     var refreshSeconds: Int?
@@ -23,7 +25,7 @@ struct PageFrame: Sendable {
     func html(nonce: String) -> HTML {
         let meta: HTML = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
         let refresh: HTML = isLive ? "<noscript>\(meta)</noscript>\n" : refreshSeconds == nil ? "" : "\(meta)\n"
-        let feed: HTML = canControl ? "<a href=\"feed\">Notifications</a>" : ""
+        let feed: HTML = canControl ? "<a href=\"\(root)feed\">Notifications</a>" : ""
         let dashboards: HTML = dashboards.map { "<a href=\"\($0)\">Dashboards</a>" } ?? ""
         return """
             <!DOCTYPE html>
@@ -38,15 +40,16 @@ struct PageFrame: Sendable {
             </head>
             <body>
             <header>
-            <a class="brand" href="."><svg viewBox="0 0 24 24" aria-hidden="true"><path d="\(Self.star)"/></svg>Starwatch</a>
+            <a class="brand" href="\(root)."><svg viewBox="0 0 24 24" aria-hidden="true"><path d="\(Self.star)"/></svg>Starwatch</a>
             \(aside)
             </header>
             <main>
             \(main)
             </main>
             <footer>
-            <nav aria-label="Pages">\(feed)<a href="metrics">Metrics</a><a href="api/v1/status">Status as JSON</a>\(dashboards)<a \
-            href="-/healthy">Health</a><a href="-/ready">Readiness</a><a href="help">Help</a></nav>
+            <nav aria-label="Pages">\(feed)<a href="\(root)metrics">Metrics</a><a \
+            href="\(root)api/v1/status">Status as JSON</a>\(dashboards)<a href="\(root)-/healthy">Health</a><a \
+            href="\(root)-/ready">Readiness</a><a href="\(root)help">Help</a></nav>
             </footer>
             <script nonce="\(nonce)">\(Self.script)\(isLive ? Self.liveScript : "")</script>
             </body>

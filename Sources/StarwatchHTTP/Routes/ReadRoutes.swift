@@ -14,6 +14,8 @@ struct ReadRoutes: Sendable {
         [
             Route("GET", "/") { _ throws(ControlError) in try await statusPage() },
             Route("GET", "/help") { _ throws(ControlError) in helpPage },
+            Route("GET", "/help/runbooks") { _ throws(ControlError) in runbooks },
+            Route("GET", "/help/runbooks/{name}") { call throws(ControlError) in try runbook(call.arguments[0]) },
             Route("GET", "/metrics") { call throws(ControlError) in await metrics(call) },
             Route("GET", "/-/healthy") { _ throws(ControlError) in healthy(await agent.isHealthy()) },
             Route("GET", "/-/ready") { _ throws(ControlError) in ready(await agent.notReady()) },
@@ -31,6 +33,21 @@ struct ReadRoutes: Sendable {
     private var helpPage: Answer {
         .page(canControl: canControl) {
             HelpPage(canControl: canControl, dashboards: dashboards).html(nonce: $0)
+        }
+    }
+
+    private var runbooks: Answer {
+        .page(canControl: canControl) {
+            RunbookPage(canControl: canControl, dashboards: dashboards).index(nonce: $0)
+        }
+    }
+
+    private func runbook(_ name: String) throws(ControlError) -> Answer {
+        guard let runbook = Runbook.find(name) else {
+            throw ControlError(.notFound, "There is no such runbook; /help/runbooks lists all.")
+        }
+        return .page(canControl: canControl) {
+            RunbookPage(canControl: canControl, dashboards: dashboards).page(runbook, nonce: $0)
         }
     }
 

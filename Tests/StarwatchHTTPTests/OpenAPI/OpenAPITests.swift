@@ -112,7 +112,9 @@ struct OpenAPITests {
                 let probe = HTTPProbe(address: address)
                 for (name, operation) in document.operations {
                     let (method, path) = (name.prefix { $0 != " " }, name.drop { $0 != " " }.dropFirst())
-                    let target = path.replacing("{name}", with: "starred_projects").replacing("{id}", with: "1")
+                    let isRunbook = path.hasPrefix("/help/runbooks/")
+                    let target = path.replacing("{name}", with: isRunbook ? "StarwatchPollStale" : "starred_projects")
+                        .replacing("{id}", with: "1")
                         .replacing("{action}", with: "dismiss")
                     let body = document.content(operation["requestBody"])?["example"]
                     let text = try body.map {

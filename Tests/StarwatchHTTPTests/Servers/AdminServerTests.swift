@@ -145,7 +145,7 @@ struct AdminServerTests {
         }
     }
 
-    @Test(arguments: ["/", "/help", "/metrics", "/-/ready", "/api/v1/status"])
+    @Test(arguments: ["/", "/help", "/help/runbooks", "/metrics", "/-/ready", "/api/v1/status"])
     func otherMethodsAreNotAllowed(path: String) async throws {
         let reply = try await withAdmin(FakeAgent()) { try await $0.send(.POST, path, body: "x") }
         #expect(reply.status == 405)
@@ -175,7 +175,7 @@ struct AdminServerTests {
         #expect(agent.now.queries.isEmpty)
     }
 
-    @Test(arguments: ["/", "/help", "/metrics", "/nothing"])
+    @Test(arguments: ["/", "/help", "/help/runbooks/StarwatchPollStale", "/metrics", "/nothing"])
     func everyAnswerHasTheSecurityHeaders(path: String) async throws {
         let headers = try await withAdmin(FakeAgent()) { try await $0.get(path) }.headers
         #expect(headers["X-Content-Type-Options"] == ["nosniff"])
