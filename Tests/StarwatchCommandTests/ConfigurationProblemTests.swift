@@ -75,7 +75,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("server:\n  timeout:", line: 2, "server.timeout", "leave the line out for the default"),
         BadInput("server:\n  timeout: 1ms", line: 2, "server.timeout", "at least 100ms"),
         BadInput("server:\n  user_agent: a\\b", line: 2, "server.user_agent", "without quotes and backslashes"),
-        BadInput("server:\n  client_version: ''", line: 2, "server.client_version", "1 to 200 printable"),
+        BadInput("server:\n  client_version: Größe", line: 2, "server.client_version", "1 to 200 printable"),
         BadInput("server:\n  max_response: 10MB", line: 2, "server.max_response", "'10MB' is not a size"),
         BadInput("server:\n  max_response: 1B", line: 2, "server.max_response", "between 1KiB and 1GiB"),
         BadInput("outbox:\n  max_retries: many", line: 2, "outbox.max_retries", "must be a whole number"),

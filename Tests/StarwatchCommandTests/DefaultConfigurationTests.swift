@@ -21,6 +21,8 @@ import Testing
           dialect: auto                  # auto | endorser | canonical
           timeout: 30s                   # per request, with the body (100ms to 1h)
           max_response: 10MiB            # after decompression (1KiB to 1GiB)
+          user_agent: null               # null: Starwatch/VERSION
+          client_version: null           # X-Client-Version; null: Starwatch/VERSION
           ca_file: null                  # additional trust anchors, PEM
           pinned_public_key: null        # sha256//...
 

@@ -42,10 +42,11 @@ public struct ServerOptions: Sendable, Hashable {
     public var timeout: Duration = .seconds(30)
     /// The maximum size of a response after decompression. By default 10 MiB (R-EP-14).
     public var maxResponseBytes = 10 * 1_048_576
-    /// `User-Agent` of every request (R-REQ-01). By default `Starwatch/` and the version.
-    public var userAgent = AgentVersion.userAgent
-    /// `X-Client-Version` of every request, and `clientVersion` of acknowledgements (R-REQ-02). By default the same.
-    public var clientVersion = AgentVersion.userAgent
+    /// `User-Agent` of every request (R-REQ-01). `nil`, the default: `Starwatch/` and the version.
+    public var userAgent: String?
+    /// `X-Client-Version` of every request, and `clientVersion` of acknowledgements (R-REQ-02). `nil`, the default:
+    /// `Starwatch/` and the version.
+    public var clientVersion: String?
     /// A PEM file of additional trust anchors. `nil`, the default: only the distribution's bundle.
     public var caFile: String?
     /// Pinned public keys, `sha256//…` in libcurl's format, joined with `;`. `nil`, the default: no pinning.

@@ -159,8 +159,8 @@ package final class AccountRuntime: Sendable {
             client: EndorserClient(
                 http: process.http,
                 baseURL: parts.url.base,
-                clientVersion: options.server.clientVersion,
-                userAgent: options.server.userAgent,
+                clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
+                userAgent: options.server.userAgent ?? AgentVersion.userAgent,
                 timeout: options.server.timeout,
                 maxResponseBytes: options.server.maxResponseBytes
             ),

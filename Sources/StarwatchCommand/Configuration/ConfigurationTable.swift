@@ -71,8 +71,9 @@ enum ConfigurationTable {
             Setting("dialect", \.dialect, .choice())
             Setting("timeout", \.timeout, .duration(.milliseconds(100), .hours(1)), "per request, with the body")
             Setting("max_response", \.maxResponseBytes, .size(1024...1 << 30), "after decompression")
-            Setting("user_agent", \.userAgent, .text(ValueRules.headerValue), "User-Agent of every request")
-            Setting("client_version", \.clientVersion, .text(ValueRules.headerValue), "X-Client-Version")
+            let name = "null: Starwatch/VERSION"
+            Setting("user_agent", \.userAgent, .text(ValueRules.headerValue), name)
+            Setting("client_version", \.clientVersion, .text(ValueRules.headerValue), "X-Client-Version; " + name)
             Setting("ca_file", \.caFile, .file, "additional trust anchors, PEM")
             Setting("pinned_public_key", \.pinnedPublicKey, .text(ValueRules.pinnedPublicKey), "sha256//...")
         }

@@ -95,7 +95,7 @@ struct ItemWire: Decodable {
                     if let claim: PreviousClaimWire = fields.read(.previousClaim) { fields.adopt(claim.issues) }
                 }
                 compare(.previousClaim, fields)
-            } else if mustBeSummary, fields.strict || !fields.container.contains(.jwtId) {
+            } else if mustBeSummary, fields.strict {
                 fields.record(.planSummary, .missing)
             } else if fields.container.contains(.jwtId) {
                 id = fields.read(.jwtId, required: true)

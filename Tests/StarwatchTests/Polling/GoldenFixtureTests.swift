@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func theEmptyResponseChangesNothing() async throws {
-        try await poll("empty", validation: .strict) { _, agent, report in
+        try await poll("empty", validation: .strict) { _, agent, report async throws in
             #expect(report.outcome == "unchanged" && report.fetched == 0)
             #expect(try await agent.rows(Set(OutboxState.allCases)).isEmpty)
         }
@@ -42,7 +42,7 @@ import Testing
 
     @Test(arguments: ["small", "small_full"])
     func theSmallResponseIsAnnouncedInOneNotification(name: String) async throws {
-        try await poll(name, validation: name == "small" ? .lenient : .strict) { world, agent, report in
+        try await poll(name, validation: name == "small" ? .lenient : .strict) { world, agent, report async throws in
             #expect(report.outcome == "changed" && report.new == 3)
             #expect(try world.notifications.map(\.count) == [3])
             #expect(
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func theRateLimitedResponseIsWaitedOut() async throws {
-        try await poll("rate_limited") { world, agent, report in
+        try await poll("rate_limited") { world, agent, report async throws in
             #expect(report.outcome == "unchanged")
             let times = world.mock.requests(to: .plansChanged).map(\.receivedAt)
             #expect(times.count == 2 && times[1].timeIntervalSince(times[0]) >= 60)
@@ -61,7 +61,10 @@ import Testing
 
     @Test(arguments: ["malformed", "small", "mixed_order_full"])
     func aRejectedResponseChangesNothingAndIsLogged(name: String) async throws {
-        try await poll(name, validation: name == "malformed" ? .lenient : .strict) { world, agent, report in
+        try await poll(name, validation: name == "malformed" ? .lenient : .strict) {
+            world,
+            agent,
+            report async throws in
             #expect(report.outcome == "failed" && report.new == 0)
             let state = try await agent.state(of: world.did)
             #expect(state.fetchCursor == nil && state.watermark == nil)
@@ -75,7 +78,7 @@ import Testing
 
     @Test(arguments: ["mixed_order", "mixed_order_full"])
     func theMixedOrderIsSortedCountedAndUsed(name: String) async throws {
-        try await poll(name) { world, agent, report in
+        try await poll(name) { world, agent, report async throws in
             #expect(report.outcome == "changed")
             #expect(try world.announced == ["1704067200_abc123_def45678", "1704153600_mno345_0badf00d"])
             let labels = ["poll": World.starred, "kind": "order"]
