@@ -85,7 +85,8 @@ struct RunbookPageTests {
     }
 
     @Test func aRunbookLinksTheOthersThatItNames() async throws {
-        let page = try await withAdmin(FakeAgent()) { try await $0.get("/help/runbooks/StarwatchPollStaleCritical") }.text
+        let page = try await withAdmin(FakeAgent()) { try await $0.get("/help/runbooks/StarwatchPollStaleCritical") }
+            .text
         #expect(page.contains("<a href=\"StarwatchPollStale\">StarwatchPollStale</a>"))
         #expect(!page.contains("href=\"StarwatchPollStaleCritical\""))
     }
