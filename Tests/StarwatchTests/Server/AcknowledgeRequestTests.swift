@@ -8,13 +8,12 @@ import Testing
 @Suite struct AcknowledgeRequestTests {
     @Test func aServerWithoutAcknowledgementIsRememberedAndTheWatermarkMovesAllTheSame() async throws {
         try await World.with(.canonical) { world in
-            var agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             let ids = world.mock.publish(count: 3)
             world.mock.setStickyFault(.status(404), at: .acknowledge)
             #expect(try await agent.runPoll(World.starred).acknowledged == 3)
             #expect(try await agent.state(of: world.did).watermark?.rawValue == ids.last)
             #expect(world.mock.requestCount(of: .acknowledge) == 1)
-            agent = try await world.agent()
             world.clock.advance(by: .seconds(60))
             world.mock.publish(count: 1)
             _ = try await agent.runPoll(World.starred)
