@@ -17,7 +17,7 @@ struct StarwatchTool: AsyncParsableCommand {
             """,
         version: AgentVersion.current,
         groupedSubcommands: [
-            CommandGroup(name: "Agent", subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self]),
+            CommandGroup(name: "Agent", subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self, LogsCommand.self]),
             CommandGroup(
                 name: "Configuration",
                 subcommands: [CheckCommand.self, ConfigCommand.self, NextRunsCommand.self, MetricsCommand.self]
@@ -25,7 +25,8 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Data",
                 subcommands: [
-                    OutboxCommand.self, NotificationsCommand.self, DeepLinkCommand.self, DigestsCommand.self,
+                    OutboxCommand.self, ExplainCommand.self, NotificationsCommand.self, DeepLinkCommand.self,
+                    DigestsCommand.self,
                     IdentityCommand.self, StarsCommand.self, SchemaCommand.self,
                 ]
             ),

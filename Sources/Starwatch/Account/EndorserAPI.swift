@@ -59,7 +59,10 @@ package final class EndorserAPI: Sendable {
     package func followClock() async { await requester.gates.followClock() }
 
     /// Sends a call until it gets a response or is given up.
-    package func send(_ call: Call, dialect: Dialect) async -> RequestEnd {
+    package func send(_ call: Call, dialect: Dialect) async -> RequestEnd { await reply(to: call, dialect: dialect).end }
+
+    /// Sends a call like ``send(_:dialect:)``, and returns the outcome with its cost.
+    package func reply(to call: Call, dialect: Dialect) async -> RequestReply {
         var job = RequestJob(
             account: call.account,
             observer: Observer(call: call, api: self),
@@ -68,7 +71,7 @@ package final class EndorserAPI: Sendable {
         )
         job.identifiers = call.identifiers
         job.retries = call.retries
-        return await requester.send(job, through: gate).end
+        return await requester.send(job, through: gate)
     }
 
     private func send(_ call: Call, _ attempt: RequestJob.Try) async -> Exchange {
@@ -152,9 +155,13 @@ package final class EndorserAPI: Sendable {
             if let poll = call.poll { api.progress?.mark(.poll(poll), at: api.environment.time.monotonic) }
         }
 
-        func tried(_ exchange: Exchange) async {
+        func tried(_ exchange: Exchange, _ attempt: RequestJob.Try) async {
             let report = exchange.report
-            let exemplar = exemplar
+            let exemplar = Exemplar(
+                runID: call.runID,
+                requestID: attempt.requestID,
+                atMilliseconds: now.milliseconds
+            )
             metrics.requests[call.endpoint, report.result].increment(exemplar: exemplar)
             metrics.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
             metrics.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
@@ -166,14 +173,16 @@ package final class EndorserAPI: Sendable {
             }
         }
 
-        func failed(_ failure: APIFailure, try number: Int, token: AccessToken?) async {
-            if failure.failureClass == .unauthenticated, let token { await api.tokens.refuse(token) }
+        func failed(_ failure: APIFailure, _ attempt: RequestJob.Try, _ report: RequestReport) async {
+            if failure.failureClass == .unauthenticated, let token = attempt.token { await api.tokens.refuse(token) }
+            let trace = RequestTrace(id: attempt.requestID, serverID: report.serverRequestID)
             api.environment.logger.log(
                 .apiFailure,
                 [
                     .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
-                    .result: "\(failure.result.rawValue)", .attempt: .number(number), .error: "\(failure.reason)",
-                ]
+                    .result: "\(failure.result.rawValue)", .attempt: .number(attempt.number),
+                    .error: "\(failure.reason)",
+                ].merging(AgentEvent.fields(of: trace)) { $1 }
             )
         }
 

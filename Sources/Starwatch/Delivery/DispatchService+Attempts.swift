@@ -50,7 +50,7 @@ extension DispatchService {
         if let until = admission.waitUntil {
             return await record(ticket, .postponed(until: until), notification)
         }
-        let start = environment.time.monotonic
+        let (start, startedAt) = (environment.time.monotonic, clock.now)
         let result = await deliver(notification.outgoing, to: slot)
         // The attempt was cancelled. It does not count against the sink, and the claim ends with its lease at the
         // latest.
@@ -82,13 +82,14 @@ extension DispatchService {
         case .timeout:
             count(slot, .timeout)
             outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, "The sink did not answer in time.")
+            log(.sinkUnavailable, notification, slot, DeliveryAttempt.lateAnswer)
         case .gone:
             count(slot, .rejected)
             outcome = .gone
-            log(.sinkGone, notification, slot, "The sink wants no more notifications; it is off until a reload.")
+            log(.sinkGone, notification, slot, DeliveryAttempt.refusalForGood)
         }
-        return await record(ticket, outcome, notification)
+        let facts = DeliveryAttempt(result, startedAt: startedAt)
+        return await record(ticket, outcome, notification, facts)
     }
 
     func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
@@ -119,11 +120,18 @@ extension DispatchService {
     private func record(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
-        _ notification: OpenNotification
+        _ notification: OpenNotification,
+        _ attempt: DeliveryAttempt? = nil
     ) async -> DeliveryResult? {
         do {
             let now = clock.now
-            let result = try await store.recordDelivery(ticket, outcome, now: now, maxRetries: maxRetries)
+            let result = try await store.recordDelivery(
+                ticket,
+                outcome,
+                attempt: attempt,
+                now: now,
+                maxRetries: maxRetries
+            )
             if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
             return result
         } catch {
@@ -159,5 +167,21 @@ extension DispatchService {
                 .error: "\(reason)",
             ]
         )
+    }
+}
+
+extension DeliveryAttempt {
+    fileprivate static let lateAnswer = "The sink did not answer in time."
+    fileprivate static let refusalForGood = "The sink wants no more notifications; it is off until a reload."
+
+    /// The facts of an attempt that ended with `result`.
+    fileprivate init(_ result: SinkResult, startedAt: Timestamp) {
+        switch result {
+        case .ok: self.init(.ok, reason: nil, startedAt: startedAt)
+        case .rejected(let reason): self.init(.rejected, reason: reason, startedAt: startedAt)
+        case .unavailable(let reason, _): self.init(.unavailable, reason: reason, startedAt: startedAt)
+        case .timeout: self.init(.timeout, reason: Self.lateAnswer, startedAt: startedAt)
+        case .gone: self.init(.gone, reason: Self.refusalForGood, startedAt: startedAt)
+        }
     }
 }

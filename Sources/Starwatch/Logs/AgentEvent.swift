@@ -1,4 +1,5 @@
 package import Logging
+package import StarwatchCore
 
 /// Events that the agent can log. The raw value is the line's `event`.
 ///
@@ -117,8 +118,14 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event has if they are known.
     package var optionalFields: [LogField] {
         switch self {
+        case .acknowledgeFailed, .acknowledgeNoToken: [.runID, .requestID, .serverRequestID]
+        case .apiFailure: [.requestID, .serverRequestID]
         case .identityChanged: [.identity]
-        case .pollStoreFailed: [.runID, .poll]
+        case .pollBootstrapped, .pollChanged, .pollDeferred, .pollFailed, .pollUnchanged:
+            [.requestID, .serverRequestID, .identity, .projectCount]
+        case .pollContractViolation, .pollOutOfRoom, .pollPageOutOfOrder, .serverDialect:
+            [.requestID, .serverRequestID]
+        case .pollStoreFailed: [.runID, .poll, .requestID, .serverRequestID]
         default: []
         }
     }
@@ -141,6 +148,14 @@ extension Logger {
 
 extension AgentEvent {
     package typealias Fields = [LogField: Logger.MetadataValue]
+
+    /// The fields of a request's identifiers. A server that repeats the agent's identifier adds nothing.
+    package static func fields(of trace: RequestTrace?) -> Fields {
+        guard let trace else { return [:] }
+        var fields: Fields = [.requestID: "\(trace.id)"]
+        if let id = trace.serverID, id != trace.id { fields[.serverRequestID] = "\(id)" }
+        return fields
+    }
 
     fileprivate func metadata(_ fields: Fields) -> Logger.Metadata {
         var metadata = Logger.Metadata(minimumCapacity: fields.count + 1)

@@ -10,8 +10,7 @@ extension PollCycle {
         /// `true` if the server has changed its dialect and its streams start again.
         var isAfresh = false
         var chunk: PlanChunk?
-        var response: HTTPResponse
-        var askedAt: Timestamp
+        var fetched: Fetched
     }
 
     /// Requests the first page from a server with an unknown or doubtful dialect, in a form that both dialects
@@ -24,16 +23,16 @@ extension PollCycle {
             ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
                 .min { $0.count < $1.count } : nil
         let assumed = await gate.dialect ?? api.assumedDialect
-        let (response, askedAt) = try await request(
+        let fetched = try await request(
             PageQuery(after: nil),
             chunk: chunk,
             account: stream.account,
             dialect: assumed,
             startCursor: Dialect.canonical.startCursor
         )
-        switch PageDecoder.detect(response.body, of: poll.kind) {
+        switch PageDecoder.detect(fetched.response.body, of: poll.kind) {
         case .dialect(let dialect):
-            var probe = Probe(dialect: dialect, chunk: chunk, response: response, askedAt: askedAt)
+            var probe = Probe(dialect: dialect, chunk: chunk, fetched: fetched)
             let former = await gate.dialect
             do { probe.isAfresh = try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
             if former != dialect { note(.serverDialect, [.dialect: "\(dialect.rawValue)"]) }
@@ -47,7 +46,7 @@ extension PollCycle {
                 // new.
                 throw .page(PageRejection(violation: .schema, issues: [.init(path: "$.hitLimit", problem: .missing)]))
             }
-            return Probe(dialect: assumed, chunk: chunk, response: response, askedAt: askedAt)
+            return Probe(dialect: assumed, chunk: chunk, fetched: fetched)
         case .noPage:
             throw .page(PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)]))
         }

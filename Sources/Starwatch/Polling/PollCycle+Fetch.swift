@@ -21,7 +21,14 @@ extension PollCycle {
         /// Whether an interrupted walk is stored, of an earlier cycle or a page before.
         var isWalkStored: Bool
         /// The first page, when it was fetched to detect the dialect.
-        var first: (HTTPResponse, Timestamp)?
+        var first: Fetched?
+    }
+
+    /// The answer to the request for a page.
+    struct Fetched {
+        let response: HTTPResponse
+        let askedAt: Timestamp
+        let origin: PageOrigin?
     }
 
     /// Fetches and stores every page of the poll.
@@ -56,8 +63,8 @@ extension PollCycle {
                 let madeAt = Self.earliestMaking(of: answer.response, askedAt: answer.askedAt)
                 let plan: PageWalk.Plan
                 do { plan = try walk.receive(page, askedAt: madeAt, isLast: isLate) } catch { throw .page(error) }
-                let draft = draft(page, plan, stream, state, position)
-                guard let draft else { continue }
+                guard var draft = draft(page, plan, stream, state, position) else { continue }
+                draft.origin = answer.origin
                 let counts = try await commit(
                     draft,
                     interests: snapshot.interests,
@@ -81,7 +88,7 @@ extension PollCycle {
         snapshot: IdentityContext.Snapshot
     ) async throws(Stop) -> Position {
         let begun = time.monotonic
-        var first: (HTTPResponse, Timestamp)?
+        var first: Fetched?
         let dialect: Dialect
         if let known = await gate.dialectToAsk {
             dialect = known
@@ -94,7 +101,7 @@ extension PollCycle {
             // Only where the dialect's first request would have been the same, about the same plans.
             let chunk = identity.chunks(of: snapshot, dialect: dialect).first
             if state.fetchCursor == nil, state.walk == nil, probe.chunk == chunk || poll.kind != .starredProjects {
-                first = (probe.response, probe.askedAt)
+                first = probe.fetched
             }
         }
         let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
@@ -115,18 +122,12 @@ extension PollCycle {
         _ chunk: PlanChunk?,
         _ stream: StreamKey,
         _ position: inout Position
-    ) async throws(Stop) -> (response: HTTPResponse, askedAt: Timestamp) {
-        if let (response, askedAt) = position.first {
+    ) async throws(Stop) -> Fetched {
+        if let first = position.first {
             position.first = nil
-            return (response, askedAt)
+            return first
         }
-        let (response, askedAt) = try await request(
-            query,
-            chunk: chunk,
-            account: stream.account,
-            dialect: position.dialect
-        )
-        return (response, askedAt)
+        return try await request(query, chunk: chunk, account: stream.account, dialect: position.dialect)
     }
 
     private func advance(
@@ -181,7 +182,7 @@ extension PollCycle {
         account: DID,
         dialect: Dialect,
         startCursor: String? = nil
-    ) async throws(Stop) -> (HTTPResponse, Timestamp) {
+    ) async throws(Stop) -> Fetched {
         let start = startCursor ?? dialect.startCursor
         var call = EndorserAPI.Call(
             endpoint: poll.kind.endpoint,
@@ -197,8 +198,20 @@ extension PollCycle {
         } else {
             call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
         }
-        switch await api.send(call, dialect: dialect) {
-        case .answer(let response, let askedAt): return (response, askedAt)
+        let reply = await api.reply(to: call, dialect: dialect)
+        let number = note(reply.trace)
+        switch reply.end {
+        case .answer(let response, let askedAt):
+            let origin = reply.trace.map {
+                PageOrigin(
+                    page: number,
+                    request: $0,
+                    askedAt: askedAt,
+                    answeredAt: askedAt + reply.duration,
+                    tries: reply.tries
+                )
+            }
+            return Fetched(response: response, askedAt: askedAt, origin: origin)
         case .unstored(let error): throw .store(error)
         case let outcome: throw .request(outcome)
         }

@@ -3,6 +3,7 @@ package import StarwatchCore
 package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// One poll cycle: gate, bootstrap, fetch, validate, commit.
 package final class PollCycle: Sendable {
@@ -47,6 +48,7 @@ package final class PollCycle: Sendable {
     let runID: String
     /// The next scheduled run, stored with the cycle.
     private let nextRun: Timestamp?
+    private let requests = Mutex((count: 0, last: RequestTrace?.none))
 
     init(
         poll: Poll,
@@ -71,6 +73,17 @@ package final class PollCycle: Sendable {
     var clock: ServerClock { shared.environment.clock }
     var time: any TimeSource { shared.environment.time }
     var logger: Logger { shared.environment.logger }
+    /// The identifiers of the cycle's last request; `nil` before the first.
+    var lastRequest: RequestTrace? { requests.withLock(\.last) }
+
+    /// Notes a request and returns its number, from 1.
+    func note(_ trace: RequestTrace?) -> Int {
+        requests.withLock { requests in
+            requests.count += 1
+            requests.last = trace ?? requests.last
+            return requests.count
+        }
+    }
 
     /// Reason for a walk to stop.
     enum Stop: Error {
@@ -186,6 +199,13 @@ package final class PollCycle: Sendable {
             await explain(error, in: &result)
         }
         await finish(stream, result: result, startedAt: startedAt, duration: time.monotonic - start)
+        log(
+            result,
+            outcome: result.outcome ?? .failed,
+            duration: time.monotonic - start,
+            of: stream.account,
+            projects: poll.kind == .starredProjects ? snapshot.stars.count : 0
+        )
         return result
     }
 
@@ -273,6 +293,5 @@ package final class PollCycle: Sendable {
                 note(.pollStoreFailed, [.error: "\(error.description)"])
             }
         }
-        log(result, outcome: outcome, duration: duration)
     }
 }
