@@ -17,7 +17,10 @@ struct StarwatchTool: AsyncParsableCommand {
             """,
         version: AgentVersion.current,
         groupedSubcommands: [
-            CommandGroup(name: "Agent", subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self, LogsCommand.self]),
+            CommandGroup(
+                name: "Agent",
+                subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self, LogsCommand.self]
+            ),
             CommandGroup(
                 name: "Configuration",
                 subcommands: [CheckCommand.self, ConfigCommand.self, NextRunsCommand.self, MetricsCommand.self]

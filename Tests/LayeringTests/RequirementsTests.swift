@@ -11,6 +11,11 @@ import Testing
     /// Prefixes of the remark of a row without a test.
     static let reason = "does not apply: "
 
+    /// Requirements of groups that the table does not cover as a whole.
+    static let others = [
+        "R-REQ-04", "R-LOG-01", "R-LOG-02", "R-LOG-04", "R-LOG-11", "R-STO-18", "R-TEL-14", "R-ACC-13",
+    ]
+
     /// A line of a table.
     struct Row {
         let id: String
@@ -41,7 +46,7 @@ import Testing
         let expected = Self.groups.flatMap { group, count in
             (1...count).map { "R-\(group)-\($0 < 10 ? "0" : "")\($0)" }
         }
-        #expect(try Self.rows().map(\.id) == expected)
+        #expect(try Self.rows().map(\.id) == expected + Self.others)
     }
 
     @Test func everyTestThatIsNamedExists() throws {

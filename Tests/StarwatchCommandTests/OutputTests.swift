@@ -81,7 +81,7 @@ import Testing
 
                 TIME                       AFTER  STEP     DETAILS
                 2026-01-01T12:00:00.000Z          fetched  page 1, took 12 ms, request a, server's id req_1
-                2026-01-01T12:00:01.250Z  +1.2 s  attempt  sink hook: rejected, attempt 1, No.
+                2026-01-01T12:00:01.250Z  +1.2 s  attempt  sink hook: rejected, attempt 1: No.
 
                 Waits: Sink hook rejected the notification and is tried again. Until 2026-01-01T12:00:02.000Z.
                 """

@@ -10,7 +10,8 @@ import Testing
     @Test func theLastThousandLinesAndAllWarningsAndErrorsAreKept() async throws {
         let store = try await world.open()
         try await store.appendLogs([
-            LogEntry(at: world.now, level: .error, line: "error"), LogEntry(at: world.now, level: .warn, line: "warning"),
+            LogEntry(at: world.now, level: .error, line: "error"),
+            LogEntry(at: world.now, level: .warn, line: "warning"),
             LogEntry(at: world.now, level: .info, line: "info"),
         ])
         for batch in 0..<3 {

@@ -20,7 +20,8 @@ import Testing
     }
 
     private func count(_ table: String) throws -> Int {
-        try DatabaseQueue(path: world.path).read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+        try DatabaseQueue(path: world.path).read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)") ?? 0
+        }
     }
 
     @Test func everyChangeKeepsThePageThatBroughtIt() async throws {

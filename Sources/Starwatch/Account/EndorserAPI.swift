@@ -59,7 +59,9 @@ package final class EndorserAPI: Sendable {
     package func followClock() async { await requester.gates.followClock() }
 
     /// Sends a call until it gets a response or is given up.
-    package func send(_ call: Call, dialect: Dialect) async -> RequestEnd { await reply(to: call, dialect: dialect).end }
+    package func send(_ call: Call, dialect: Dialect) async -> RequestEnd {
+        await reply(to: call, dialect: dialect).end
+    }
 
     /// Sends a call like ``send(_:dialect:)``, and returns the outcome with its cost.
     package func reply(to call: Call, dialect: Dialect) async -> RequestReply {
@@ -103,13 +105,15 @@ package final class EndorserAPI: Sendable {
     // MARK: - Tokens
 
     /// Returns `true` if `account` has a token now, or needs none. Sends no request to the server.
-    package func hasToken(for account: DID) async -> Bool {
+    ///
+    /// - Parameter runID: The cycle that needs it.
+    package func hasToken(for account: DID, runID: String) async -> Bool {
         let dialect = await gate.dialect ?? assumedDialect
         do {
             _ = try await token(for: account, dialect: dialect, purpose: .poll)
             return true
         } catch {
-            environment.logger.log(.tokenUnavailable, [.error: "\(error.description)"])
+            environment.logger.log(.tokenUnavailable, [.runID: "\(runID)", .error: "\(error.description)"])
             return false
         }
     }

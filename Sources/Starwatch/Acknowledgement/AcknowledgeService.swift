@@ -191,7 +191,10 @@ package final class AcknowledgeService: Service {
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
-            logger.log(.acknowledgeLocal, [.reason: "not_found"])
+            logger.log(
+                .acknowledgeLocal,
+                [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: reply.trace)) { $1 }
+            )
             try await account.gate.learn(acknowledges: false)
             return true
         case .failed(let failure):

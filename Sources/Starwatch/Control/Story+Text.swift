@@ -1,4 +1,16 @@
+import StarwatchCore
+
 extension Story.Step {
+    /// Time since the previous step: `+12 ms`, `+3.2 s`, or the usual text of a duration; empty for the first.
+    package var after: String {
+        guard let afterMilliseconds else { return "" }
+        let sign = afterMilliseconds < 0 ? "-" : "+"
+        let size = afterMilliseconds.magnitude
+        if size < 1000 { return "\(sign)\(size) ms" }
+        if size < 60_000 { return "\(sign)\(size / 1000).\(size % 1000 / 100) s" }
+        return sign + AgeText.duration(Double(size) / 1000)
+    }
+
     /// The facts of the step in one line, without its time.
     package var details: String {
         var parts: [String] = []
@@ -15,8 +27,9 @@ extension Story.Step {
         if step == .acknowledged { parts.append(requestID == nil ? "locally" : "at the server") }
         if let requestID { parts.append("request \(requestID)") }
         if let serverRequestID, serverRequestID != requestID { parts.append("server's id \(serverRequestID)") }
-        if let nextAt { parts.append("next attempt \(nextAt)") }
-        if let reason { parts.append(reason) }
-        return parts.joined(separator: ", ")
+        var text = parts.joined(separator: ", ")
+        if let reason { text += ": \(reason)" }
+        if let nextAt { text += " Next attempt \(nextAt)." }
+        return text
     }
 }

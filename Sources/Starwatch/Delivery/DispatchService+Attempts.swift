@@ -46,7 +46,7 @@ extension DispatchService {
         // The sink returned 410 Gone after this notification was created.
         if slot.isDisabled { return await record(ticket, .gone, notification) }
         let admission = slot.admit(at: clock.now)
-        if let changed = admission.changed { note(changed, of: slot) }
+        if let changed = admission.changed { note(changed, of: slot, runID: notification.runID) }
         if let until = admission.waitUntil {
             return await record(ticket, .postponed(until: until), notification)
         }
@@ -55,13 +55,13 @@ extension DispatchService {
         // The attempt was cancelled. It does not count against the sink, and the claim ends with its lease at the
         // latest.
         if Task.isCancelled, result.isNoAnswer {
-            if let changed = slot.abandon(at: clock.now) { note(changed, of: slot) }
+            if let changed = slot.abandon(at: clock.now) { note(changed, of: slot, runID: notification.runID) }
             return nil
         }
         metrics.outbox.deliveryDuration[slot.label].observe(environment.time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)
-        if let changed { note(changed, of: slot) }
+        if let changed { note(changed, of: slot, runID: notification.runID) }
         let outcome: DeliveryOutcome
         switch result {
         case .ok:
@@ -109,10 +109,11 @@ extension DispatchService {
         }
     }
 
-    func note(_ state: CircuitState, of slot: SinkSlot) {
+    /// - Parameter runID: The run of the notification whose attempt changed the circuit.
+    func note(_ state: CircuitState, of slot: SinkSlot, runID: String) {
         metrics.api.circuitTransitions[slot.target, state].increment()
         metrics.api.circuitState[slot.target].set(state.metricValue)
-        logger.log(.sinkCircuit, [.sink: "\(slot.name)", .state: "\(state.rawValue)"])
+        logger.log(.sinkCircuit, [.runID: "\(runID)", .sink: "\(slot.name)", .state: "\(state.rawValue)"])
     }
 
     /// Stores the result of an attempt. If that fails, the lease expires and the sink gets the notification again under

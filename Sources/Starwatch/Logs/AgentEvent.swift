@@ -78,14 +78,15 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event always has.
     package var fields: [LogField] {
         switch self {
-        case .acknowledgeFailed: [.changeCount, .error]
-        case .acknowledgeLocal: [.reason]
-        case .acknowledgeNoToken, .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
-            .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed, .tokenUnavailable:
+        case .acknowledgeFailed: [.runID, .changeCount, .error]
+        case .acknowledgeLocal: [.runID, .reason]
+        case .acknowledgeNoToken, .tokenUnavailable: [.runID, .error]
+        case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
+            .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed:
             [.error]
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded: []
-        case .apiFailure: [.runID, .endpoint, .result, .attempt, .error]
+        case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error]
         case .callbackDropped: [.count]
         case .callbackRefused, .callbackUnavailable: [.kind, .error]
         case .clockJump: [.kind, .sizeMilliseconds]
@@ -103,14 +104,15 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .outboxEvicted: [.runID, .poll, .rowCount]
         case .retentionCleaned: [.rowCount]
         case .pollBootstrapped, .pollChanged, .pollUnchanged:
-            [.runID, .poll, .outcome, .changeCount, .durationMilliseconds]
+            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
-        case .pollDeferred, .pollFailed: [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error]
+        case .pollDeferred, .pollFailed:
+            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
         case .serverDialect: [.runID, .poll, .dialect]
-        case .sinkCircuit: [.sink, .state]
+        case .sinkCircuit: [.runID, .sink, .state]
         case .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error]
         }
     }
@@ -118,12 +120,11 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event has if they are known.
     package var optionalFields: [LogField] {
         switch self {
-        case .acknowledgeFailed, .acknowledgeNoToken: [.runID, .requestID, .serverRequestID]
-        case .apiFailure: [.requestID, .serverRequestID]
+        case .acknowledgeFailed, .acknowledgeLocal: [.requestID, .serverRequestID]
+        case .apiFailure: [.serverRequestID]
         case .identityChanged: [.identity]
-        case .pollBootstrapped, .pollChanged, .pollDeferred, .pollFailed, .pollUnchanged:
-            [.requestID, .serverRequestID, .identity, .projectCount]
-        case .pollContractViolation, .pollOutOfRoom, .pollPageOutOfOrder, .serverDialect:
+        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollDeferred, .pollFailed, .pollOutOfRoom,
+            .pollPageOutOfOrder, .pollUnchanged, .serverDialect:
             [.requestID, .serverRequestID]
         case .pollStoreFailed: [.runID, .poll, .requestID, .serverRequestID]
         default: []

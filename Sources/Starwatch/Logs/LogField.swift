@@ -96,8 +96,9 @@ package enum LogField: String, Sendable, CaseIterable {
         case .requestID: "`X-Request-ID` of the last request. Each attempt has its own."
         case .result: "Label `result` of `starwatch_api_requests_total`."
         case .rowCount: "Number of outbox rows."
-        case .runID: "Id of one run, also in stored rows, exemplars and notifications. Delivery and acknowledgement carry the run that "
-            + "found their newest change."
+        case .runID:
+            "Id of one run, also in stored rows, exemplars and notifications. Delivery and acknowledgement carry the run that "
+                + "found their newest change."
         case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
         case .sink: "Name of the sink."
         case .sizeMilliseconds: "Size of the clock jump, length of the suspension, or lateness of the digest."

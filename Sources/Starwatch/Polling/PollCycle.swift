@@ -153,7 +153,7 @@ package final class PollCycle: Sendable {
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
         // The token check comes last, because it can read a file or run a command.
-        if let account = snapshot.identity.did, !(await api.hasToken(for: account)) { return .noToken }
+        if let account = snapshot.identity.did, !(await api.hasToken(for: account, runID: runID)) { return .noToken }
         return nil
     }
 
@@ -198,11 +198,12 @@ package final class PollCycle: Sendable {
         } catch {
             await explain(error, in: &result)
         }
-        await finish(stream, result: result, startedAt: startedAt, duration: time.monotonic - start)
+        let duration = time.monotonic - start
+        await finish(stream, result: result, startedAt: startedAt, duration: duration)
         log(
             result,
             outcome: result.outcome ?? .failed,
-            duration: time.monotonic - start,
+            duration: duration,
             of: stream.account,
             projects: poll.kind == .starredProjects ? snapshot.stars.count : 0
         )

@@ -25,7 +25,9 @@ extension Agent {
             return await stories().run(id, run, firstOpen: first)
         }
         if id.hasPrefix("ntf_") {
-            if let notification = try await store.notificationStory(id) { return await stories().notification(notification) }
+            if let notification = try await store.notificationStory(id) {
+                return await stories().notification(notification)
+            }
             return try await store.armedDigest(id).map { StoryBuilder.digest(id, $0, process.pseudonym) }
         }
         var rows: [Int64] = []
@@ -67,7 +69,11 @@ extension Agent {
             pauses: pauses,
             hasSinks: sinks.contains { !$0.isDisabled },
             throttledUntil: held,
-            grouping: .init(wait: options.delivery.groupWait, interval: options.delivery.groupInterval, ofPoll: grouping)
+            grouping: .init(
+                wait: options.delivery.groupWait,
+                interval: options.delivery.groupInterval,
+                ofPoll: grouping
+            )
         )
     }
 }

@@ -200,7 +200,9 @@ private struct TimedStep {
         let ranks = Story.Step.Kind.allCases
         func rank(_ step: TimedStep) -> Int { ranks.firstIndex(of: step.step.step) ?? 0 }
         let sorted = steps.enumerated().sorted { left, right in
-            (left.element.time, rank(left.element), left.offset) < (right.element.time, rank(right.element), right.offset)
+            (left.element.time, rank(left.element), left.offset) < (
+                right.element.time, rank(right.element), right.offset
+            )
         }.map(\.element)
         var last: Timestamp?
         return sorted.map { timed in

@@ -32,19 +32,8 @@ enum StoryText {
         return TextTable(
             titles: ["TIME", "AFTER", "STEP", "DETAILS"],
             right: [1],
-            rows: steps.map { step in
-                [step.at, step.afterMilliseconds.map(after) ?? "", step.step.rawValue, step.details]
-            }
+            rows: steps.map { [$0.at, $0.after, $0.step.rawValue, $0.details] }
         ).text
-    }
-
-    /// `+12 ms` below a second, else `+3.2 s` or the usual text of a duration.
-    private static func after(_ milliseconds: Int64) -> String {
-        let sign = milliseconds < 0 ? "-" : "+"
-        let size = milliseconds.magnitude
-        if size < 1000 { return "\(sign)\(size) ms" }
-        if size < 60_000 { return "\(sign)\(size / 1000).\(size % 1000 / 100) s" }
-        return sign + AgeText.duration(Double(size) / 1000)
     }
 
     private static func list(_ rows: [Story.Row]) -> String {

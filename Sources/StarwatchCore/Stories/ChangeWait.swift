@@ -62,7 +62,8 @@ package struct ChangeWait: Sendable, Hashable {
         case .watermarkRow: "The watermark waits for \(row)."
         case .watermarkCursor: "The watermark waits until the poll has fetched all earlier changes."
         case .room: "It was evicted; the agent fetches it again when the outbox has room."
-        case .retry: "It is a dead letter. Retry or discard it: starwatch outbox retry \(self.row.map(String.init) ?? "ROW")"
+        case .retry:
+            "It is a dead letter. Retry or discard it: starwatch outbox retry \(self.row.map(String.init) ?? "ROW")"
         }
     }
 }

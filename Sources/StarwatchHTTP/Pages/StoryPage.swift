@@ -31,7 +31,7 @@ struct StoryPage: Sendable {
     private var main: HTML {
         let problem: HTML = problem.map { "<p class=\"card bad\" role=\"alert\">\($0)</p>" } ?? ""
         return """
-            <div class="story"><h1>Explain</h1>
+            <div class="help story"><h1>Explain</h1>
             <form class="card" action="explain" method="get">
             <label for="id">Claim id, <code>chg_…</code>, outbox row, <code>ntf_…</code> or <code>run_…</code></label>
             <input id="id" name="id" value="\(id ?? "")" required autocomplete="off" spellcheck="false">
@@ -91,16 +91,16 @@ struct StoryPage: Sendable {
             let until: HTML = wait.until.map { " Until \(times.ageAndTime($0))." } ?? ""
             return "<li>\(wait.sentence)\(until)</li>"
         }
-        return "<section class=\"card\" aria-labelledby=\"waits\"><h2 id=\"waits\">Waits for</h2><ul>\(items)</ul></section>"
+        return
+            "<section class=\"card\" aria-labelledby=\"waits\"><h2 id=\"waits\">Waits for</h2><ul>\(items)</ul></section>"
     }
 
     private func row(_ step: Story.Step) -> HTML {
-        let after = step.afterMilliseconds.map { "+" + AgeText.duration(Double($0) / 1000) } ?? ""
-        return """
-            <tr><td>\(times.ageAndTime(step.at))</td><td>\(after)</td><td>\(step.step.rawValue)</td>\
-            <td>\(step.details)</td></tr>
+        """
+        <tr><td>\(times.ageAndTime(step.at))</td><td>\(step.after)</td><td>\(step.step.rawValue)</td>\
+        <td>\(step.details)</td></tr>
 
-            """
+        """
     }
 
     private func others(_ story: Story) -> HTML {

@@ -92,7 +92,11 @@ extension Store {
     /// Marks the batch as acknowledged and advances the watermark, in one transaction (C-011).
     ///
     /// - Parameter requestID: `X-Request-ID` of the request that acknowledged it.
-    package func completeAck(_ batch: AckBatch, requestID: String? = nil, now: Timestamp) throws(StoreError) -> AckCompletion {
+    package func completeAck(
+        _ batch: AckBatch,
+        requestID: String? = nil,
+        now: Timestamp
+    ) throws(StoreError) -> AckCompletion {
         let id = try streamID(batch.stream)
         return try write(.acknowledge) { db in
             guard

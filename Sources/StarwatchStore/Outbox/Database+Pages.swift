@@ -22,7 +22,8 @@ extension Database {
     }
 
     /// The stored pages that match a condition.
-    func pages(_ condition: String, _ argument: any DatabaseValueConvertible) throws -> [(id: Int64, page: PageOrigin)] {
+    func pages(_ condition: String, _ argument: any DatabaseValueConvertible) throws -> [(id: Int64, page: PageOrigin)]
+    {
         var found: [(Int64, PageOrigin)] = []
         let rows = try rows(
             """

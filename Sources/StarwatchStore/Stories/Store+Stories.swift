@@ -210,7 +210,9 @@ extension Database {
         )
         let open = try firstOpen(of: stream).flatMap { $0.precedes(id) == true ? $0 : nil }
         let blocking: Int64? = try open.flatMap { open in
-            try row("SELECT id FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?", [stream, open.rawValue])?[0]
+            try row("SELECT id FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?", [stream, open.rawValue])?[
+                0
+            ]
         }
         let cursor = try row("SELECT fetch_cursor FROM streams WHERE id = ?", [stream])?.optionalJWTID(0)
         return ChangeStory.Watermark(

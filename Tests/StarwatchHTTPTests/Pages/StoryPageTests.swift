@@ -12,7 +12,7 @@ import Testing
 
     @Test func itShowsEveryStepAndWhatIsWaitedFor() {
         let text = page("chg_1") { $0.story = Sample.story("chg_1") }
-        #expect(text.contains("sink hook: rejected, attempt 2, took 9 ms, &lt;No.&gt;"))
+        #expect(text.contains("sink hook: rejected, attempt 2, took 9 ms: &lt;No.&gt;"))
         #expect(text.contains("Sink hook rejected the notification and is tried again."))
         #expect(text.contains("<a href=\"explain?id=ntf_1\">"))
         #expect(text.contains("<a href=\"explain?id=run_1\">"))
@@ -53,7 +53,7 @@ import Testing
 
     @Test func theClientAsksForAStory() async throws {
         let agent = FakeAgent()
-        try await withClient(agent) { client, _ in
+        try await withClient(agent) { client, _ async throws in
             #expect(try await client.explain("a/b c") == Sample.story("a/b c"))
             #expect(agent.now.calls == ["explain a/b c"])
         }
@@ -61,7 +61,7 @@ import Testing
 
     @Test func theClientAsksForLinesOfTheLog() async throws {
         let agent = FakeAgent()
-        try await withClient(agent) { client, probe in
+        try await withClient(agent) { client, probe async throws in
             var query = LogQuery()
             query.since = Sample.time
             query.level = .warn
@@ -76,7 +76,7 @@ import Testing
 
     @Test func anUnknownIDIsSaidOnThePage() async throws {
         let agent = FakeAgent { $0.failure = ControlError(.notFound, "Nothing stored has that id.") }
-        try await withClient(agent) { _, probe in
+        try await withClient(agent) { _, probe async throws in
             let page = try await probe.get("/explain?id=chg_1")
             #expect(page.status == 200)
             #expect(page.text.contains("Nothing stored has that id."))

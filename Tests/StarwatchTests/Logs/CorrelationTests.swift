@@ -2,6 +2,7 @@ import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTelemetry
 import Testing
 
 @testable import Starwatch
@@ -26,7 +27,8 @@ import Testing
     }
 
     @Test func aPollsLineNamesItsRequestIdentityAndStars() async throws {
-        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .info }) { bench in
+        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .info }) {
+            bench async throws in
             await bench.fetch(1)
             let line = try #require(try lines(bench, .pollChanged).first)
             let sent = bench.mock.requests(to: .plansChanged).first
@@ -41,8 +43,12 @@ import Testing
     }
 
     @Test func aFailedPollsLineNamesTheServersIDOfTheRequest() async throws {
-        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .debug }) { bench in
-            bench.mock.setStickyFault(.status(403, body: #"{"error":"forbidden","requestId":"req_ghi789"}"#), at: .plansChanged)
+        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .debug }) {
+            bench async throws in
+            bench.mock.setStickyFault(
+                .status(403, body: #"{"error":"forbidden","requestId":"req_ghi789"}"#),
+                at: .plansChanged
+            )
             await bench.poll()
             let line = try #require(try lines(bench, .pollFailed).first)
             #expect(line.metadata?.server_request_id == "req_ghi789")
@@ -54,7 +60,8 @@ import Testing
     }
 
     @Test func anAcknowledgementsLineNamesTheRunOfItsChangeAndItsRequest() async throws {
-        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .info }) { bench in
+        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .info }) {
+            bench async throws in
             bench.mock.script(.status(500), at: .acknowledge)
             await bench.fetch(1)
             await bench.dispatch()
@@ -68,7 +75,7 @@ import Testing
     }
 
     @Test func aRequestsExemplarNamesItsRunAndItsRequest() async throws {
-        try await Bench.run(sinks: ["hook"]) { bench in
+        try await Bench.run(sinks: ["hook"]) { bench async throws in
             await bench.fetch(1)
             let sent = try #require(bench.mock.requests(to: .plansChanged).first?.header("X-Request-ID"))
             let page = String(decoding: bench.agent.metrics.registry.page(.openMetrics), as: UTF8.self)
@@ -80,7 +87,8 @@ import Testing
     }
 
     @Test func theStoredLogIsReadByRunLevelAndTimeAtOnce() async throws {
-        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .info }) { bench in
+        try await Bench.run(sinks: ["hook"], configure: { options, _, _ in options.log.level = .info }) {
+            bench async throws in
             bench["hook"].script(.refused)
             await bench.fetch(1)
             await bench.dispatch()

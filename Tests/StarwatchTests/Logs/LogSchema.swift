@@ -51,7 +51,8 @@ enum LogSchema {
 
     private static func isTopLevel(_ field: LogField) -> Bool {
         switch field {
-        case .changeCount, .count, .durationMilliseconds, .error, .identity, .projectCount, .requestID, .rowCount, .runID:
+        case .changeCount, .count, .durationMilliseconds, .error, .identity, .projectCount, .requestID, .rowCount,
+            .runID:
             true
         default: false
         }
