@@ -88,7 +88,7 @@ import Testing
             maxRetries: 3
         )
         let story = try #require(try await store.changeStory(1)?.notification)
-        #expect(story.attempts.map(\.attempt.answer) == [.rejected, .ok])
+        try #require(story.attempts.map(\.attempt.answer) == [.rejected, .ok])
         #expect(story.attempts.map(\.number) == [1, 2])
         #expect(story.attempts[0].attempt.reason == "No.")
         #expect(story.attempts[0].finishedAt == started + .milliseconds(9))

@@ -95,7 +95,7 @@ import Testing
             var query = LogQuery()
             query.run = "run_of_the_test"
             let lines = try await bench.agent.logs(query)
-            #expect(lines.map(\.level) == [.info, .warn])
+            try #require(lines.map(\.level) == [.info, .warn])
             #expect(lines.first?.line.contains("poll.changed") == true)
             query.level = .warn
             #expect(try await bench.agent.logs(query).map(\.id) == [lines[1].id])
