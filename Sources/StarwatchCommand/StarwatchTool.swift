@@ -17,7 +17,10 @@ struct StarwatchTool: AsyncParsableCommand {
             """,
         version: AgentVersion.current,
         groupedSubcommands: [
-            CommandGroup(name: "Agent", subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self]),
+            CommandGroup(
+                name: "Agent",
+                subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self, LogsCommand.self]
+            ),
             CommandGroup(
                 name: "Configuration",
                 subcommands: [CheckCommand.self, ConfigCommand.self, NextRunsCommand.self, MetricsCommand.self]
@@ -25,8 +28,9 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Data",
                 subcommands: [
-                    OutboxCommand.self, QuarantineCommand.self, NotificationsCommand.self, DeepLinkCommand.self,
-                    DigestsCommand.self, IdentityCommand.self, StarsCommand.self, SchemaCommand.self,
+                    OutboxCommand.self, ExplainCommand.self, QuarantineCommand.self, NotificationsCommand.self,
+                    DeepLinkCommand.self, DigestsCommand.self, IdentityCommand.self, StarsCommand.self,
+                    SchemaCommand.self,
                 ]
             ),
         ]

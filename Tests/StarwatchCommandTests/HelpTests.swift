@@ -10,8 +10,8 @@ import Testing
         let text = await help([])
         let order = [
             "Watches starred projects", "Exit codes: 0 good", "USAGE: starwatch <subcommand>", "AGENT SUBCOMMANDS:",
-            "  run  ", "  status  ", "  poll  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
-            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ",
+            "  run  ", "  status  ", "  poll  ", "  logs  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
+            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  explain  ",
             "  notifications  ", "  deeplink  ", "  digests  ", "  identity  ", "  stars  ", "  schema  ",
         ]
         var rest = text[...]
@@ -38,6 +38,11 @@ import Testing
         (
             "outbox list",
             "USAGE: starwatch outbox list [--state <state>] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
+        ),
+        ("explain", "USAGE: starwatch explain <id> [--config <file>] [--socket <path>] [--json]"),
+        (
+            "logs",
+            "USAGE: starwatch logs [--since <since>] [--level <level>] [--run <run>] [--follow] [--config <file>] [--socket <path>] [--json]"
         ),
         ("outbox show", "USAGE: starwatch outbox show <id> [--config <file>] [--socket <path>] [--json]"),
         (

@@ -54,6 +54,42 @@ import Testing
         #expect(PollReportText.line(report) == "starred_projects: skipped (no_stars)")
     }
 
+    @Test func aStoryIsATableOfStepsAndItsWaits() {
+        var story = Story(.change, id: "chg_1", state: "claimed")
+        story.row = 17
+        story.runID = "run_1"
+        var fetched = Story.Step(.fetched, at: "2026-01-01T12:00:00.000Z")
+        fetched.page = 1
+        fetched.attempt = 1
+        fetched.tookMilliseconds = 12
+        fetched.requestID = "a"
+        fetched.serverRequestID = "req_1"
+        var attempt = Story.Step(.attempt, at: "2026-01-01T12:00:01.250Z")
+        attempt.afterMilliseconds = 1250
+        attempt.sink = "hook"
+        attempt.attempt = 1
+        attempt.result = "rejected"
+        attempt.reason = "No."
+        story.steps = [fetched, attempt]
+        story.waits = [.init(ChangeWait(.rejected, until: Timestamp(iso8601: "2026-01-01T12:00:02Z")!, sink: "hook"))]
+        #expect(
+            StoryText.page(story) == """
+                Change  chg_1
+                Row     17
+                State   claimed
+                Run     run_1
+
+                TIME                       AFTER  STEP     DETAILS
+                2026-01-01T12:00:00.000Z          fetched  page 1, took 12 ms, request a, server's id req_1
+                2026-01-01T12:00:01.250Z  +1.2 s  attempt  sink hook: rejected, attempt 1: No.
+
+                Waits: Sink hook rejected the notification and is tried again. Until 2026-01-01T12:00:02.000Z.
+                """
+        )
+        story.waits = []
+        #expect(StoryText.page(story).hasSuffix("It waits for nothing."))
+    }
+
     @Test func outboxRowsAreATable() {
         var row = OutboxEntry(
             id: 7,

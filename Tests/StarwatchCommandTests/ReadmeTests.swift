@@ -25,7 +25,7 @@ import Testing
     @Test func everyTopLevelCommandOfTheReadmeExists() async throws {
         let readme = try Self.readme()
         for match in readme.matches(
-            of: /starwatch (config default|check|run|status|poll|outbox|digests|identity|stars|metrics)/
+            of: /starwatch (config default|check|run|status|poll|explain|logs|outbox|digests|identity|stars|metrics)/
         ) {
             let words = match.output.1.split(separator: " ").map(String.init)
             let ending = await StarwatchTool.run(words + ["--help"])

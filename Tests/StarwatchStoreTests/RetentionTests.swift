@@ -133,7 +133,7 @@ import Testing
             server: World.server,
             now: world.now
         )
-        try await store.appendLogs([LogEntry(at: world.now, isError: true, line: "{}")])
+        try await store.appendLogs([LogEntry(at: world.now, level: .error, line: "{}")])
         #expect(try await store.digestContent(source: "of", account: World.alice)?.etag == "e")
         #expect(try await store.digestContent(source: "of", account: World.bob) == nil)
         let stored = try await store.digestState(of: World.alice, since: world.now - .days(1)).rows
@@ -187,21 +187,6 @@ import Testing
         #expect(try await store.watermark(world.stream) == world.id(21))
         #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == world.id(21))
         try await world.expectBalanced(store)
-    }
-
-    @Test func theLastThousandLinesAndAllErrorsAreKept() async throws {
-        let store = try await world.open()
-        try await store.appendLogs([LogEntry(at: world.now, isError: true, line: "first")])
-        for batch in 0..<3 {
-            try await store.appendLogs(
-                (0..<500).map { LogEntry(at: world.now, isError: false, line: "\(batch) \($0)") }
-            )
-        }
-        let lines = try await store.recentLogs(limit: 5000)
-        #expect(lines.count == 1001)
-        #expect(lines.first?.line == "2 499")
-        #expect(lines.last?.line == "first")
-        #expect(try await store.recentLogs(limit: 10, errorsOnly: true).map(\.line) == ["first"])
     }
 
     @Test func theSnapshotMatchesTheTables() async throws {

@@ -223,6 +223,20 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         #expect(!text(registry.page(.openMetrics)).contains("run_id"))
     }
 
+    @Test func anExemplarNamesItsRequestIfItIsPlainAndShort() throws {
+        let registry = MetricRegistry()
+        let counter = registry.counter(.counter("t_x_total", "T.", carriesExemplars: true))
+        func exemplar(_ run: String, _ request: String) throws -> String? {
+            counter.increment(exemplar: Exemplar(runID: run, requestID: request, atMilliseconds: 1500))
+            return try OpenMetricsParser.parse(registry.page(.openMetrics)).first?.samples.first?.exemplar
+        }
+        #expect(try exemplar("run_1", "a-b") == #"{run_id="run_1",request_id="a-b"} 1 1.500"#)
+        #expect(try exemplar("run_1", "did:key:z6") == #"{run_id="run_1"} 1 1.500"#)
+        let long = String(repeating: "a", count: 100)
+        #expect(try exemplar("run_1", long) == #"{run_id="run_1",request_id="\#(long)"} 1 1.500"#)
+        #expect(try exemplar("run_123456789", long) == #"{run_id="run_123456789"} 1 1.500"#)
+    }
+
     @Test func exemplarsAreShortAndPlain() {
         #expect(Exemplar(runID: "", atMilliseconds: 0) == nil)
         #expect(Exemplar(runID: "did:key:z6", atMilliseconds: 0) == nil)

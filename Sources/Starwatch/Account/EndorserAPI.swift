@@ -62,6 +62,11 @@ package final class EndorserAPI: Sendable {
 
     /// Sends a call until it gets a response or is given up.
     package func send(_ call: Call, dialect: Dialect) async -> RequestEnd {
+        await reply(to: call, dialect: dialect).end
+    }
+
+    /// Sends a call like ``send(_:dialect:)``, and returns the outcome with its cost.
+    package func reply(to call: Call, dialect: Dialect) async -> RequestReply {
         var job = RequestJob(
             account: call.account,
             observer: Observer(call: call, api: self),
@@ -71,7 +76,7 @@ package final class EndorserAPI: Sendable {
         )
         job.identifiers = call.identifiers
         job.retries = call.retries
-        return await requester.send(job, through: gate).end
+        return await requester.send(job, through: gate)
     }
 
     private func send(_ call: Call, _ attempt: RequestJob.Try) async -> Exchange {
@@ -109,13 +114,15 @@ package final class EndorserAPI: Sendable {
     // MARK: - Tokens
 
     /// Returns `true` if `account` has a token now, or needs none. Sends no request to the server.
-    package func hasToken(for account: DID) async -> Bool {
+    ///
+    /// - Parameter runID: The cycle that needs it.
+    package func hasToken(for account: DID, runID: String) async -> Bool {
         let dialect = await gate.dialect ?? assumedDialect
         do {
             _ = try await token(for: account, dialect: dialect, purpose: .poll)
             return true
         } catch {
-            environment.logger.log(.tokenUnavailable, [.error: "\(error.description)"])
+            environment.logger.log(.tokenUnavailable, [.runID: "\(runID)", .error: "\(error.description)"])
             return false
         }
     }
@@ -167,9 +174,13 @@ package final class EndorserAPI: Sendable {
             if let poll = call.poll { api.progress?.mark(.poll(poll), at: api.environment.time.monotonic) }
         }
 
-        func tried(_ exchange: Exchange) async {
+        func tried(_ exchange: Exchange, _ attempt: RequestJob.Try) async {
             let report = exchange.report
-            let exemplar = exemplar
+            let exemplar = Exemplar(
+                runID: call.runID,
+                requestID: attempt.requestID,
+                atMilliseconds: now.milliseconds
+            )
             metrics.requests[call.endpoint, report.result].increment(exemplar: exemplar)
             metrics.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
             metrics.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
@@ -181,13 +192,15 @@ package final class EndorserAPI: Sendable {
             }
         }
 
-        func failed(_ failure: APIFailure, try number: Int, token: AccessToken?) async {
+        func failed(_ failure: APIFailure, _ attempt: RequestJob.Try, _ report: RequestReport) async {
+            let trace = RequestTrace(id: attempt.requestID, serverID: report.serverRequestID)
             api.environment.logger.log(
                 .apiFailure,
                 [
                     .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
-                    .result: "\(failure.result.rawValue)", .attempt: .number(number), .error: "\(failure.reason)",
-                ]
+                    .result: "\(failure.result.rawValue)", .attempt: .number(attempt.number),
+                    .error: "\(failure.reason)",
+                ].merging(AgentEvent.fields(of: trace)) { $1 }
             )
         }
 

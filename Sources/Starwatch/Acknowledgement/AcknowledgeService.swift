@@ -175,7 +175,7 @@ package final class AcknowledgeService: Service {
             body: Self.body(of: batch, clientVersion: account.api.client.clientVersion),
             account: batch.stream.account,
             purpose: .acknowledge,
-            runID: RandomID.runID(),
+            runID: batch.runID,
             idempotencyKey: batch.key,
             identifiers: batch.ids.count,
             retries: .tokenOnly
@@ -183,14 +183,18 @@ package final class AcknowledgeService: Service {
         let count = UInt64(batch.ids.count)
         var retry = Retry(resume: clock.now)
         let hasAcknowledged = await account.gate.acknowledges(now: environment.time.now) ?? false
-        switch await account.api.send(call, dialect: dialect) {
+        let reply = await account.api.reply(to: call, dialect: dialect)
+        switch reply.end {
         case .answer(let response, _):
-            if try await take(response, batch, poll, &pass) { return true }
+            if try await take(response, reply.trace, batch, poll, &pass) { return true }
             retry.isRefused = true
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
-            logger.log(.acknowledgeLocal, [.reason: "not_found"])
+            logger.log(
+                .acknowledgeLocal,
+                [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: reply.trace)) { $1 }
+            )
             await account.gate.missEndpoint(now: environment.time.now)
             return true
         case .failed(let failure):
@@ -200,12 +204,13 @@ package final class AcknowledgeService: Service {
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { retry.newKey = RandomID.uuid() }
             retry.isRefused = [400, 413, 422].contains(failure.status)
-            logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
+            note(failure.reason, batch, reply.trace)
         case .deferred(let until, _):
             // The gate's times are the local clock's.
             retry.resume = until + (clock.now - environment.time.now)
         case .noToken(let error):
-            logger.log(.acknowledgeNoToken, [.error: "\((error as? TokenError)?.description ?? "There is no token.")"])
+            let reason = (error as? TokenError)?.description ?? "There is no token."
+            logger.log(.acknowledgeNoToken, [.runID: "\(batch.runID)", .error: "\(reason)"])
         case .unstored(let error): throw error
         }
         try await postpone(batch, retry, &pass)
@@ -217,16 +222,17 @@ package final class AcknowledgeService: Service {
     /// - Returns: Whether the batch is done.
     private func take(
         _ response: HTTPResponse,
+        _ trace: RequestTrace?,
         _ batch: AckBatch,
         _ poll: Poll,
         _ pass: inout Pass
     ) async throws(StoreError) -> Bool {
         let count = UInt64(batch.ids.count)
         let results = environment.metrics.outbox.acknowledgements
-        let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
+        let answer = try? JSONDecoder().decode(AcknowledgeAnswer.self, from: Data(response.body))
         if let answer, answer.isSuccess(of: batch.ids.count) {
             let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
-            let completion = try await store.completeAck(batch, now: clock.now)
+            let completion = try await store.completeAck(batch, requestID: trace?.id, now: clock.now)
             if completion.acknowledged > 0 {
                 results[.already].increment(by: already)
                 results[.ok].increment(by: count - already)
@@ -239,19 +245,26 @@ package final class AcknowledgeService: Service {
         // All or nothing: when a part failed, the whole batch failed (C-044).
         results[.failed].increment(by: count)
         let isGivenUp = answer != nil && count == 1 && batch.refusals + 1 >= Self.triesOfOne
-        logger.log(
-            .acknowledgeFailed,
-            [
-                .changeCount: .number(count),
-                .error: isGivenUp
-                    ? "The server rejects one acknowledgement; it counts as done, so that others can follow."
-                    : "The server did not take the whole batch.",
-            ]
+        note(
+            isGivenUp
+                ? "The server rejects one acknowledgement; it counts as done, so that others can follow."
+                : "The server did not take the whole batch.",
+            batch,
+            trace
         )
         guard isGivenUp else { return false }
-        let completion = try await store.completeAck(batch, now: clock.now)
+        let completion = try await store.completeAck(batch, requestID: trace?.id, now: clock.now)
         note(completion.watermark, poll, &pass)
         return true
+    }
+
+    /// Logs that a batch was not acknowledged.
+    private func note(_ reason: String, _ batch: AckBatch, _ trace: RequestTrace?) {
+        logger.log(
+            .acknowledgeFailed,
+            [.runID: "\(batch.runID)", .changeCount: .number(batch.ids.count), .error: "\(reason)"]
+                .merging(AgentEvent.fields(of: trace)) { $1 }
+        )
     }
 
     /// Stores when a batch is tried again, in halves if the server rejected it several times.
@@ -285,21 +298,5 @@ package final class AcknowledgeService: Service {
             #"{"acknowledgedJwtIds":[\#(ids)],"acknowledgedAt":"\#(batch.createdAt.iso8601)","clientVersion":"\#(clientVersion)"}"#
                 .utf8
         )
-    }
-
-    /// The relevant part of the R-EP-22 response.
-    private struct Answer: Decodable {
-        var acknowledged: Int?
-        var failed: Int
-        var alreadyAcknowledged: Int?
-
-        /// Returns `true` if all `count` identifiers are now acknowledged.
-        func isSuccess(of count: Int) -> Bool {
-            guard failed == 0 else { return false }
-            // A response without counts reports only that nothing failed.
-            guard acknowledged != nil || alreadyAcknowledged != nil else { return true }
-            let (sum, overflow) = (acknowledged ?? 0).addingReportingOverflow(alreadyAcknowledged ?? 0)
-            return !overflow && sum == count
-        }
     }
 }

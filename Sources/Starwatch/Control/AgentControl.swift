@@ -55,6 +55,12 @@ package protocol AgentControl: Sendable {
     /// Performs the action that a person chose. Repeating it changes nothing.
     func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport
     func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport
+    /// The life of a change, a notification, an outbox row or a run.
+    ///
+    /// - Parameter id: A claim id, `chg_…`, the number of a row, `ntf_…` or `run_…`.
+    func explain(_ id: String) async throws(ControlError) -> Story
+    /// Lines of the stored log, in the order in which they were logged.
+    func logs(_ query: LogQuery) async throws(ControlError) -> [LogLine]
 }
 
 extension AgentControl {

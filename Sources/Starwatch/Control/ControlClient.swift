@@ -136,6 +136,18 @@ package struct ControlClient: AgentControl {
         try await get("/api/v1/shortlinks/\(shortlink.rawValue)")
     }
 
+    package func explain(_ id: String) async throws(ControlError) -> Story {
+        try await get("/api/v1/explain/\(PercentEncoding.encode(id))")
+    }
+
+    package func logs(_ query: LogQuery) async throws(ControlError) -> [LogLine] {
+        let fields = [
+            ("limit", "\(query.limit)"), ("since", query.since), ("level", query.level?.rawValue), ("run", query.run),
+            ("after", query.after.map(String.init)),
+        ]
+        return try await get(Self.target("/api/v1/logs", fields), as: LogListing.self).lines
+    }
+
     // MARK: - HTTP
 
     /// The largest answer taken; an outbox of 10,000 rows is below 4 MiB.

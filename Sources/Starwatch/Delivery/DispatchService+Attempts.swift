@@ -46,22 +46,22 @@ extension DispatchService {
         // The sink returned 410 Gone after this notification was created.
         if slot.isDisabled { return await record(ticket, .gone, notification) }
         let admission = slot.admit(at: clock.now)
-        if let changed = admission.changed { note(changed, of: slot) }
+        if let changed = admission.changed { note(changed, of: slot, runID: notification.runID) }
         if let until = admission.waitUntil {
             return await record(ticket, .postponed(until: until), notification)
         }
-        let start = environment.time.monotonic
+        let (start, startedAt) = (environment.time.monotonic, clock.now)
         let result = await deliver(notification.outgoing, to: slot)
         // The attempt was cancelled. It does not count against the sink, and the claim ends with its lease at the
         // latest.
         if Task.isCancelled, result.isNoAnswer {
-            if let changed = slot.abandon(at: clock.now) { note(changed, of: slot) }
+            if let changed = slot.abandon(at: clock.now) { note(changed, of: slot, runID: notification.runID) }
             return nil
         }
         metrics.outbox.deliveryDuration[slot.label].observe(environment.time.monotonic - start)
         let now = clock.now
         let (changed, nextTry) = slot.note(result, at: now)
-        if let changed { note(changed, of: slot) }
+        if let changed { note(changed, of: slot, runID: notification.runID) }
         let outcome: DeliveryOutcome
         switch result {
         case .ok:
@@ -82,13 +82,14 @@ extension DispatchService {
         case .timeout:
             count(slot, .timeout)
             outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, "The sink did not answer in time.")
+            log(.sinkUnavailable, notification, slot, DeliveryAttempt.lateAnswer)
         case .gone:
             count(slot, .rejected)
             outcome = .gone
-            log(.sinkGone, notification, slot, "The sink wants no more notifications; it is off until a reload.")
+            log(.sinkGone, notification, slot, DeliveryAttempt.refusalForGood)
         }
-        return await record(ticket, outcome, notification)
+        let facts = DeliveryAttempt(result, startedAt: startedAt)
+        return await record(ticket, outcome, notification, facts)
     }
 
     func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
@@ -108,10 +109,11 @@ extension DispatchService {
         }
     }
 
-    func note(_ state: CircuitState, of slot: SinkSlot) {
+    /// - Parameter runID: The run of the notification whose attempt changed the circuit.
+    func note(_ state: CircuitState, of slot: SinkSlot, runID: String) {
         metrics.api.circuitTransitions[slot.target, state].increment()
         metrics.api.circuitState[slot.target].set(state.metricValue)
-        logger.log(.sinkCircuit, [.sink: "\(slot.name)", .state: "\(state.rawValue)"])
+        logger.log(.sinkCircuit, [.runID: "\(runID)", .sink: "\(slot.name)", .state: "\(state.rawValue)"])
     }
 
     /// Stores the result of an attempt. If that fails, the lease expires and the sink gets the notification again under
@@ -119,11 +121,18 @@ extension DispatchService {
     private func record(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
-        _ notification: OpenNotification
+        _ notification: OpenNotification,
+        _ attempt: DeliveryAttempt? = nil
     ) async -> DeliveryResult? {
         do {
             let now = clock.now
-            let result = try await store.recordDelivery(ticket, outcome, now: now, maxRetries: maxRetries)
+            let result = try await store.recordDelivery(
+                ticket,
+                outcome,
+                attempt: attempt,
+                now: now,
+                maxRetries: maxRetries
+            )
             if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
             return result
         } catch {
@@ -159,5 +168,21 @@ extension DispatchService {
                 .error: "\(reason)",
             ]
         )
+    }
+}
+
+extension DeliveryAttempt {
+    fileprivate static let lateAnswer = "The sink did not answer in time."
+    fileprivate static let refusalForGood = "The sink wants no more notifications; it is off until a reload."
+
+    /// The facts of an attempt that ended with `result`.
+    fileprivate init(_ result: SinkResult, startedAt: Timestamp) {
+        switch result {
+        case .ok: self.init(.ok, reason: nil, startedAt: startedAt)
+        case .rejected(let reason): self.init(.rejected, reason: reason, startedAt: startedAt)
+        case .unavailable(let reason, _): self.init(.unavailable, reason: reason, startedAt: startedAt)
+        case .timeout: self.init(.timeout, reason: Self.lateAnswer, startedAt: startedAt)
+        case .gone: self.init(.gone, reason: Self.refusalForGood, startedAt: startedAt)
+        }
     }
 }

@@ -214,12 +214,14 @@ package final class DispatchService: Service {
     }
 
     /// Words a notification of the rows that are claimed for it. Its ids are made before, outside the transaction.
+    ///
+    /// Its run is the one that found its newest change, so that the log of a run continues with its delivery.
     private func wording(
         of poll: Poll?,
         _ name: PollName,
         at now: Timestamp
     ) -> @Sendable ([OutboxRow]) -> (OutgoingNotification, Shortlink?) {
-        let (id, runID, shortlink) = (RandomID.notificationID(), RandomID.runID(), RandomID.shortlink())
+        let (id, shortlink) = (RandomID.notificationID(), RandomID.shortlink())
         let largest = poll?.options.maxGroupSize ?? options.maxGroupSize
         let (messages, names) = (messages, options.projectNames)
         return { rows in
@@ -227,7 +229,7 @@ package final class DispatchService: Service {
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
             let message = NotificationMessage(
                 id: id,
-                runID: runID,
+                runID: rows.max { $0.id < $1.id }?.runID ?? "",
                 poll: name,
                 kind: poll?.kind ?? .starredProjects,
                 changes: rows.map(\.change),

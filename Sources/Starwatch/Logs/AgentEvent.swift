@@ -1,4 +1,5 @@
 package import Logging
+package import StarwatchCore
 
 /// Events that the agent can log. The raw value is the line's `event`.
 ///
@@ -80,14 +81,15 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event always has.
     package var fields: [LogField] {
         switch self {
-        case .acknowledgeFailed: [.changeCount, .error]
-        case .acknowledgeLocal: [.reason]
-        case .acknowledgeNoToken, .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
-            .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed, .tokenUnavailable:
+        case .acknowledgeFailed: [.runID, .changeCount, .error]
+        case .acknowledgeLocal: [.runID, .reason]
+        case .acknowledgeNoToken, .tokenUnavailable: [.runID, .error]
+        case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
+            .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed:
             [.error]
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded, .starsUnreadable: []
-        case .apiFailure: [.runID, .endpoint, .result, .attempt, .error]
+        case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error]
         case .callbackDropped: [.count]
         case .callbackRefused, .callbackUnavailable: [.kind, .error]
         case .clockJump: [.kind, .sizeMilliseconds]
@@ -105,15 +107,16 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .outboxEvicted: [.runID, .poll, .rowCount]
         case .retentionCleaned: [.rowCount]
         case .pollBootstrapped, .pollChanged, .pollUnchanged:
-            [.runID, .poll, .outcome, .changeCount, .durationMilliseconds]
+            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
         case .pollItemQuarantined: [.runID, .poll, .kind, .page, .path, .problem]
-        case .pollDeferred, .pollFailed: [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error]
+        case .pollDeferred, .pollFailed:
+            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
         case .serverDialect: [.runID, .poll, .dialect]
-        case .sinkCircuit: [.sink, .state]
+        case .sinkCircuit: [.runID, .sink, .state]
         case .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error]
         }
     }
@@ -121,8 +124,13 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event has if they are known.
     package var optionalFields: [LogField] {
         switch self {
+        case .acknowledgeFailed, .acknowledgeLocal: [.requestID, .serverRequestID]
+        case .apiFailure: [.serverRequestID]
         case .identityChanged: [.identity]
-        case .pollStoreFailed: [.runID, .poll]
+        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollDeferred, .pollFailed, .pollOutOfRoom,
+            .pollPageOutOfOrder, .pollUnchanged, .serverDialect:
+            [.requestID, .serverRequestID]
+        case .pollStoreFailed: [.runID, .poll, .requestID, .serverRequestID]
         default: []
         }
     }
@@ -145,6 +153,14 @@ extension Logger {
 
 extension AgentEvent {
     package typealias Fields = [LogField: Logger.MetadataValue]
+
+    /// The fields of a request's identifiers. A server that repeats the agent's identifier adds nothing.
+    package static func fields(of trace: RequestTrace?) -> Fields {
+        guard let trace else { return [:] }
+        var fields: Fields = [.requestID: "\(trace.id)"]
+        if let id = trace.serverID, id != trace.id { fields[.serverRequestID] = "\(id)" }
+        return fields
+    }
 
     fileprivate func metadata(_ fields: Fields) -> Logger.Metadata {
         var metadata = Logger.Metadata(minimumCapacity: fields.count + 1)

@@ -19,10 +19,13 @@ package enum LogField: String, Sendable, CaseIterable {
     case poll
     case polls
     case problem
+    case projectCount = "project_count"
     case reason
+    case requestID = "request_id"
     case result
     case rowCount = "row_count"
     case runID = "run_id"
+    case serverRequestID = "server_request_id"
     case sink
     case sizeMilliseconds = "size_ms"
     case skewMilliseconds = "skew_ms"
@@ -45,6 +48,8 @@ package enum LogField: String, Sendable, CaseIterable {
         case runID = "run id"
         /// `ntf_` followed by 32 hexadecimal digits.
         case notificationID = "notification id"
+        /// Letters, digits, `-` and `_`, up to 64.
+        case requestID = "request id"
         /// `did:hash:` followed by 16 hexadecimal digits.
         case pseudonym
         /// `HOST:PORT`.
@@ -54,13 +59,14 @@ package enum LogField: String, Sendable, CaseIterable {
     package var kind: Kind {
         switch self {
         case .address: .address
-        case .attempt, .changeCount, .count, .page, .polls, .rowCount: .count
+        case .attempt, .changeCount, .count, .page, .polls, .projectCount, .rowCount: .count
         case .dialect, .endpoint, .group, .kind, .outcome, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
         case .error, .path, .version: .text
         case .identity: .pseudonym
         case .notificationID: .notificationID
         case .digest, .poll, .sink: .name
+        case .requestID, .serverRequestID: .requestID
         case .runID: .runID
         }
     }
@@ -87,10 +93,15 @@ package enum LogField: String, Sendable, CaseIterable {
         case .poll: "Name of the poll."
         case .polls: "Number of configured polls."
         case .problem: "Problem at `path`."
+        case .projectCount: "Starred projects that the poll asked for."
         case .reason: "Reason, as in the label of the matching metric."
+        case .requestID: "`X-Request-ID` of the last request. Each attempt has its own."
         case .result: "Label `result` of `starwatch_api_requests_total`."
         case .rowCount: "Number of outbox rows."
-        case .runID: "Id of one run, also in stored rows, exemplars and notifications."
+        case .runID:
+            "Id of one run, also in stored rows, exemplars and notifications. Delivery and acknowledgement carry the run that "
+                + "found their newest change."
+        case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
         case .sink: "Name of the sink."
         case .sizeMilliseconds: "Size of the clock jump, length of the suspension, or lateness of the digest."
         case .skewMilliseconds: "Server time minus local time."

@@ -3,7 +3,7 @@ package import StarwatchStore
 package import StarwatchTelemetry
 import Synchronization
 
-/// Buffer of finished log lines. The store keeps the last 1,000 lines, and errors for 90 days.
+/// Buffer of finished log lines. The store keeps the last 1,000 lines, and warnings and errors for 90 days.
 package final class LogRecorder: StarwatchTelemetry.LogSink {
     /// Maximum number of lines between two flushes. Beyond it, the oldest are dropped.
     static let capacity = 1000
@@ -14,7 +14,8 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
         let line = String(decoding: record.line.dropLast(), as: UTF8.self)
         let entry = StarwatchStore.LogEntry(
             at: Timestamp(milliseconds: record.timestampMilliseconds),
-            isError: record.severity.isError,
+            level: LogLevel(record.severity),
+            runID: record.runID,
             line: line
         )
         held.withLock { held in
@@ -31,5 +32,17 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
         }
         guard !entries.isEmpty else { return }
         try? await store.appendLogs(entries)
+    }
+}
+
+extension LogLevel {
+    package init(_ severity: LogSeverity) {
+        self =
+            switch severity {
+            case .debug: .debug
+            case .info: .info
+            case .warn: .warn
+            case .error: .error
+            }
     }
 }

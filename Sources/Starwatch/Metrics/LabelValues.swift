@@ -92,5 +92,6 @@ package enum ControlOperation: String, MetricLabel {
     case notificationsShow = "notifications_show"
     case notificationsAct = "notifications_act"
     case shortlinkShow = "shortlink_show"
+    case explain, logs
     case reload
 }

@@ -10,7 +10,7 @@ extension PollCycle {
         /// `true` if the server has changed its dialect and its streams start again.
         var isAfresh = false
         var chunk: PlanChunk?
-        var answer: Fetched
+        var fetched: Fetched
     }
 
     /// Requests the first page from a server with an unknown or doubtful dialect, in a form that both dialects
@@ -26,17 +26,17 @@ extension PollCycle {
             ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
                 .min { $0.count < $1.count } : nil
         let assumed = await gate.dialect ?? api.assumedDialect
-        let answer = try await request(
+        let fetched = try await request(
             PageQuery(after: nil),
             chunk: chunk,
             account: stream.account,
             dialect: assumed,
             startCursor: Dialect.canonical.startCursor
         )
-        let isEmpty = answer.response.status == 204
-        switch isEmpty ? .undecided : PageDecoder.detect(answer.response.body, of: poll.kind) {
+        let isEmpty = fetched.response.status == 204
+        switch isEmpty ? .undecided : PageDecoder.detect(fetched.response.body, of: poll.kind) {
         case .dialect(let dialect):
-            var probe = Probe(dialect: dialect, chunk: chunk, answer: answer)
+            var probe = Probe(dialect: dialect, chunk: chunk, fetched: fetched)
             let former = await gate.dialect
             do { probe.isAfresh = try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
             if former != dialect { note(.serverDialect, [.dialect: "\(dialect.rawValue)"]) }
@@ -52,7 +52,7 @@ extension PollCycle {
                 // new.
                 throw .page(PageRejection(violation: .schema, issues: [.init(path: "$.hitLimit", problem: .missing)]))
             }
-            return Probe(dialect: assumed, chunk: chunk, answer: answer)
+            return Probe(dialect: assumed, chunk: chunk, fetched: fetched)
         case .noPage:
             throw .page(PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)]))
         }

@@ -13,6 +13,8 @@ extension PollCycle {
         let askedAt: Timestamp
         /// The time from before the request to after its answer, with all waits.
         let took: Duration
+        /// The origin that the stored changes of the page keep; `nil` if nothing was sent.
+        let origin: PageOrigin?
     }
 
     /// The position of a cycle between two pages.
@@ -71,8 +73,8 @@ extension PollCycle {
                 do throws(PageRejection) {
                     plan = try walk.receive(page, askedAt: madeAt, readSince: readSince, isLast: isLate)
                 } catch { throw .page(error) }
-                let draft = draft(page, plan, stream, state, position)
-                guard let draft else { continue }
+                guard var draft = draft(page, plan, stream, state, position) else { continue }
+                draft.origin = answer.origin
                 let counts = try await commit(
                     draft,
                     interests: snapshot.interests,
@@ -109,7 +111,7 @@ extension PollCycle {
             // Only where the dialect's first request would have been the same, about the same plans.
             let chunk = identity.chunks(of: snapshot, dialect: dialect).first
             if state.fetchCursor == nil, state.walk == nil, probe.chunk == chunk || poll.kind != .starredProjects {
-                first = probe.answer
+                first = probe.fetched
             }
         }
         let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
@@ -208,11 +210,22 @@ extension PollCycle {
             call.query = query.items(recipient: poll.kind == .offersToMe ? account : nil, startCursor: start)
         }
         let (wall, monotonic) = (time.now, time.monotonic)
-        switch await api.send(call, dialect: dialect) {
+        let reply = await api.reply(to: call, dialect: dialect)
+        let number = note(reply.trace)
+        switch reply.end {
         case .answer(let response, let askedAt):
             // The monotonic clock can stop while the machine sleeps.
             let took = max(time.monotonic - monotonic, time.now - wall)
-            return Fetched(response: response, askedAt: askedAt, took: took)
+            let origin = reply.trace.map {
+                PageOrigin(
+                    page: number,
+                    request: $0,
+                    askedAt: askedAt,
+                    answeredAt: askedAt + reply.duration,
+                    tries: reply.tries
+                )
+            }
+            return Fetched(response: response, askedAt: askedAt, took: took, origin: origin)
         case .unstored(let error): throw .store(error)
         case let outcome: throw .request(outcome)
         }

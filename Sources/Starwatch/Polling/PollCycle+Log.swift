@@ -4,7 +4,7 @@ import StarwatchTelemetry
 
 extension PollCycle {
     /// Logs the result of the cycle.
-    func log(_ result: Result, outcome: PollOutcome, duration: Duration) {
+    func log(_ result: Result, outcome: PollOutcome, duration: Duration, of account: DID, projects: Int) {
         let event: AgentEvent
         switch outcome {
         case .failed: event = .pollFailed
@@ -17,13 +17,23 @@ extension PollCycle {
             event,
             [
                 .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
-                .durationMilliseconds: .number(duration.wholeMilliseconds),
+                .durationMilliseconds: .number(duration.wholeMilliseconds), .identity: "\(account.rawValue)",
+                .projectCount: .number(projects),
             ].merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
         )
     }
 
     /// Logs an event of this cycle.
     func note(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
-        logger.log(event, fields().merging([.runID: "\(runID)", .poll: "\(poll.name.rawValue)"]) { $1 })
+        logger.log(
+            event,
+            fields().merging([.runID: "\(runID)", .poll: "\(poll.name.rawValue)"]) { $1 }
+                .merging(event.carriesRequest ? AgentEvent.fields(of: lastRequest) : [:]) { $1 }
+        )
     }
+}
+
+extension AgentEvent {
+    /// Whether the event is about the last request of its cycle.
+    fileprivate var carriesRequest: Bool { optionalFields.contains(.requestID) }
 }

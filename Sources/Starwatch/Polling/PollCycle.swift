@@ -3,6 +3,7 @@ package import StarwatchCore
 package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// One poll cycle: gate, bootstrap, fetch, validate, commit.
 package final class PollCycle: Sendable {
@@ -48,6 +49,7 @@ package final class PollCycle: Sendable {
     let runID: String
     /// The next scheduled run, stored with the cycle.
     private let nextRun: Timestamp?
+    private let requests = Mutex((count: 0, last: RequestTrace?.none))
 
     init(
         poll: Poll,
@@ -74,6 +76,17 @@ package final class PollCycle: Sendable {
     var clock: ServerClock { shared.environment.clock }
     var time: any TimeSource { shared.environment.time }
     var logger: Logger { shared.environment.logger }
+    /// The identifiers of the cycle's last request; `nil` before the first.
+    var lastRequest: RequestTrace? { requests.withLock(\.last) }
+
+    /// Notes a request and returns its number, from 1.
+    func note(_ trace: RequestTrace?) -> Int {
+        requests.withLock { requests in
+            requests.count += 1
+            requests.last = trace ?? requests.last
+            return requests.count
+        }
+    }
 
     /// Reason for a walk to stop.
     enum Stop: Error {
@@ -152,7 +165,7 @@ package final class PollCycle: Sendable {
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
         // The token check comes last, because it can read a file or run a command.
-        if let account = snapshot.identity.did, !(await api.hasToken(for: account)) { return .noToken }
+        if let account = snapshot.identity.did, !(await api.hasToken(for: account, runID: runID)) { return .noToken }
         return nil
     }
 
@@ -201,7 +214,15 @@ package final class PollCycle: Sendable {
         }
         await api.followClock()
         await gate.end(circuitFailure, now: time.now)
-        await finish(stream, result: result, startedAt: startedAt, duration: time.monotonic - start)
+        let duration = time.monotonic - start
+        await finish(stream, result: result, startedAt: startedAt, duration: duration)
+        log(
+            result,
+            outcome: result.outcome ?? .failed,
+            duration: duration,
+            of: stream.account,
+            projects: poll.kind == .starredProjects ? snapshot.stars.count : 0
+        )
         return result
     }
 
@@ -285,6 +306,5 @@ package final class PollCycle: Sendable {
                 note(.pollStoreFailed, [.error: "\(error.description)"])
             }
         }
-        log(result, outcome: outcome, duration: duration)
     }
 }

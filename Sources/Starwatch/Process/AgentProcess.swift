@@ -20,6 +20,7 @@ package final class AgentProcess: Sendable {
     let feed: Feed
     let logs: AgentLog
     let pseudonym: IdentityHash
+    let changeHash: ChangeHash
     /// The id of this installation, which determines the delay of polls within their splay.
     let instance: String
     let news = NewsDesk()
@@ -59,6 +60,7 @@ package final class AgentProcess: Sendable {
         instance = installation.instanceID
         let hash = IdentityHash(key: installation.key)
         pseudonym = hash
+        changeHash = ChangeHash(key: installation.key)
         log.pipeline.setPseudonym { text in DID(text).map(hash.hash) ?? RedactionKind.did.replacement }
         log.pipeline.add(log.recorder)
         let environment = Environment(

@@ -61,7 +61,7 @@ struct FeedPage: Sendable {
             <h2>\(message.title)</h2>
             <p>\(message.body)</p>
             \(names(message))
-            <p><a href="\(message.deepLink)">Open</a></p>
+            <p><a href="\(message.deepLink)">Open</a> <a href="explain?id=\(message.id)">Explain</a></p>
             </article></li>
 
             """

@@ -136,6 +136,13 @@ extension PageFrame {
         .feed ul li { padding-left: .75rem; border-left: 2px solid var(--line); }
         .feed pre { margin: .75rem 0 0; overflow-x: auto; }
 
+        .story form { display: grid; gap: .5rem; justify-items: start; margin-bottom: 1rem; }
+        .story input { width: 100%; padding: .4rem .6rem; border: 1px solid var(--soft); border-radius: .5rem;
+          background: var(--page); color: inherit; font: inherit; }
+        .story dd { text-align: left; }
+        .story td { overflow-wrap: anywhere; }
+        .story ul { margin: 0; padding-left: 1.2rem; }
+
         footer { margin-top: 1.5rem; padding-top: .75rem; border-top: 1px solid var(--line); font-size: .9rem; }
         nav { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; }
         nav a { padding: .3rem 0; }

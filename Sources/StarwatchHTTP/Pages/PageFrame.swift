@@ -25,7 +25,8 @@ struct PageFrame: Sendable {
     func html(nonce: String) -> HTML {
         let meta: HTML = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
         let refresh: HTML = isLive ? "<noscript>\(meta)</noscript>\n" : refreshSeconds == nil ? "" : "\(meta)\n"
-        let feed: HTML = canControl ? "<a href=\"\(root)feed\">Notifications</a>" : ""
+        let feed: HTML =
+            canControl ? "<a href=\"\(root)feed\">Notifications</a><a href=\"\(root)explain\">Explain</a>" : ""
         let dashboards: HTML = dashboards.map { "<a href=\"\($0)\">Dashboards</a>" } ?? ""
         return """
             <!DOCTYPE html>

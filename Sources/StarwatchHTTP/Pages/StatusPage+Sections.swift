@@ -35,6 +35,7 @@ extension StatusPage {
             <dt>Oldest due</dt><dd>\(times.ageAndTime(outbox.oldestDue, never: "none"))</dd>
             <dt>Counters</dt><dd>\(balance)</dd>\(quarantined)
             </dl>
+            \(canControl ? "<p><a href=\"explain\">Explain a change</a></p>" : "")
             """
         )
     }

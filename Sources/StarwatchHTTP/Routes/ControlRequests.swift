@@ -23,6 +23,24 @@ extension NotificationQuery {
     }
 }
 
+extension LogQuery {
+    init(_ call: Call) throws(ControlError) {
+        let parameters = try Parameters(call, allowing: ["since", "level", "run", "after", "limit"])
+        self.init()
+        since = parameters["since"]
+        if let word = parameters["level"] {
+            guard let known = LogLine.Level(rawValue: word) else {
+                let words = LogLine.Level.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ControlError(.invalid, "There is no such level; use one of \(words).")
+            }
+            level = known
+        }
+        run = parameters["run"]
+        after = try parameters.number("after")
+        limit = try parameters.number("limit").map { Int($0) } ?? limit
+    }
+}
+
 extension RowSelection {
     init(_ call: Call) throws(ControlError) {
         self = try call.decoded(Self.self, form: "{\"ids\": [1, 2]} or {\"all\": true, \"poll\": \"…\"}")

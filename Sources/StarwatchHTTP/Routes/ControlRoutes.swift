@@ -9,7 +9,9 @@ struct ControlRoutes: Sendable {
     var dashboards: String?
 
     /// A path that overlaps another comes after it.
-    var table: [Route] { agentRoutes + outbox + quarantine + identity + digests + feed + notifications }
+    var table: [Route] {
+        agentRoutes + outbox + quarantine + identity + digests + feed + notifications + stories
+    }
 
     private var agentRoutes: [Route] {
         [

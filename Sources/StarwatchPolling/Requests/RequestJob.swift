@@ -85,6 +85,15 @@ package struct RequestReply: Sendable {
     package let tries: Int
     /// `X-Request-ID` of the last attempt; empty if nothing was sent.
     package let requestID: String
+    /// The server's identifier of the last attempt.
+    package let serverRequestID: String?
+    /// Duration of the last attempt.
+    package let duration: Duration
+
+    /// The identifiers of the last attempt; `nil` if nothing was sent.
+    package var trace: RequestTrace? {
+        requestID.isEmpty ? nil : RequestTrace(id: requestID, serverID: serverRequestID)
+    }
 }
 
 /// A receiver of the steps of a request, for metrics and logs.
@@ -94,9 +103,9 @@ package protocol RequestObserver: Sendable {
     /// The request's turn came; its token is next.
     func turnCame()
     /// An attempt ended.
-    func tried(_ exchange: Exchange) async
+    func tried(_ exchange: Exchange, _ attempt: RequestJob.Try) async
     /// An attempt failed.
-    func failed(_ failure: APIFailure, try number: Int, token: AccessToken?) async
+    func failed(_ failure: APIFailure, _ attempt: RequestJob.Try, _ report: RequestReport) async
     /// Another attempt follows after `delay`; `nil`: at once, with a new token.
     func retrying(because reason: RetryReason, after delay: Duration?)
     /// No attempts are left.

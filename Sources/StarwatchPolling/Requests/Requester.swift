@@ -32,7 +32,8 @@ package struct Requester: Sendable {
                 admittedAt: attempt.admittedAt,
                 now: time.now
             )
-            await job.observer?.tried(exchange)
+            (progress.serverRequestID, progress.duration) = (exchange.report.serverRequestID, exchange.report.duration)
+            await job.observer?.tried(exchange, attempt)
             await learn(from: exchange.report, at: gate)
             let failure: APIFailure
             switch exchange.outcome {
@@ -45,7 +46,7 @@ package struct Requester: Sendable {
                 await gates.followClock()
                 await gate.hold(until: time.now + wait, now: time.now)
             }
-            await job.observer?.failed(failure, try: attempt.number, token: attempt.token)
+            await job.observer?.failed(failure, attempt, exchange.report)
             if let end = await retry(job, after: failure, attempt, &progress) { return progress.reply(end) }
         }
     }
@@ -54,11 +55,19 @@ package struct Requester: Sendable {
     private struct Progress {
         var tries = 0
         var requestID = ""
+        var serverRequestID: String?
+        var duration = Duration.zero
         var refused: AccessToken?
         var isTokenRenewed = false
 
         func reply(_ end: RequestEnd) -> RequestReply {
-            RequestReply(end: end, tries: tries, requestID: requestID)
+            RequestReply(
+                end: end,
+                tries: tries,
+                requestID: requestID,
+                serverRequestID: serverRequestID,
+                duration: duration
+            )
         }
     }
 

@@ -8,6 +8,8 @@ package struct AckBatch: Sendable, Hashable, Identifiable {
     package let key: String
     /// In ascending order.
     package let ids: [JWTID]
+    /// The run that stored the last of them.
+    package let runID: String
     /// The number of failed attempts, whatever the reason.
     package let attempts: Int
     /// The number of attempts that the server refused.

@@ -53,6 +53,7 @@ extension Store {
                 stream: stream,
                 key: key,
                 ids: found.ids,
+                runID: try db.row("SELECT run_id FROM notification_outbox WHERE id = ?", [found.rows.last])?[0] ?? "",
                 attempts: 0,
                 refusals: 0,
                 createdAt: now
@@ -62,19 +63,21 @@ extension Store {
 
     /// The stored batch; `nil` if none of its rows exists.
     private func batch(_ open: Row, _ stream: StreamKey, _ db: Database) throws -> AckBatch? {
-        let ids = try db.all(
+        let found: [(id: JWTID, runID: String)] = try db.all(
             """
-            SELECT jwt_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
+            SELECT jwt_id, run_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
             ORDER BY jwt_id
             """,
             [open[2] as String]
-        ) { try $0.jwtID(0) }
+        ) { (try $0.jwtID(0), $0[1]) }
+        let (ids, runID) = (found.map(\.id), found.last?.runID ?? "")
         guard !ids.isEmpty else { return nil }
         return AckBatch(
             id: open[0],
             stream: stream,
             key: open[1],
             ids: ids,
+            runID: runID,
             attempts: open[3],
             refusals: open[6],
             createdAt: open.time(5)
@@ -82,14 +85,20 @@ extension Store {
     }
 
     /// Marks the batch as acknowledged and advances the watermark, in one transaction (C-011).
-    package func completeAck(_ batch: AckBatch, now: Timestamp) throws(StoreError) -> AckCompletion {
+    ///
+    /// - Parameter requestID: `X-Request-ID` of the request that acknowledged it.
+    package func completeAck(
+        _ batch: AckBatch,
+        requestID: String? = nil,
+        now: Timestamp
+    ) throws(StoreError) -> AckCompletion {
         let id = try streamID(batch.stream)
         return try write(.acknowledge) { db in
             guard
                 let open = try db.row("SELECT row_ids FROM ack_batches WHERE id = ? AND stream_id = ?", [batch.id, id])
             else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
             let list: String = open[0]
-            let count = try db.acknowledge(list, of: batch.ids.count, now)
+            let count = try db.acknowledge(list, of: batch.ids.count, requestID: requestID, now)
             try db.run("DELETE FROM ack_batches WHERE id = ?", [batch.id])
             return try acknowledged(count, batch.stream, id, db, now)
         }
@@ -208,22 +217,28 @@ extension Database {
     /// Marks the delivered and suppressed rows of the list as acknowledged.
     ///
     /// - Returns: The number of rows.
-    fileprivate func acknowledge(_ list: String, of count: Int, _ now: Timestamp) throws -> Int {
+    fileprivate func acknowledge(
+        _ list: String,
+        of count: Int,
+        requestID: String? = nil,
+        _ now: Timestamp
+    ) throws -> Int {
         let delivered = try changed(
             """
-            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
+            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1,
+                ack_request_id = ?3
             WHERE +state = 'delivered' AND id IN (SELECT value FROM json_each(?2))
             """,
-            [now.milliseconds, list]
+            [now.milliseconds, list, requestID]
         )
         guard delivered < count else { return delivered }
         let suppressed = try changed(
             """
-            UPDATE notification_outbox SET acknowledged_at = ?1
+            UPDATE notification_outbox SET acknowledged_at = ?1, ack_request_id = ?3
             WHERE +state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll'
                 AND id IN (SELECT value FROM json_each(?2))
             """,
-            [now.milliseconds, list]
+            [now.milliseconds, list, requestID]
         )
         return delivered + suppressed
     }

@@ -78,7 +78,7 @@ extension Store {
         var found: [OutboxRow] = []
         let rows = try db.rows(
             """
-            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields
+            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id
             FROM notification_outbox
             WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
             """,
@@ -98,6 +98,7 @@ extension Store {
                     deliveredAt: nil,
                     acknowledgedAt: nil,
                     finishedAt: nil,
+                    runID: row[8],
                     changedFields: found.count < NotificationMessage.listedChanges ? try row.changedFields(7) : nil
                 )
             )

@@ -5,11 +5,13 @@ extension Store {
     /// Stores the result of an attempt, and settles the notification if no sink is due.
     ///
     /// - Parameters:
+    ///   - attempt: The facts of the attempt, for the notification's story; `nil` if the sink was not tried.
     ///   - maxRetries: The number of rejections after which a sink is given up; at least 1.
     /// - Returns: ``DeliveryResult/stale`` if the ticket's lease has ended.
     package func recordDelivery(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
+        attempt: DeliveryAttempt? = nil,
         now: Timestamp,
         maxRetries: Int
     ) throws(StoreError) -> DeliveryResult {
@@ -47,6 +49,9 @@ extension Store {
                 ]
             )
             guard recorded == 1 else { return .stale }
+            if let attempt {
+                try db.store(attempt, of: ticket, id, now: now, nextAt: state == .pending ? next : nil)
+            }
             if case .rejected = outcome {
                 try db.run(
                     """

@@ -1,34 +1,25 @@
 import GRDB
-package import StarwatchCore
+import StarwatchCore
 
-/// A formatted and redacted log line.
-package struct LogEntry: Sendable, Hashable {
-    package let at: Timestamp
-    /// Errors are kept for 90 days, other lines while they are among the last 1,000 (C-202).
-    package let isError: Bool
-    package let line: String
-
-    package init(at: Timestamp, isError: Bool, line: String) {
-        self.at = at
-        self.isError = isError
-        self.line = line
-    }
-}
-
+/// Debug and info lines are kept while they are among the last 1,000 lines; warnings and errors for 90 days (C-202),
+/// at most ``Store/keptWarnings`` warnings.
 extension Store {
-    /// Appends lines in one transaction, and drops lines beyond the last 1,000.
+    /// The maximum number of warnings.
+    static let keptWarnings = 10_000
+
+    /// Appends lines in one transaction, and drops debug and info lines beyond the last 1,000 lines.
     package func appendLogs(_ entries: [LogEntry]) throws(StoreError) {
         guard !entries.isEmpty else { return }
         try write(.log) { db in
             for entry in entries {
                 try db.run(
-                    "INSERT INTO log_entries (created_at, is_error, line) VALUES (?, ?, ?)",
-                    [entry.at.milliseconds, entry.isError, entry.line]
+                    "INSERT INTO log_entries (created_at, level, run_id, line) VALUES (?, ?, ?, ?)",
+                    [entry.at.milliseconds, entry.level.rawValue, entry.runID, entry.line]
                 )
             }
             try db.run(
                 """
-                DELETE FROM log_entries WHERE is_error = 0 AND id <=
+                DELETE FROM log_entries WHERE level IN (0, 1) AND id <=
                     (SELECT id FROM log_entries ORDER BY id DESC LIMIT 1 OFFSET 1000)
                 """,
                 []
@@ -36,18 +27,40 @@ extension Store {
         }
     }
 
-    /// The last lines, the newest first.
-    package func recentLogs(limit: Int, errorsOnly: Bool = false) throws(StoreError) -> [LogEntry] {
+    /// The selected lines, in the order in which they were logged.
+    package func logs(_ filter: LogFilter) throws(StoreError) -> [StoredLogEntry] {
         try direct(.read) { db in
-            var found: [LogEntry] = []
+            var found: [StoredLogEntry] = []
             let rows = try db.rows(
-                "SELECT created_at, is_error, line FROM log_entries WHERE is_error >= ? ORDER BY id DESC LIMIT ?",
-                [errorsOnly, limit]
+                """
+                SELECT id, created_at, level, run_id, line FROM log_entries
+                WHERE id > ?1 AND level >= ?2 AND created_at >= ?3 AND (?4 IS NULL OR run_id = ?4)
+                ORDER BY id \(filter.after == nil ? "DESC" : "ASC") LIMIT ?5
+                """,
+                [
+                    filter.after ?? 0, filter.level.rawValue, filter.since?.milliseconds ?? Int64.min, filter.runID,
+                    filter.limit,
+                ]
             )
             while let row = try rows.next() {
-                found.append(LogEntry(at: row.time(0), isError: row[1], line: row[2]))
+                guard let level = LogLevel(rawValue: row[2]) else { throw Row.damaged }
+                let entry = LogEntry(at: row.time(1), level: level, runID: row[3], line: row[4])
+                found.append(StoredLogEntry(id: row[0], entry: entry))
             }
-            return found
+            return filter.after == nil ? found.reversed() : found
         }
+    }
+}
+
+extension Database {
+    /// Deletes the oldest warnings beyond ``Store/keptWarnings``.
+    func trimWarnings() throws -> Int {
+        try changed(
+            """
+            DELETE FROM log_entries WHERE level = 2 AND id <=
+                (SELECT id FROM log_entries WHERE level = 2 ORDER BY id DESC LIMIT 1 OFFSET ?)
+            """,
+            [Store.keptWarnings]
+        )
     }
 }

@@ -18,6 +18,8 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let acknowledgedAt: Timestamp?
     /// The time when it reached a final state or became a tombstone; `nil` before that.
     package let finishedAt: Timestamp?
+    /// The run that stored the change.
+    package let runID: String
     /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, in lists, and for rows
     /// beyond ``NotificationMessage/listedChanges``.
     package var changedFields: [String: FieldChange]?
@@ -46,7 +48,7 @@ extension OutboxRow {
     static let columns = """
         o.id, s.account, s.server, s.poll, o.jwt_id, o.plan_id, o.name, o.state, o.priority, o.retry_count,
         (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
-        o.acknowledged_at, o.finished_at
+        o.acknowledged_at, o.finished_at, o.run_id
         """
 
     init(_ row: Row) throws {
@@ -61,5 +63,6 @@ extension OutboxRow {
         deliveredAt = row.optionalTime(12)
         acknowledgedAt = row.optionalTime(13)
         finishedAt = row.optionalTime(14)
+        runID = row[15]
     }
 }

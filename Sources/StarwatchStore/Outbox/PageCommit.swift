@@ -39,6 +39,8 @@ package struct PageCommit: Sendable, Hashable {
     /// The account's interests at the beginning of the cycle; `nil` skips the check.
     package var expectedInterests: Interests?
     package var runID: String
+    /// The request that brought the page; `nil` if it is not known.
+    package var origin: PageOrigin?
     /// The changes in the order of processing.
     package var changes: [Change]
     /// The move of the fetch cursor, which only rises and never passes a tombstone.

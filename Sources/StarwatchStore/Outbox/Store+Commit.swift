@@ -14,7 +14,12 @@ extension Store {
             else { return .stale }
             var counts = PageCommitCounts()
             var snapshots = PlanSnapshots(page.stream)
-            try insert(page, id, db, &snapshots, &counts)
+            let fetch = try page.origin == nil ? nil : db.nextFetchID()
+            try insert(page, id, fetch, db, &snapshots, &counts)
+            // A page without new rows has no story.
+            if let fetch, let origin = page.origin, counts.inserted + counts.refetched > 0 {
+                try db.store(origin, fetch, runID: page.runID)
+            }
             for change in page.seenOnly {
                 if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
             }
@@ -55,6 +60,7 @@ extension Store {
     private func insert(
         _ page: PageCommit,
         _ id: Int64,
+        _ fetch: Int64?,
         _ db: Database,
         _ snapshots: inout PlanSnapshots,
         _ counts: inout PageCommitCounts
@@ -63,8 +69,8 @@ extension Store {
             sql: """
                 INSERT INTO notification_outbox
                     (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
-                    changed_fields)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+                    changed_fields, fetch_id)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
                 """
         )
         let announced = page.disposition == .announce
@@ -81,7 +87,7 @@ extension Store {
                 }
                 insert.setUncheckedArguments([
                     id, change.id.rawValue, change.plan, change.name, origin, state, page.priority, page.runID,
-                    page.now.milliseconds, finished, difference,
+                    page.now.milliseconds, finished, difference, fetch,
                 ])
                 try insert.execute()
                 if db.changesCount == 1 {
@@ -92,7 +98,7 @@ extension Store {
                     continue
                 }
             }
-            let meeting = try meet(change, page, id, hasRoom: room > 0, db)
+            let meeting = try meet(change, page, id, fetch, hasRoom: room > 0, db)
             if meeting == .outOfRoom {
                 counts.outOfRoom = true
                 counts.handled -= 1
@@ -127,6 +133,7 @@ extension Store {
         _ change: Change,
         _ page: PageCommit,
         _ id: Int64,
+        _ fetch: Int64?,
         hasRoom: Bool,
         _ db: Database
     ) throws -> Meeting {
@@ -144,10 +151,10 @@ extension Store {
         try db.run(
             """
             UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, run_id = ?,
-                created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+                fetch_id = ?, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
-            [change.name, page.runID, page.now.milliseconds, id, change.id.rawValue]
+            [change.name, page.runID, fetch, page.now.milliseconds, id, change.id.rawValue]
         )
         return isCancelled ? .reopened : .refetched
     }

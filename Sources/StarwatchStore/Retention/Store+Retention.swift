@@ -13,6 +13,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var archivedStars: Duration = .days(30)
     /// Deliveries to sinks, and the slots of digests.
     package var deliveries: Duration = .days(14)
+    /// Log lines of warnings and errors.
     package var errorLogs: Duration = .days(90)
     /// Watermarks and cursors, counted from the last poll.
     package var watermarks: Duration = .days(365)
@@ -103,7 +104,10 @@ extension Store {
                 "DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", policy.deliveries, \.slots
             ),
             ("DELETE FROM notif_deliveries WHERE fire_at < ?", policy.deliveries, \.slots),
-            ("DELETE FROM log_entries WHERE is_error = 1 AND created_at < ?", policy.errorLogs, \.logs),
+            ("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", policy.errorLogs, \.logs),
+            ("DELETE FROM delivery_attempts WHERE finished_at < ?", policy.deliveries, \.deliveries),
+            ("DELETE FROM page_fetches WHERE answered_at < ?", policy.history, \.history),
+            ("DELETE FROM watermark_moves WHERE moved_at < ?", policy.history, \.history),
             ("DELETE FROM starred_archive WHERE archived_at < ?", policy.archivedStars, \.archivedStars),
             ("DELETE FROM poll_schedules WHERE updated_at < ?", policy.watermarks, \.watermarks),
             // A window matters for a minute only.
@@ -112,6 +116,8 @@ extension Store {
         for (sql, age, key) in timed {
             counts[keyPath: key] += try await delete(sql, before(age))
         }
+        counts.deliveries += try await trim { db in try db.trimAttempts(keep: Self.keptAttempts) }
+        counts.logs += try await trim { db in try db.trimWarnings() }
         (counts.watermarks, counts.settings) = try await cleanAccounts(policy, now)
         try await checkpoint()
         return counts
@@ -119,6 +125,13 @@ extension Store {
 
     private func streamRows() throws(StoreError) -> [Int64] {
         try direct(.read) { db in try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM streams ORDER BY id")) }
+    }
+
+    /// The maximum number of stored attempts. A sink that is down for a week would otherwise fill the disk.
+    static let keptAttempts = 100_000
+
+    private func trim(_ delete: @Sendable (Database) throws -> Int) throws(StoreError) -> Int {
+        try direct(.retention) { db in try delete(db) }
     }
 
     private func delete(_ sql: String, _ time: Int64) throws(StoreError) -> Int {

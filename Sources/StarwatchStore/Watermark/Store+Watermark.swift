@@ -58,20 +58,7 @@ extension Store {
         guard let cursor = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0) else {
             return nil
         }
-        let firstOpen = try db.row(
-            """
-            SELECT min(jwt_id) FROM (
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1)
-                    AS jwt_id
-                UNION ALL
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'claimed' AND stream_id = ?1)
-                UNION ALL
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'delivered' AND stream_id = ?1)
-                UNION ALL
-                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?1))
-            """,
-            [id]
-        )?.optionalJWTID(0)
+        let firstOpen = try db.firstOpen(of: id)
         let last: Row?
         if let firstOpen {
             last = try db.row(
@@ -119,6 +106,14 @@ extension Store {
             [new.rawValue, now.milliseconds, key[0], key[1], key[2], expected?.rawValue]
         )
         guard moved == 1 else { return false }
+        // A host's stream without rows has no story.
+        try db.run(
+            """
+            INSERT OR REPLACE INTO watermark_moves (stream_id, watermark, moved_at)
+            SELECT id, ?1, ?2 FROM streams WHERE account = ?3 AND server = ?4 AND poll = ?5
+            """,
+            [new.rawValue, now.milliseconds, key[0], key[1], key[2]]
+        )
         if starredPolls.contains(stream.poll) {
             try db.run(
                 """
@@ -133,6 +128,24 @@ extension Store {
 }
 
 extension Database {
+    /// The lowest identifier of a stream that holds the watermark; `nil` if none does.
+    func firstOpen(of stream: Int64) throws -> JWTID? {
+        try row(
+            """
+            SELECT min(jwt_id) FROM (
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1)
+                    AS jwt_id
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'claimed' AND stream_id = ?1)
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'delivered' AND stream_id = ?1)
+                UNION ALL
+                SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?1))
+            """,
+            [stream]
+        )?.optionalJWTID(0)
+    }
+
     func watermark(_ stream: StreamKey) throws -> JWTID? {
         try row(
             "SELECT watermark FROM watermarks WHERE account = ? AND server = ? AND poll = ?",

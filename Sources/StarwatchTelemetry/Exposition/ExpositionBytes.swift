@@ -85,10 +85,14 @@ extension [UInt8] {
         append(UInt8(ascii: " "))
     }
 
-    /// Appends ` # {run_id="…"} value timestamp`.
+    /// Appends ` # {run_id="…",request_id="…"} value timestamp`.
     mutating func append(exemplar entry: ExemplarSlots.Entry) {
         append(text: " # {run_id=\"")
         append(text: entry.exemplar.runID)
+        if let id = entry.exemplar.requestID {
+            append(text: "\",request_id=\"")
+            append(text: id)
+        }
         append(text: "\"} ")
         append(value: entry.value)
         append(UInt8(ascii: " "))

@@ -127,6 +127,7 @@ package final class LogPipeline: Sendable {
         let record = LogRecord(
             timestampMilliseconds: entry.timestampMilliseconds,
             severity: entry.severity,
+            runID: entry.runID,
             format: line.format,
             line: line.bytes
         )

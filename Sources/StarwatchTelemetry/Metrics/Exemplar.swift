@@ -1,22 +1,34 @@
 import Synchronization
 
-/// The run of an observation, shown next to its sample in OpenMetrics.
+/// The run and the request of an observation, shown next to its sample in OpenMetrics.
 package struct Exemplar: Sendable, Hashable {
     package let runID: String
+    /// `nil` for an observation that belongs to no single request.
+    package let requestID: String?
     /// Unix time in milliseconds.
     package let timestampMilliseconds: Int64
 
     /// - Parameters:
     ///   - runID: Letters, digits, `-` and `_`. These need no escapes, and exclude DIDs.
+    ///   - requestID: A text of the same characters; any other is left out.
     ///   - timestampMilliseconds: Unix time of the observation, in milliseconds.
     /// - Returns: `nil` if the id is empty, has other characters, or makes the label set longer than OpenMetrics'
     ///   limit of 128 characters.
-    package init?(runID: String, atMilliseconds timestampMilliseconds: Int64) {
-        let bytes = runID.utf8
-        guard !bytes.isEmpty, bytes.count <= 128 - "run_id".utf8.count else { return nil }
-        guard bytes.allSatisfy({ $0.isLetter || $0.isDigit || $0 == 0x2D || $0 == 0x5F }) else { return nil }
+    package init?(runID: String, requestID: String? = nil, atMilliseconds timestampMilliseconds: Int64) {
+        let room = Self.longestLabelSet - "run_id".utf8.count - runID.utf8.count
+        guard Self.isPlain(runID), room >= 0 else { return nil }
         self.runID = runID
+        self.requestID = requestID.flatMap { id in
+            Self.isPlain(id) && "request_id".utf8.count + id.utf8.count <= room ? id : nil
+        }
         self.timestampMilliseconds = timestampMilliseconds
+    }
+
+    /// OpenMetrics' limit of names and values, in characters.
+    private static let longestLabelSet = 128
+
+    private static func isPlain(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 == 0x2D || $0 == 0x5F }
     }
 }
 

@@ -10,6 +10,8 @@ struct ErrorBody: Sendable, Equatable {
     var code: String?
     var message: String?
     var retryAfterSeconds: Double?
+    /// The server's identifier of the request.
+    var requestID: String?
     /// Whether `error` is an object: the endorser server's shape for rejected tokens.
     var isObject = false
 
@@ -29,6 +31,7 @@ struct ErrorBody: Sendable, Equatable {
             code = wire.code ?? wire.error?.code ?? wire.error?.text
             message = wire.error?.message ?? wire.message ?? wire.error?.text
             retryAfterSeconds = wire.retryAfter
+            requestID = wire.requestID
             isObject = wire.error?.isObject ?? false
         }
     }
@@ -38,9 +41,11 @@ struct ErrorBody: Sendable, Equatable {
         var code: String?
         var message: String?
         var retryAfter: Double?
+        var requestID: String?
 
-        enum CodingKeys: CodingKey {
+        enum CodingKeys: String, CodingKey {
             case error, code, message, retryAfter
+            case requestID = "requestId"
         }
 
         init(from decoder: any Decoder) throws {
@@ -49,6 +54,7 @@ struct ErrorBody: Sendable, Equatable {
             code = try? container.decode(String.self, forKey: .code)
             message = try? container.decode(String.self, forKey: .message)
             retryAfter = try? container.decode(Double.self, forKey: .retryAfter)
+            requestID = try? container.decode(String.self, forKey: .requestID)
         }
     }
 

@@ -54,6 +54,8 @@ package struct RequestReport: Sendable {
     package let rateLimitReset: String?
     /// The unparsed `RateLimit` header, which holds all three values in one field.
     package let rateLimit: String?
+    /// The server's identifier of the request: `requestId` of an error's body, else the `X-Request-ID` header.
+    package let serverRequestID: String?
 
     /// Time from the start of the transfer to its end.
     package var duration: Duration { measurements.total }
@@ -74,5 +76,8 @@ package struct RequestReport: Sendable {
         rateLimitLimit = headers?.rateLimit("Limit")
         rateLimitReset = headers?.rateLimit("Reset")
         self.rateLimit = headers?["RateLimit"]
+        let isError = (response?.status ?? 200) >= 400
+        let body = isError ? response.flatMap { RequestTrace.shown(ErrorBody($0.body).requestID) } : nil
+        serverRequestID = body ?? RequestTrace.shown(headers?["X-Request-ID"])
     }
 }

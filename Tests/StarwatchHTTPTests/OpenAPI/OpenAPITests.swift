@@ -34,6 +34,7 @@ struct OpenAPITests {
             "FeedEntry": FeedEntry.self, "FeedListing": FeedListing.self,
             "SentNotification": NotificationEntry.self, "SentListing": NotificationListing.self,
             "ActionReport": ActionReport.self, "Shortlink": ShortlinkReport.self,
+            "Story": Story.self, "LogListing": LogListing.self,
         ]
     }
 

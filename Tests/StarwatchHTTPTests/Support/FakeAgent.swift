@@ -173,6 +173,18 @@ final class FakeAgent: ServedAgent {
         try record("shortlink \(shortlink.rawValue)") { _ in Sample.shortlink }
     }
 
+    func explain(_ id: String) async throws(ControlError) -> Story {
+        try record("explain \(id)") { _ in Sample.story(id) }
+    }
+
+    func logs(_ query: LogQuery) async throws(ControlError) -> [LogLine] {
+        let fields = [
+            query.since.map { "since \($0)" }, query.level.map { "level \($0.rawValue)" },
+            query.run.map { "run \($0)" }, query.after.map { "after \($0)" }, "limit \(query.limit)",
+        ]
+        return try record("logs " + fields.compactMap(\.self).joined(separator: " ")) { _ in [Sample.line] }
+    }
+
     // MARK: - Feed
 
     func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {

@@ -66,6 +66,27 @@ enum Sample {
         )
     }
 
+    static let line = LogLine(id: 7, at: time, level: .warn, runID: "run_1", line: "{}")
+
+    /// A change that waits for its sink.
+    static func story(_ id: String) -> Story {
+        var story = Story(.change, id: id, state: "claimed")
+        story.row = 17
+        story.runID = "run_1"
+        story.notificationID = "ntf_1"
+        story.rows = [.init(row: 17, id: "chg_1", state: .claimed)]
+        var step = Story.Step(.attempt, at: time)
+        step.afterMilliseconds = 1200
+        step.sink = "hook"
+        step.attempt = 2
+        step.result = "rejected"
+        step.reason = "<No.>"
+        step.tookMilliseconds = 9
+        story.steps = [Story.Step(.claimed, at: time), step]
+        story.waits = [.init(ChangeWait(.rejected, until: Timestamp(seconds: 1_767_268_801), sink: "hook"))]
+        return story
+    }
+
     static func notification(_ sequence: Int64, name: String? = "Creek <Cleanup>") -> FeedEntry {
         let change = Change(
             id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + sequence)),

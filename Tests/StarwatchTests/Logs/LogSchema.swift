@@ -51,7 +51,9 @@ enum LogSchema {
 
     private static func isTopLevel(_ field: LogField) -> Bool {
         switch field {
-        case .changeCount, .count, .durationMilliseconds, .error, .identity, .rowCount, .runID: true
+        case .changeCount, .count, .durationMilliseconds, .error, .identity, .projectCount, .requestID, .rowCount,
+            .runID:
+            true
         default: false
         }
     }
@@ -63,6 +65,7 @@ enum LogSchema {
         case .word: matches(value, /[a-z0-9_]+/)
         case .name: matches(value, /[a-z][a-z0-9_-]*/)
         case .text: (value as? String)?.isEmpty == false
+        case .requestID: matches(value, /[A-Za-z0-9_-]{1,64}/)
         case .runID: matches(value, /run_[0-9a-f]{16}/)
         case .notificationID: matches(value, /ntf_[0-9a-f]{32}/)
         case .pseudonym: matches(value, /did:hash:[0-9a-f]{16}/)

@@ -34,7 +34,8 @@ import Testing
     func aLineThatDiffersIsFound(original: String, changed: String) {
         let line =
             #"{"timestamp":"2026-01-01T12:00:00.000Z","level":"INFO","event":"poll.changed","run_id":"run_0123456789abcdef","#
-            + #""change_count":3,"duration_ms":14,"metadata":{"poll":"starred_projects","outcome":"changed"}}"# + "\n"
+            + #""identity":"did:hash:0123456789abcdef","project_count":20,"change_count":3,"duration_ms":14,"metadata":{"poll":"starred_projects","outcome":"changed"}}"#
+            + "\n"
         #expect(LogSchema.problems(of: line).isEmpty)
         #expect(!LogSchema.problems(of: line.replacing(original, with: changed)).isEmpty)
     }

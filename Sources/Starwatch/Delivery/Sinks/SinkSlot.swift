@@ -45,6 +45,15 @@ package final class SinkSlot: Sendable {
         package var changed: CircuitState?
     }
 
+    /// The reason why the sink is not tried at `now`; `nil` if it is. Starts no probe.
+    package func pause(at now: Timestamp) -> SinkPause? {
+        state.withLock { state in
+            if let asked = state.asked, asked.until > now { return .asked(until: asked.until) }
+            let next = state.circuit.nextTry.flatMap { $0 > now ? $0 : nil }
+            return state.circuit.state == .closed ? next.map { .backoff(until: $0) } : .circuit(until: next)
+        }
+    }
+
     /// Requests permission to try the sink.
     package func admit(at now: Timestamp) -> Admission {
         state.withLock { state in

@@ -1,0 +1,53 @@
+/// A selection of the stored log. `nil` does not restrict.
+package struct LogQuery: Sendable, Hashable {
+    /// The maximum number of lines.
+    package static let listLimit = 5000
+
+    /// Only lines since this time, in RFC 3339.
+    package var since: String?
+    /// The lowest level.
+    package var level: LogLine.Level?
+    /// Only lines of this run.
+    package var run: String?
+    /// The id of the last line before; only later lines are listed, the oldest first. `nil`: the newest lines.
+    package var after: Int64?
+    /// The maximum number of lines, from 1 to ``listLimit``.
+    package var limit = 1000
+
+    package init() {}
+}
+
+/// A line of the stored log.
+package struct LogLine: Sendable, Codable, Hashable {
+    package enum Level: String, Sendable, Codable, CaseIterable {
+        case debug, info, warn, error
+    }
+
+    /// The position, which rises with every line.
+    package var id: Int64
+    package var at: String
+    package var level: Level
+    package var runID: String?
+    /// The line as it was logged.
+    package var line: String
+
+    enum CodingKeys: String, CodingKey {
+        case id, at, level
+        case runID = "run_id"
+        case line
+    }
+
+    package init(id: Int64, at: String, level: Level, runID: String?, line: String) {
+        self.id = id
+        self.at = at
+        self.level = level
+        self.runID = runID
+        self.line = line
+    }
+}
+
+package struct LogListing: Sendable, Codable {
+    package var lines: [LogLine]
+
+    package init(lines: [LogLine]) { self.lines = lines }
+}

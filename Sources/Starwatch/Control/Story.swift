@@ -1,0 +1,122 @@
+package import StarwatchCore
+
+/// The life of a change, a notification or a run: `starwatch explain`.
+///
+/// It contains no DID, claim id, plan or name, so that it can be shared. Times are the server's, in RFC 3339 with
+/// milliseconds.
+package struct Story: Sendable, Codable, Hashable {
+    package enum Kind: String, Sendable, Codable, CaseIterable {
+        case change, notification, digest, run
+    }
+
+    package var kind: Kind
+    /// `chg_…`, `ntf_…` or `run_…`.
+    package var id: String
+    /// The state of the row or notification, or the outcome of the run.
+    package var state: String
+    package var poll: String?
+    /// The account's pseudonym.
+    package var identity: String?
+    /// The outbox row of a change.
+    package var row: Int64?
+    /// The run that found the newest change.
+    package var runID: String?
+    /// The notification that announces the change.
+    package var notificationID: String?
+    /// The other outbox rows of the same change.
+    package var otherRows: [Int64]?
+    /// The rows of a notification or a run, at most 100.
+    package var rows: [Row]?
+    /// The notifications of a run.
+    package var notifications: [String]?
+    /// The steps so far, in their order.
+    package var steps: [Step] = []
+    /// The reasons why it is not finished; empty if it is.
+    package var waits: [Wait] = []
+
+    enum CodingKeys: String, CodingKey {
+        case kind, id, state, poll, identity, row
+        case runID = "run_id"
+        case notificationID = "notification_id"
+        case otherRows = "other_rows"
+        case rows, notifications, steps, waits
+    }
+
+    package init(_ kind: Kind, id: String, state: String) {
+        self.kind = kind
+        self.id = id
+        self.state = state
+    }
+
+    /// A change in a story of several.
+    package struct Row: Sendable, Codable, Hashable {
+        package var row: Int64
+        package var id: String
+        package var state: OutboxState
+    }
+
+    /// One step.
+    package struct Step: Sendable, Codable, Hashable {
+        package enum Kind: String, Sendable, Codable, CaseIterable {
+            case changed, started, fetched, stored, prepared, claimed, attempt
+            case delivered, dead, cancelled, suppressed, evicted, released
+            case acknowledged, watermark, finished
+        }
+
+        package var at: String
+        package var step: Kind
+        /// Time since the previous step.
+        package var afterMilliseconds: Int64?
+        /// Duration of the request or attempt itself.
+        package var tookMilliseconds: Int64?
+        package var page: Int?
+        /// The number of the attempt at the sink, or the number of attempts of the request.
+        package var attempt: Int?
+        package var sink: String?
+        /// `ok`, `rejected`, `unavailable`, `timeout` or `gone` of a sink; the outcome of a run.
+        package var result: String?
+        package var reason: String?
+        package var requestID: String?
+        /// The server's own id of the request.
+        package var serverRequestID: String?
+        /// The next attempt, as planned then.
+        package var nextAt: String?
+        /// The number of changes.
+        package var count: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case at, step
+            case afterMilliseconds = "after_ms"
+            case tookMilliseconds = "took_ms"
+            case page, attempt, sink, result, reason
+            case requestID = "request_id"
+            case serverRequestID = "server_request_id"
+            case nextAt = "next_at"
+            case count
+        }
+
+        package init(_ step: Kind, at: String) {
+            self.step = step
+            self.at = at
+        }
+    }
+
+    /// A reason why the change is not finished.
+    package struct Wait: Sendable, Codable, Hashable {
+        package var reason: ChangeWait.Reason
+        package var sentence: String
+        /// End of the wait, if it is known.
+        package var until: String?
+        package var sink: String?
+        /// The row in the way.
+        package var row: Int64?
+
+        package init(_ wait: ChangeWait) {
+            reason = wait.reason
+            sentence = wait.sentence
+            until = wait.until?.iso8601
+            sink = wait.sink
+            row = wait.row
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTransport
+
+extension Agent {
+    package func explain(_ id: String) async throws(ControlError) -> Story {
+        try await counted(.explain) { () async throws(ControlError) in
+            do throws(StoreError) {
+                if let story = try await story(of: id) { return story }
+            } catch { throw ControlError(error) }
+            throw ControlError(
+                .notFound,
+                "Nothing stored has that id. Give a claim id, chg_…, a row of starwatch outbox list, ntf_… or run_…."
+            )
+        }
+    }
+
+    private func story(of id: String) async throws(StoreError) -> Story? {
+        if id.hasPrefix("run_") {
+            let run = try await store.runStory(id)
+            guard !run.isEmpty else { return nil }
+            let open = run.rows.first { !$0.state.isTerminal }
+            let first: ChangeStory? = if let open { try await store.changeStory(open.id) } else { nil }
+            return await stories().run(id, run, firstOpen: first)
+        }
+        if id.hasPrefix("ntf_") {
+            if let notification = try await store.notificationStory(id) {
+                return await stories().notification(notification)
+            }
+            return try await store.armedDigest(id).map { StoryBuilder.digest(id, $0, process.pseudonym) }
+        }
+        var rows: [Int64] = []
+        if let row = Int64(id) {
+            rows = [row]
+        } else if let change = JWTID(id) {
+            rows = try await store.rows(of: change)
+        } else if id.hasPrefix(ChangeHash.prefix), let change = try await change(ofHash: id) {
+            rows = try await store.rows(of: change)
+        }
+        guard let row = rows.first, let change = try await store.changeStory(row) else { return nil }
+        return await stories().change(change, otherRows: Array(rows.dropFirst()))
+    }
+
+    /// Finds the change with this hash. Other work runs between the reads.
+    private func change(ofHash hash: String) async throws(StoreError) -> JWTID? {
+        var before: Int64?
+        while true {
+            let rows = try await store.changes(before: before, limit: 2000)
+            if let found = rows.first(where: { process.changeHash.hash($0.change) == hash }) { return found.change }
+            guard let last = rows.last else { return nil }
+            before = last.id
+        }
+    }
+
+    /// A builder with the present state of sinks, limits and options.
+    private func stories() async -> StoryBuilder {
+        let now = clock.now
+        var pauses: [String: SinkPause] = [:]
+        for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
+        var grouping: [PollName: Duration] = [:]
+        for poll in polls { grouping[poll.name] = poll.options.groupInterval }
+        // The gate's times are the local clock's.
+        let held = await runtime.account.gate.heldUntil(now: time.now).map { $0 + (now - time.now) }
+        return StoryBuilder(
+            now: now,
+            pseudonym: process.pseudonym,
+            changeHash: process.changeHash,
+            pauses: pauses,
+            hasSinks: sinks.contains { !$0.isDisabled },
+            throttledUntil: held,
+            grouping: .init(
+                wait: options.delivery.groupWait,
+                interval: options.delivery.groupInterval,
+                ofPoll: grouping
+            )
+        )
+    }
+}

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Starwatch
+
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Explain what happened to a change, and what it waits for.",
+        discussion: """
+            Prints every step with its time: fetched, stored, claimed, each answer of each sink, acknowledged, \
+            watermark. Uses the running agent if there is one, else the database. The output names no person and no \
+            project, so it can be shared.
+            """
+    )
+
+    @Argument(help: "A claim id, chg_…, a row of outbox list, a notification (ntf_…) or a run (run_…).")
+    var id: String
+
+    @OptionGroup var arguments: AgentArguments
+
+    func run() async throws {
+        let id = id
+        let story = try await arguments.access.perform { agent throws(ControlError) in try await agent.explain(id) }
+        try arguments.format.print(story, StoryText.page)
+    }
+}

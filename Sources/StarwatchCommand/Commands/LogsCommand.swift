@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import Starwatch
+import StarwatchCore
+
+struct LogsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logs",
+        abstract: "Print the stored log.",
+        discussion: """
+            The database keeps the last 1,000 lines, and warnings and errors for 90 days. Uses the running agent if \
+            there is one, else the database. Prints the newest 1,000 of the selected lines, as they were logged; with \
+            --json, each as an object with its id, time, level and run.
+            """
+    )
+
+    @Option(help: "Only lines since this time, such as 2026-01-01T12:00:00Z, or of this last period, such as 2h.")
+    var since: String?
+
+    @Option(help: "The lowest level: \(LogLine.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var level: String?
+
+    @Option(help: "Only lines of this run: run_….")
+    var run: String?
+
+    @Flag(help: "Print new lines as they come, until interrupted. Waits for an agent that does not run.")
+    var follow = false
+
+    @OptionGroup var arguments: AgentArguments
+
+    func validate() throws {
+        _ = try sinceTime(now: .init(seconds: 0))
+        let levels = LogLine.Level.allCases.map(\.rawValue)
+        guard let level, !levels.contains(level) else { return }
+        let tail = Suggestion.tail(for: level, among: levels)
+        throw ValidationError("--level must be one of \(levels.joined(separator: ", "))\(tail)")
+    }
+
+    func run() async throws {
+        var query = LogQuery()
+        query.since = try sinceTime(now: SystemClock().now)?.iso8601
+        query.level = level.flatMap(LogLine.Level.init)
+        query.run = run
+        let lines = try await arguments.access.perform { [query] agent throws(ControlError) in
+            try await agent.logs(query)
+        }
+        var last = print(lines) ?? 0
+        guard follow else { return }
+        // Only the control socket: a database that this command holds open would keep an agent from starting.
+        let agent = try arguments.access.running()
+        while true {
+            do { try await Task.sleep(for: .seconds(1)) } catch { return }
+            query.after = last
+            do throws(ControlError) {
+                last = print(try await agent.logs(query)) ?? last
+            } catch  where error.kind == .unreachable || error.kind == .hungUp {
+                continue
+            } catch {
+                throw CommandError.control(error)
+            }
+        }
+    }
+
+    /// Prints lines, and returns the id of the last one. Not by `print`, which buffers output into a pipe.
+    private func print(_ lines: [LogLine]) -> Int64? {
+        for line in lines {
+            let json = arguments.format.json ? try? JSONEncoder.stable().encode(line) : nil
+            let bytes = json ?? Data(TerminalText.printable(line.line).utf8)
+            FileHandle.standardOutput.write(bytes + Data("\n".utf8))
+        }
+        return lines.last?.id
+    }
+
+    /// The time that `--since` means.
+    private func sinceTime(now: Timestamp) throws -> Timestamp? {
+        guard let since else { return nil }
+        if let time = Timestamp(iso8601: since) { return time }
+        if let period = try? DurationText.parse(since) { return now - period }
+        throw ValidationError("--since must be a time such as 2026-01-01T12:00:00Z, or a period such as 2h")
+    }
+}

@@ -1,0 +1,54 @@
+import Starwatch
+import StarwatchCore
+
+/// Stories for a person.
+enum StoryText {
+    static func page(_ story: Story) -> String {
+        var parts = [TextTable.pairs(head(story)), steps(story.steps)]
+        if let rows = story.rows, !rows.isEmpty { parts.append(list(rows)) }
+        parts.append(waits(story.waits))
+        return parts.joined(separator: "\n\n")
+    }
+
+    private static func head(_ story: Story) -> [(name: String, value: String)] {
+        let name =
+            switch story.kind {
+            case .change: "Change"
+            case .notification: "Notification"
+            case .digest: "Digest"
+            case .run: "Run"
+            }
+        let others = story.otherRows.map { " (also rows \($0.map(String.init).joined(separator: ", ")))" } ?? ""
+        let pairs: [(name: String, value: String?)] = [
+            (name, story.id), ("Row", story.row.map { "\($0)\(others)" }), ("State", story.state), ("Poll", story.poll),
+            ("Identity", story.identity), ("Run", story.runID), ("Notification", story.notificationID),
+            ("Notifications", story.notifications?.joined(separator: ", ")),
+        ]
+        return pairs.compactMap { pair in pair.value.flatMap { $0.isEmpty ? nil : (pair.name, $0) } }
+    }
+
+    private static func steps(_ steps: [Story.Step]) -> String {
+        guard !steps.isEmpty else { return "No steps." }
+        return TextTable(
+            titles: ["TIME", "AFTER", "STEP", "DETAILS"],
+            right: [1],
+            rows: steps.map { [$0.at, $0.after, $0.step.rawValue, $0.details] }
+        ).text
+    }
+
+    private static func list(_ rows: [Story.Row]) -> String {
+        TextTable(
+            titles: ["ROW", "CHANGE", "STATE"],
+            right: [0],
+            rows: rows.map { ["\($0.row)", $0.id, $0.state.rawValue] }
+        ).text
+    }
+
+    private static func waits(_ waits: [Story.Wait]) -> String {
+        guard !waits.isEmpty else { return "It waits for nothing." }
+        return waits.map { wait in
+            let until = wait.until.map { " Until \($0)." } ?? ""
+            return "Waits: \(TerminalText.printable(wait.sentence))\(until)"
+        }.joined(separator: "\n")
+    }
+}

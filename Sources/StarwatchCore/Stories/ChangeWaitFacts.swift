@@ -1,0 +1,147 @@
+/// The facts that decide what an unfinished change waits for.
+package struct ChangeWaitFacts: Sendable {
+    /// A sink that has not finished the notification.
+    package struct Sink: Sendable, Hashable {
+        package var name: String
+        package var nextAttemptAt: Timestamp
+        /// End of the lease of a running attempt.
+        package var leasedUntil: Timestamp?
+        package var attempts = 0
+        package var rejections = 0
+        /// The reason why the sink itself is not tried; `nil` if it is.
+        package var pause: SinkPause?
+
+        package init(name: String, nextAttemptAt: Timestamp) {
+            self.name = name
+            self.nextAttemptAt = nextAttemptAt
+        }
+    }
+
+    /// The stream's open batch of acknowledgements.
+    package struct Batch: Sendable, Hashable {
+        /// Whether the change is in it.
+        package let isOwn: Bool
+        package let attempts: Int
+        package let nextAttemptAt: Timestamp
+
+        package init(isOwn: Bool, attempts: Int, nextAttemptAt: Timestamp) {
+            self.isOwn = isOwn
+            self.attempts = attempts
+            self.nextAttemptAt = nextAttemptAt
+        }
+    }
+
+    package var row: Int64?
+    package var state: OutboxState
+    /// Whether the change's account is the active identity.
+    package var isActive = true
+    /// Whether any sink takes notifications.
+    package var hasSinks = true
+    /// The grouping of its stream.
+    package var grouping = Grouping()
+    package var sinks: [Sink] = []
+    /// Whether the notification repeats another one after a snooze.
+    package var isRepetition = false
+    /// Whether the change will be acknowledged. Bootstrapped rows never are.
+    package var isAcknowledged = false
+    package var batch: Batch?
+    /// End of the server's or the agent's rate limit.
+    package var throttledUntil: Timestamp?
+    package var isPastWatermark = true
+    /// The first open row below the change.
+    package var blockingRow: Int64?
+    /// Whether the poll has not fetched everything up to the change.
+    package var isBeyondCursor = false
+
+    /// The grouping of a stream.
+    package struct Grouping: Sendable, Hashable {
+        package var oldestWaiting: Timestamp?
+        package var lastNotified: Timestamp?
+        package var wait = Duration.zero
+        package var interval = Duration.zero
+
+        package init() {}
+    }
+
+    package init(row: Int64?, state: OutboxState) {
+        self.row = row
+        self.state = state
+    }
+
+    /// The reasons why the change is not finished; empty if it is.
+    package func waits(at now: Timestamp) -> [ChangeWait] {
+        switch state {
+        case .pending: isActive ? [pending(at: now)] : [ChangeWait(.identity)]
+        case .claimed: isActive ? deliveries(at: now) : [ChangeWait(.identity)]
+        case .delivered: isActive ? [acknowledgement(at: now)] : [ChangeWait(.identity)]
+        case .suppressed where !isAcknowledged && isActive: [acknowledgement(at: now)]
+        case .evicted: [ChangeWait(.room)]
+        case .dead: [ChangeWait(.retry, row: row)] + watermark
+        case .acknowledged, .cancelled, .suppressed: watermark
+        }
+    }
+
+    private func pending(at now: Timestamp) -> ChangeWait {
+        guard hasSinks else { return ChangeWait(.sinks) }
+        let decision = GroupingDecision.decide(
+            now: now,
+            oldestWaiting: grouping.oldestWaiting,
+            lastNotified: grouping.lastNotified,
+            groupWait: grouping.wait,
+            groupInterval: grouping.interval
+        )
+        guard case .wait(let until) = decision else { return ChangeWait(.dispatch) }
+        let isFirst = grouping.oldestWaiting.map { $0 + grouping.wait >= until } ?? false
+        return ChangeWait(isFirst ? .groupWait : .groupInterval, until: until)
+    }
+
+    /// The waits of every sink that has not finished the notification.
+    package func deliveries(at now: Timestamp) -> [ChangeWait] {
+        guard !sinks.isEmpty else { return [ChangeWait(.dispatch)] }
+        return sinks.map { sink in
+            if let lease = sink.leasedUntil, lease > now { return ChangeWait(.attempt, until: lease, sink: sink.name) }
+            let until = max(sink.nextAttemptAt, sink.pause?.until ?? sink.nextAttemptAt)
+            guard until > now else { return ChangeWait(.dispatch, sink: sink.name) }
+            let reason: ChangeWait.Reason =
+                switch sink.pause {
+                case .circuit: .sinkCircuit
+                case .asked: .sinkRetryAfter
+                case nil where sink.attempts == 0 && isRepetition: .snooze
+                case nil where sink.rejections > 0: .rejected
+                case .backoff, nil: .sinkBackoff
+                }
+            return ChangeWait(reason, until: until, sink: sink.name)
+        }
+    }
+
+    private func acknowledgement(at now: Timestamp) -> ChangeWait {
+        if let throttledUntil, throttledUntil > now { return ChangeWait(.rateLimit, until: throttledUntil) }
+        guard let batch else { return ChangeWait(.acknowledgement) }
+        let until = batch.nextAttemptAt > now ? batch.nextAttemptAt : nil
+        guard batch.isOwn else { return ChangeWait(.ackQueue, until: until) }
+        return batch.attempts > 0 ? ChangeWait(.ackRetry, until: until) : ChangeWait(.acknowledgement, until: until)
+    }
+
+    private var watermark: [ChangeWait] {
+        if isPastWatermark { return [] }
+        if let blockingRow { return [ChangeWait(.watermarkRow, row: blockingRow)] }
+        return [ChangeWait(isBeyondCursor ? .watermarkCursor : .acknowledgement)]
+    }
+}
+
+/// The reason why a sink is not tried now.
+package enum SinkPause: Sendable, Hashable {
+    /// Its circuit is open. A probe in progress has no end.
+    case circuit(until: Timestamp?)
+    /// It asked for a wait.
+    case asked(until: Timestamp)
+    /// It failed, and its circuit is still closed.
+    case backoff(until: Timestamp)
+
+    package var until: Timestamp? {
+        switch self {
+        case .circuit(let until): until
+        case .asked(let until), .backoff(let until): until
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Starwatch
+import StarwatchCore
+
+/// The life of a change, a notification or a run. Served only by the control API.
+struct StoryPage: Sendable {
+    /// The text of the form; `nil` on the page's first visit.
+    let id: String?
+    var story: Story?
+    /// The reason why there is no story, as one sentence.
+    var problem: String?
+    var dashboards: String?
+    private let now: String
+    private let times: PageTimes
+
+    init(id: String?, now: String, dashboards: String? = nil) {
+        self.id = id
+        self.now = now
+        self.dashboards = dashboards
+        times = PageTimes(now: now)
+    }
+
+    /// - Parameter nonce: The nonce in the answer's content security policy.
+    func html(nonce: String) -> HTML {
+        var frame = PageFrame(title: "Explain", main: main)
+        frame.canControl = true
+        frame.aside = "<p class=\"asof\">As of \(times.time(now))<span id=\"zone\"></span></p>"
+        frame.dashboards = dashboards
+        return frame.html(nonce: nonce)
+    }
+
+    private var main: HTML {
+        let problem: HTML = problem.map { "<p class=\"card bad\" role=\"alert\">\($0)</p>" } ?? ""
+        return """
+            <div class="help story"><h1>Explain</h1>
+            <form class="card" action="explain" method="get">
+            <label for="id">Claim id, <code>chg_…</code>, outbox row, <code>ntf_…</code> or <code>run_…</code></label>
+            <input id="id" name="id" value="\(id ?? "")" required autocomplete="off" spellcheck="false">
+            <button>Explain</button>
+            </form>
+            \(problem)
+            \(story.map(sections) ?? "")
+            </div>
+            """
+    }
+
+    private func sections(_ story: Story) -> HTML {
+        let title: HTML =
+            switch story.kind {
+            case .change: "Change"
+            case .notification: "Notification"
+            case .digest: "Digest"
+            case .run: "Run"
+            }
+        return """
+            <section class="card" aria-labelledby="what"><h2 id="what">\(title)</h2>
+            <dl>
+            <dt>Id</dt><dd><code>\(story.id)</code></dd>
+            <dt>State</dt><dd>\(story.state)</dd>
+            \(field("Poll", story.poll))
+            \(field("Identity", story.identity))
+            \(field("Row", story.row.map(String.init)))
+            \(link("Run", story.runID))
+            \(link("Notification", story.notificationID))
+            </dl></section>
+            \(waits(story))
+            <section class="card" aria-labelledby="steps"><table>
+            <caption id="steps">Steps</caption>
+            <thead><tr><th scope="col">Time</th><th scope="col">After</th><th scope="col">Step</th><th scope="col">Details</th></tr></thead>
+            <tbody>\(story.steps.map(row))</tbody>
+            </table></section>
+            \(others(story))
+            """
+    }
+
+    private func field(_ name: HTML, _ value: String?) -> HTML {
+        value.map { "<dt>\(name)</dt><dd>\($0)</dd>" } ?? ""
+    }
+
+    private func link(_ name: HTML, _ id: String?) -> HTML {
+        id.map { "<dt>\(name)</dt><dd>\(Self.link($0))</dd>" } ?? ""
+    }
+
+    /// A link to another story. Ids are letters, digits and `_`.
+    static func link(_ id: String) -> HTML { "<a href=\"explain?id=\(id)\"><code>\(id)</code></a>" }
+
+    private func waits(_ story: Story) -> HTML {
+        guard !story.waits.isEmpty else {
+            return "<section class=\"card\" aria-label=\"Waits\"><p>It waits for nothing.</p></section>"
+        }
+        let items: [HTML] = story.waits.map { wait in
+            let until: HTML = wait.until.map { " Until \(times.ageAndTime($0))." } ?? ""
+            return "<li>\(wait.sentence)\(until)</li>"
+        }
+        return
+            "<section class=\"card\" aria-labelledby=\"waits\"><h2 id=\"waits\">Waits for</h2><ul>\(items)</ul></section>"
+    }
+
+    private func row(_ step: Story.Step) -> HTML {
+        """
+        <tr><td>\(times.ageAndTime(step.at))</td><td>\(step.after)</td><td>\(step.step.rawValue)</td>\
+        <td>\(step.details)</td></tr>
+
+        """
+    }
+
+    private func others(_ story: Story) -> HTML {
+        let rows: [HTML] = (story.rows ?? []).map { "<li>\(Self.link($0.id)) \($0.state.rawValue)</li>" }
+        let notifications: [HTML] = (story.notifications ?? []).map { "<li>\(Self.link($0))</li>" }
+        guard !rows.isEmpty || !notifications.isEmpty else { return "" }
+        return """
+            <section class="card" aria-labelledby="parts"><h2 id="parts">Changes and notifications</h2>
+            <ul>\(rows)\(notifications)</ul></section>
+            """
+    }
+}

@@ -1,0 +1,79 @@
+package import StarwatchCore
+
+/// The stored life of one change.
+package struct ChangeStory: Sendable {
+    package let row: OutboxRow
+    /// Whether its account is the active identity.
+    package let isActive: Bool
+    /// Whether a bootstrap stored it. It is then never announced and never acknowledged.
+    package let isBootstrap: Bool
+    /// The request that brought it; `nil` if it is not known, or has expired.
+    package let page: PageOrigin?
+    /// The notification that announces it; `nil` before the claim.
+    package let notification: NotificationStory?
+    /// `X-Request-ID` of its acknowledgement; `nil` if there was none, or only locally.
+    package let ackRequestID: String?
+    package let batch: ChangeWaitFacts.Batch?
+    package let watermark: Watermark
+    package let due: DueSummary
+
+    /// The relation of the change to its stream's watermark.
+    package struct Watermark: Sendable {
+        package let isPast: Bool
+        /// Time at which the watermark passed the change; `nil` if it did not, or the move has expired.
+        package let passedAt: Timestamp?
+        /// The first open row below the change.
+        package let blockingRow: Int64?
+        package let isBeyondCursor: Bool
+    }
+}
+
+/// The stored life of one notification.
+package struct NotificationStory: Sendable {
+    /// `ntf_…`.
+    package let id: String
+    package let stream: StreamKey
+    package let isActive: Bool
+    package let state: StoredNotification.State
+    package let runID: String
+    package let createdAt: Timestamp
+    package let finishedAt: Timestamp?
+    /// The notification that this one repeats; `nil` for an original.
+    package let repeats: String?
+    package let rows: [StoryRow]
+    package let attempts: [StoredAttempt]
+    package let deliveries: [SinkStatus]
+    /// End of the lease of each running attempt, by sink.
+    package let leases: [String: Timestamp]
+}
+
+/// An outbox row in a story of several.
+package struct StoryRow: Sendable, Hashable {
+    package let id: Int64
+    package let change: JWTID
+    package let state: OutboxState
+}
+
+/// An armed digest that has no notification yet.
+package struct ArmedDigest: Sendable {
+    package let digest: String
+    package let account: DID
+    package let fireAt: Timestamp
+    package let contentAt: Timestamp?
+    package let status: String
+    package let code: String?
+}
+
+/// The stored life of one run.
+package struct RunStory: Sendable {
+    /// The stream of its poll; `nil` if nothing of the cycle is stored.
+    package let stream: StreamKey?
+    /// The end of its cycle; `nil` if it is in progress, found no changes, or has expired.
+    package let cycle: HistoryEntry?
+    package let pages: [PageOrigin]
+    /// The first rows that it stored.
+    package let rows: [StoryRow]
+    package let notifications: [String]
+
+    package var isEmpty: Bool { cycle == nil && pages.isEmpty && rows.isEmpty && notifications.isEmpty }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+@Suite struct StoryPageTests {
+    private func page(_ id: String?, _ edit: (inout StoryPage) -> Void = { _ in }) -> String {
+        var page = StoryPage(id: id, now: Sample.time)
+        edit(&page)
+        return page.html(nonce: "n").text
+    }
+
+    @Test func itShowsEveryStepAndWhatIsWaitedFor() {
+        let text = page("chg_1") { $0.story = Sample.story("chg_1") }
+        #expect(text.contains("sink hook: rejected, attempt 2, took 9 ms: &lt;No.&gt;"))
+        #expect(text.contains("Sink hook rejected the notification and is tried again."))
+        #expect(text.contains("<a href=\"explain?id=ntf_1\">"))
+        #expect(text.contains("<a href=\"explain?id=run_1\">"))
+        #expect(text.contains("<a href=\"explain?id=chg_1\">"))
+    }
+
+    @Test func aTextOfTheFormIsTextAndNotMarkup() {
+        let text = page("\"><script>alert(1)</script>") { $0.problem = "Nothing has that id." }
+        #expect(!text.contains("<script>alert"))
+        #expect(text.contains("Nothing has that id."))
+    }
+
+    @Test func withoutAnIDItIsAForm() {
+        let text = page(nil)
+        #expect(text.contains("<form class=\"card\" action=\"explain\" method=\"get\">"))
+        #expect(!text.contains("<table>"))
+    }
+
+    @Test func aNotificationOfTheFeedLeadsToItsStory() {
+        let feed = FeedPage(entries: [Sample.notification(1)], now: "1970-01-01T01:00:00.000Z").html(nonce: "n").text
+        #expect(feed.contains("<a href=\"explain?id=ntf_1\">Explain</a>"))
+    }
+}
+
+/// The routes of stories and of the stored log.
+@Suite struct StoryRouteTests {
+    private func withClient(
+        _ agent: FakeAgent,
+        _ body: (ControlClient, HTTPProbe) async throws -> Void
+    ) async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            try await withRunning(ControlServer(agent: agent, socketPath: path, logger: quiet)) { address in
+                try await body(ControlClient(socketPath: path), HTTPProbe(address: address))
+            }
+        }
+    }
+
+    @Test func theClientAsksForAStory() async throws {
+        let agent = FakeAgent()
+        try await withClient(agent) { client, _ async throws in
+            #expect(try await client.explain("a/b c") == Sample.story("a/b c"))
+            #expect(agent.now.calls == ["explain a/b c"])
+        }
+    }
+
+    @Test func theClientAsksForLinesOfTheLog() async throws {
+        let agent = FakeAgent()
+        try await withClient(agent) { client, probe async throws in
+            var query = LogQuery()
+            query.since = Sample.time
+            query.level = .warn
+            query.run = "run_1"
+            query.after = 3
+            query.limit = 9
+            #expect(try await client.logs(query) == [Sample.line])
+            #expect(agent.now.calls == ["logs since \(Sample.time) level warn run run_1 after 3 limit 9"])
+            #expect(try await probe.get("/api/v1/logs?level=loud").status == 400)
+        }
+    }
+
+    @Test func anUnknownIDIsSaidOnThePage() async throws {
+        let agent = FakeAgent { $0.failure = ControlError(.notFound, "Nothing stored has that id.") }
+        try await withClient(agent) { _, probe async throws in
+            let page = try await probe.get("/explain?id=chg_1")
+            #expect(page.status == 200)
+            #expect(page.text.contains("Nothing stored has that id."))
+            #expect(try await probe.get("/explain").status == 200)
+            #expect(agent.now.calls == ["explain chg_1"])
+        }
+    }
+}
