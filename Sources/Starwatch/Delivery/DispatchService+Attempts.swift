@@ -48,7 +48,10 @@ extension DispatchService {
         let admission = slot.admit(at: clock.now)
         if let changed = admission.changed { note(changed, of: slot) }
         if let until = admission.waitUntil {
-            return await record(ticket, .postponed(until: until), notification)
+            guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: clock.now) else {
+                return await giveUp(ticket, notification, at: slot, isAttempt: false)
+            }
+            return await record(ticket, .postponed(until: next), notification)
         }
         let start = environment.time.monotonic
         let result = await deliver(notification.outgoing, to: slot)
@@ -75,20 +78,36 @@ extension DispatchService {
             )
             outcome = .rejected(nextAttemptAt: now + delay)
             log(.sinkRejected, notification, slot, reason)
-        case .unavailable(let reason, _):
-            count(slot, .unavailable)
-            outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, reason)
-        case .timeout:
-            count(slot, .timeout)
-            outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, "The sink did not answer in time.")
+        case .unavailable, .timeout:
+            guard let next = slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now) else {
+                return await giveUp(ticket, notification, at: slot, isAttempt: true)
+            }
+            outcome = .unavailable(nextAttemptAt: next)
+            if case .unavailable(let reason, _) = result {
+                count(slot, .unavailable)
+                log(.sinkUnavailable, notification, slot, reason)
+            } else {
+                count(slot, .timeout)
+                log(.sinkUnavailable, notification, slot, "The sink did not answer in time.")
+            }
         case .gone:
             count(slot, .rejected)
             outcome = .gone
             log(.sinkGone, notification, slot, "The sink wants no more notifications; it is off until a reload.")
         }
         return await record(ticket, outcome, notification)
+    }
+
+    /// Ends the attempts of a notification at a sink that was down for too long.
+    private func giveUp(
+        _ ticket: DeliveryTicket,
+        _ notification: OpenNotification,
+        at slot: SinkSlot,
+        isAttempt: Bool
+    ) async -> DeliveryResult? {
+        count(slot, .givenUp)
+        log(.sinkGivenUp, notification, slot, "The sink was down for too long.")
+        return await record(ticket, .givenUp(isAttempt: isAttempt), notification)
     }
 
     func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
@@ -124,7 +143,7 @@ extension DispatchService {
         do {
             let now = clock.now
             let result = try await store.recordDelivery(ticket, outcome, now: now, maxRetries: maxRetries)
-            if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
+            if case .delivered(let ids) = result, !ids.isEmpty { observeFreshness(ids, notification, now: now) }
             return result
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])

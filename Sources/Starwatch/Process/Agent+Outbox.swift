@@ -17,6 +17,7 @@ extension Agent {
                     throw ControlError(.invalid, "There is no such state; use one of \(words).")
                 }
                 filter.states = [state]
+                filter.includesUndelivered = state == .dead
             }
             if let poll = query.poll { filter.poll = try name(poll) }
             do throws(StoreError) {
@@ -40,7 +41,7 @@ extension Agent {
         try await counted(.outboxRetry) { () async throws(ControlError) in
             let active: DID?
             do throws(StoreError) { active = try await store.activeIdentity().did } catch { throw ControlError(error) }
-            try await checkDead(ids, to: "retried") { row throws(ControlError) in
+            try await check(ids, to: "retried", in: [.dead]) { row throws(ControlError) in
                 guard row.stream.account != active else { return }
                 throw ControlError(
                     .conflict,
@@ -59,14 +60,23 @@ extension Agent {
 
     package func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
         try await counted(.outboxDiscard) { () async throws(ControlError) in
-            try await checkDead(ids, to: "discarded")
+            try await check(ids, to: "discarded", in: [.dead, .claimed])
             return try await discard(ids)
         }
     }
 
-    package func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int {
+    package func outboxDiscardAll(poll: String?, in state: DiscardableState) async throws(ControlError) -> Int {
         try await counted(.outboxDiscard) { () async throws(ControlError) in
-            try await discard(try await deadRows(poll, isActiveOnly: false))
+            switch state {
+            case .dead: return try await discard(try await deadRows(poll, isActiveOnly: false))
+            case .claimed:
+                let wanted = try poll.map { poll throws(ControlError) in try name(poll) }
+                let rows: [Int64]
+                do throws(StoreError) { rows = try await store.claimedRows(poll: wanted) } catch {
+                    throw ControlError(error)
+                }
+                return try await discard(rows)
+            }
         }
     }
 
@@ -91,11 +101,12 @@ extension Agent {
         } catch { throw ControlError(error) }
     }
 
-    /// Rejects the whole request if one row does not exist or is not dead, because a partial change would be a
-    /// surprise.
-    private func checkDead(
+    /// Rejects the whole request if one row does not exist or cannot be changed, because a partial change would be a
+    /// surprise. Finished rows that an optional sink did not get can be changed too.
+    private func check(
         _ ids: [Int64],
         to be: String,
+        in states: [OutboxState],
         also check: (OutboxRow) throws(ControlError) -> Void = { _ throws(ControlError) in }
     ) async throws(ControlError) {
         for id in ids {
@@ -107,10 +118,15 @@ extension Agent {
                     "There is no row \(id), and nothing was changed; starwatch outbox list shows what there is."
                 )
             }
-            guard row.state == .dead else {
+            let isUndelivered = [.delivered, .acknowledged].contains(row.state) && !row.undeliveredTo.isEmpty
+            guard states.contains(row.state) || isUndelivered else {
+                let words = states.map(\.rawValue).joined(separator: " or ")
                 throw ControlError(
                     .conflict,
-                    "Row \(id) is \(row.state.rawValue), and nothing was changed; only rows in the state dead can be \(be)."
+                    """
+                    Row \(id) is \(row.state.rawValue), and nothing was changed; only rows in the state \(words), or that \
+                    a sink did not get, can be \(be).
+                    """
                 )
             }
             try check(row)
@@ -147,6 +163,7 @@ extension OutboxEntry {
         )
         name = row.change.name
         notificationID = row.notificationID
+        undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
         self.deliveries = deliveries
     }
 }

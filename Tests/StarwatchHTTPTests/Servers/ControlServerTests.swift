@@ -53,7 +53,8 @@ struct ControlServerTests {
             #expect(try await client.outboxRetry([1, 2, 3]) == 3)
             #expect(try await client.outboxDiscard([4]) == 1)
             #expect(try await client.outboxRetryAll(poll: "a poll") == 5)
-            #expect(try await client.outboxDiscardAll(poll: nil) == 6)
+            #expect(try await client.outboxDiscardAll(poll: nil, in: .dead) == 6)
+            #expect(try await client.outboxDiscardAll(poll: "a poll", in: .claimed) == 6)
             #expect(try await client.setIdentity(did).did == did.rawValue)
             #expect(try await client.identity().did == did.rawValue)
             #expect(try await client.setIdentity(nil).did == nil)
@@ -71,7 +72,7 @@ struct ControlServerTests {
                 "run starred_projects", "run starred_projects unless within 3600.0 seconds",
                 "list all", "list dead of a poll before 17 limit 3", "show 7",
                 "retry [1, 2, 3]",
-                "discard [4]", "retry all of a poll", "discard all of every poll",
+                "discard [4]", "retry all of a poll", "discard all dead of every poll", "discard all claimed of a poll",
                 "set identity", "identity", "set identity", "stars add", "stars",
                 "archived stars", "digests", "fetch digest daily", "show digest a/b", "reload",
             ]
