@@ -78,6 +78,8 @@ import Testing
           sinks:                         # at most 16; kind: stdout | log | feed | file | webhook | ntfy | command
             - name: log
               kind: log
+              required: true             # false: changes do not wait for this sink
+              give_up_after: null        # outage after which it is a dead letter (at least 1s)
           # Title and body on standard output, for a person:
           # - name: terminal
           #   kind: stdout

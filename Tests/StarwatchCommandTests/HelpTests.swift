@@ -26,7 +26,7 @@ import Testing
 
     @Test(arguments: [
         ("run", "USAGE: starwatch run [--config <file>]"),
-        ("check", "USAGE: starwatch check [--config <file>]"),
+        ("check", "USAGE: starwatch check [--strict] [--config <file>]"),
         ("config print", "USAGE: starwatch config print [--config <file>]"),
         ("config default", "USAGE: starwatch config default"),
         (
@@ -51,7 +51,7 @@ import Testing
         ),
         (
             "outbox discard",
-            "USAGE: starwatch outbox discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
+            "USAGE: starwatch outbox discard [--claimed] [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
         ),
         (
             "notifications follow",

@@ -107,6 +107,10 @@ import Testing
                  7  dead   starred_projects      3  2026-01-01T12:00:00.000Z  Garden
                 """
         )
+        var acknowledged = row
+        acknowledged.state = .acknowledged
+        acknowledged.undeliveredTo = ["hook"]
+        #expect(OutboxText.list([acknowledged]).contains(" 7  acknowledged (not hook)  starred_projects "))
         #expect(OutboxText.list([]) == "No rows.")
         #expect(OutboxText.details(row).contains("\nNotification  -"))
         #expect(OutboxText.limitNote([row, row], limit: 2)?.contains("--before 7") == true)
@@ -162,6 +166,8 @@ import Testing
         )
         status.status = .degraded
         status.reasons = ["stale:starred_projects", "dead_letters"]
+        status.headline = "Polling stopped: sink hook down for 13 min, outbox 80 % full"
+        status.outbox.givenUp = 2
         status.identity = "did:hash:ab12"
         var poll = AgentStatus.Poll(kind: .starredProjects, stale: true, staleAfterSeconds: 14_400)
         poll.lastSuccess = "2026-01-01T07:00:00Z"
@@ -188,7 +194,7 @@ import Testing
         status.server.throttledUntil = "2026-01-01T12:01:00Z"
         #expect(
             StatusText.page(status) == """
-                Status    degraded
+                Status    degraded: Polling stopped: sink hook down for 13 min, outbox 80 % full
                 Reasons   stale:starred_projects, dead_letters
                 Identity  did:hash:ab12
                 Agent     starwatch 1.2.3, up 3 h
@@ -197,7 +203,7 @@ import Testing
                 mine              fresh  never         -        -          -                     -
                 starred_projects  stale  5 h ago       failed   in 15 min  2026-01-01T06:59:00Z  circuit_open
 
-                Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 delivered, 1 dead
+                Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 delivered, 1 dead, 2 given up
                 Oldest        pending 1 min 59 s ago, due none
                 Backpressure  off
                 Quarantined   2 invalid items of the server

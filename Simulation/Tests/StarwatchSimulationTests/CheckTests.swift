@@ -30,7 +30,7 @@ import Testing
                 violations: violations,
                 lostEvery: nil
             )
-            receiver = Receiver(index: 0, faults: faults, violations: violations)
+            receiver = Receiver(index: 0, isRequired: true, faults: faults, violations: violations)
             meter = RequestMeter(settings: settings, clock: clock, violations: violations)
             network = SimulatedNetwork(
                 seed: 0,

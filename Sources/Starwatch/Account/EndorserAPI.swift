@@ -113,14 +113,14 @@ package final class EndorserAPI: Sendable {
 
     // MARK: - Tokens
 
-    /// Returns `true` if `account` has a token now, or needs none. Sends no request to the server.
+    /// Returns `true` if `account` has a token now, or if there are no tokens and polls of `kind` need none. Sends no
+    /// request to the server.
     ///
     /// - Parameter runID: The cycle that needs it.
-    package func hasToken(for account: DID, runID: String) async -> Bool {
+    package func hasToken(for account: DID, kind: PollKind, runID: String) async -> Bool {
         let dialect = await gate.dialect ?? assumedDialect
         do {
-            _ = try await token(for: account, dialect: dialect, purpose: .poll)
-            return true
+            return try await token(for: account, dialect: dialect, purpose: .poll) != nil || !kind.needsToken
         } catch {
             environment.logger.log(.tokenUnavailable, [.runID: "\(runID)", .error: "\(error.description)"])
             return false

@@ -12,16 +12,16 @@ package protocol AgentControl: Sendable {
     func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry]
     /// A row with the result of every sink.
     func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry
-    /// Retries dead rows. If one of them does not exist or is not dead, none is retried.
+    /// Retries dead letters. If one of the rows does not exist or is no dead letter, none is retried.
     ///
     /// - Returns: The number of changed rows, as for the three below.
     func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int
     /// Retries all dead rows of a poll; `nil` means every poll.
     func outboxRetryAll(poll: String?) async throws(ControlError) -> Int
-    /// Discards dead rows. If one of them does not exist or is not dead, none is discarded.
+    /// Discards dead letters and claimed rows. If one of the rows does not exist or is neither, none is discarded.
     func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int
-    /// Discards all dead rows of a poll; `nil` means every poll.
-    func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int
+    /// Discards all dead letters or all claimed rows of a poll; `nil` means every poll.
+    func outboxDiscardAll(poll: String?, in state: DiscardableState) async throws(ControlError) -> Int
     /// The invalid items of the server that were rejected alone (`quarantine_invalid`), newest first.
     func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry]
     /// Hides invalid items. One stays hidden as long as the server sends it with the same faults. Ignores other ids.
@@ -68,6 +68,14 @@ extension AgentControl {
     package func runPoll(_ name: String) async throws(ControlError) -> PollReport {
         try await runPoll(name, unlessWithin: nil)
     }
+}
+
+/// The rows that an operator can discard.
+package enum DiscardableState: String, Sendable, Codable, CaseIterable {
+    /// Dead letters.
+    case dead
+    /// Rows that wait for a sink.
+    case claimed
 }
 
 /// An agent that servers can serve: its verbs, and what only its own process can answer.
@@ -152,13 +160,15 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var attempts: Int
     package var createdAt: String
     package var notificationID: String?
+    /// The sinks that rejected it too often or were given up; `nil` if there are none.
+    package var undeliveredTo: [String]?
     /// The result of every sink; `nil` in lists.
     package var deliveries: [Delivery]?
 
     /// The result of one sink.
     package struct Delivery: Sendable, Codable, Hashable {
         package var sink: String
-        /// `pending`, `ok`, `rejected`, `gone` or `cancelled`.
+        /// `pending`, `ok`, `rejected`, `given_up`, `gone` or `cancelled`.
         package var state: String
         package var attempts: Int
         /// The number of attempts that the sink rejected.
@@ -180,6 +190,7 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
         case plan, name, attempts
         case createdAt = "created_at"
         case notificationID = "notification_id"
+        case undeliveredTo = "undelivered_to"
         case deliveries
     }
 }

@@ -85,10 +85,13 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var claimed = 0
         /// Delivered rows that are not yet acknowledged.
         public var delivered = 0
-        /// Rows that a sink rejected for good.
+        /// Rows that a required sink rejected for good or was given up for.
         public var dead = 0
         /// Invalid items of the server that were rejected alone.
         public var quarantined = 0
+        /// Notifications that a sink with `required: false` rejected for good or was given up for. Their rows are
+        /// delivered.
+        public var givenUp = 0
         /// The limit for pending and claimed rows.
         public var capacity = 0
         /// Whether polling pauses because the outbox is nearly full.
@@ -103,7 +106,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var sinks: [String: String] = [:]
 
         enum CodingKeys: String, CodingKey {
-            case pending, claimed, delivered, dead, quarantined, capacity, backpressure
+            case pending, claimed, delivered, dead, quarantined
+            case givenUp = "given_up"
+            case capacity, backpressure
             case oldestPending = "oldest_pending"
             case oldestDue = "oldest_due"
             case ledgerImbalance = "ledger_imbalance"
@@ -152,6 +157,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var status = Health.healthy
     /// The reasons why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
     public var reasons: [String] = []
+    /// The gravest problem in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 % full`; `nil` when
+    /// healthy. Meant for people: its words can change.
+    public var headline: String?
     /// The agent's ``AgentVersion/current``.
     public var version: String
     /// Start time of the agent.
@@ -170,7 +178,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var server = Server()
 
     enum CodingKeys: String, CodingKey {
-        case status, reasons, version
+        case status, reasons, headline, version
         case startedAt = "started_at"
         case now, identity, polls, digests, outbox, clock, server
     }

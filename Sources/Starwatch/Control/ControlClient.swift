@@ -54,11 +54,13 @@ package struct ControlClient: AgentControl {
     }
 
     package func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
-        try await post("/api/v1/outbox/discard", RowSelection(ids: ids), as: ChangeCount.self).changed
+        let selection = DiscardSelection(RowSelection(ids: ids))
+        return try await post("/api/v1/outbox/discard", selection, as: ChangeCount.self).changed
     }
 
-    package func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int {
-        try await post("/api/v1/outbox/discard", RowSelection(allOf: poll), as: ChangeCount.self).changed
+    package func outboxDiscardAll(poll: String?, in state: DiscardableState) async throws(ControlError) -> Int {
+        let selection = DiscardSelection(RowSelection(allOf: poll), in: state)
+        return try await post("/api/v1/outbox/discard", selection, as: ChangeCount.self).changed
     }
 
     package func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry] {

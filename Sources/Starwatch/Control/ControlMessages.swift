@@ -30,6 +30,30 @@ package struct RowSelection: Sendable, Codable, ControlBody {
     package init(allOf poll: String?) { (all, self.poll) = (true, poll) }
 }
 
+/// A ``RowSelection`` to discard. `"state": "claimed"` with `all` selects claimed rows instead of dead ones.
+package struct DiscardSelection: Sendable, Codable, ControlBody {
+    package static let fields = RowSelection.fields.union(["state"])
+
+    package var rows: RowSelection
+    /// `nil` means dead.
+    package var state: DiscardableState?
+
+    package init(_ rows: RowSelection, in state: DiscardableState? = nil) { (self.rows, self.state) = (rows, state) }
+
+    package init(from decoder: any Decoder) throws {
+        rows = try RowSelection(from: decoder)
+        state = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(DiscardableState.self, forKey: .state)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try rows.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(state, forKey: .state)
+    }
+
+    enum CodingKeys: String, CodingKey { case state }
+}
+
 /// The number of changed rows.
 package struct ChangeCount: Sendable, Codable {
     package var changed: Int

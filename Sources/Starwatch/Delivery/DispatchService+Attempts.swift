@@ -48,7 +48,10 @@ extension DispatchService {
         let admission = slot.admit(at: clock.now)
         if let changed = admission.changed { note(changed, of: slot, runID: notification.runID) }
         if let until = admission.waitUntil {
-            return await record(ticket, .postponed(until: until), notification)
+            guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: clock.now) else {
+                return await giveUp(ticket, notification, at: slot, isAttempt: false)
+            }
+            return await record(ticket, .postponed(until: next), notification)
         }
         let (start, startedAt) = (environment.time.monotonic, clock.now)
         let result = await deliver(notification.outgoing, to: slot)
@@ -75,14 +78,18 @@ extension DispatchService {
             )
             outcome = .rejected(nextAttemptAt: now + delay)
             log(.sinkRejected, notification, slot, reason)
-        case .unavailable(let reason, _):
-            count(slot, .unavailable)
-            outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, reason)
-        case .timeout:
-            count(slot, .timeout)
-            outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, DeliveryAttempt.lateAnswer)
+        case .unavailable, .timeout:
+            guard let next = slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now) else {
+                return await giveUp(ticket, notification, at: slot, isAttempt: true)
+            }
+            outcome = .unavailable(nextAttemptAt: next)
+            if case .unavailable(let reason, _) = result {
+                count(slot, .unavailable)
+                log(.sinkUnavailable, notification, slot, reason)
+            } else {
+                count(slot, .timeout)
+                log(.sinkUnavailable, notification, slot, DeliveryAttempt.lateAnswer)
+            }
         case .gone:
             count(slot, .rejected)
             outcome = .gone
@@ -90,6 +97,18 @@ extension DispatchService {
         }
         let facts = DeliveryAttempt(result, startedAt: startedAt)
         return await record(ticket, outcome, notification, facts)
+    }
+
+    /// Ends the attempts of a notification at a sink that was down for too long.
+    private func giveUp(
+        _ ticket: DeliveryTicket,
+        _ notification: OpenNotification,
+        at slot: SinkSlot,
+        isAttempt: Bool
+    ) async -> DeliveryResult? {
+        count(slot, .givenUp)
+        log(.sinkGivenUp, notification, slot, "The sink was down for too long.")
+        return await record(ticket, .givenUp(isAttempt: isAttempt), notification)
     }
 
     func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
@@ -133,7 +152,7 @@ extension DispatchService {
                 now: now,
                 maxRetries: maxRetries
             )
-            if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
+            if case .delivered(let ids) = result, !ids.isEmpty { observeFreshness(ids, notification, now: now) }
             return result
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])

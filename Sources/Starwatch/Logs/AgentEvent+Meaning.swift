@@ -79,6 +79,9 @@ extension AgentEvent {
         case .retentionStoreFailed: "The database failed during cleanup. Check the disk."
         case .serverDialect: "The first response revealed the server's dialect. The agent stores it."
         case .sinkCircuit: "The circuit breaker of a sink changed its state."
+        case .sinkGivenUp:
+            "A sink was down for longer than its `give_up_after`. The notification is a dead letter of this sink; "
+                + "`starwatch outbox retry` sends it again."
         case .sinkGone: "A sink returned 410 Gone and is disabled until a reload. Correct its URL or remove it."
         case .sinkRejected:
             "A sink rejected a notification. After `outbox.max_retries` rejections its changes become "

@@ -50,6 +50,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case retentionStoreFailed = "retention.store_failed"
     case serverDialect = "server.dialect"
     case sinkCircuit = "sink.circuit"
+    case sinkGivenUp = "sink.given_up"
     case sinkGone = "sink.gone"
     case sinkRejected = "sink.rejected"
     case sinkUnavailable = "sink.unavailable"
@@ -68,9 +69,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .digestFetchFailed, .digestNotShown, .digestVariable, .outboxEvicted,
-            .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder, .sinkGone, .sinkRejected,
-            .sinkUnavailable,
-            .tokenUnavailable:
+            .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder, .sinkGivenUp, .sinkGone,
+            .sinkRejected, .sinkUnavailable, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
             .pollStoreFailed, .retentionStoreFailed, .starsUnreadable:
@@ -117,7 +117,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
         case .serverDialect: [.runID, .poll, .dialect]
         case .sinkCircuit: [.runID, .sink, .state]
-        case .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error]
+        case .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error]
         }
     }
 

@@ -26,6 +26,8 @@ package enum GaugedOutboxState: String, MetricLabel {
 /// Result of a delivery attempt.
 package enum SinkAttemptResult: String, MetricLabel {
     case ok, rejected, unavailable, timeout
+    /// The sink was down for longer than its `give_up_after`, and no further attempt is made.
+    case givenUp = "given_up"
 }
 
 /// Result of acknowledging a change.

@@ -240,6 +240,15 @@ public struct SinkOptions: Sendable, Hashable {
     public var name: String
     /// The sink's kind.
     public var kind: Kind
+    /// Whether changes wait for this sink. By default `true`. Changes that every required sink has accepted are
+    /// delivered and acknowledged, whatever an optional sink does; it still gets every notification, at least once. At
+    /// least one sink should be required: without one, the first sink that accepts a notification is enough.
+    public var isRequired = true
+    /// Time after which a notification is given up at this sink while it is down. The notification is then a dead letter
+    /// of the sink. For a required sink its changes become dead letters, as after ``OutboxOptions/maxRetries``
+    /// rejections: they are never acknowledged. `nil`, the default: a required sink is never given up, an optional one
+    /// after 14 days.
+    public var giveUpAfter: Duration?
 
     public init(name: String, kind: Kind) {
         self.name = name

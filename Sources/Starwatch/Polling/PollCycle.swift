@@ -16,6 +16,8 @@ package final class PollCycle: Sendable {
         package var failure: FailureClass?
         /// Reason for the failure as one fixed sentence; `nil` otherwise.
         package var reason: String?
+        /// `true` if the server refused the credentials: the token, or the access that it gives.
+        package var isRefused = false
         /// `true` if the cycle failed because of the database.
         package var isStoreFailure = false
         /// `true` if changes were left at the server because the outbox has no room.
@@ -26,6 +28,7 @@ package final class PollCycle: Sendable {
         package var new = 0
         /// Number of evicted changes that were fetched again.
         package var refetched = 0
+        package var hasSucceeded: Bool { outcome == .changed || outcome == .unchanged || outcome == .bootstrapped }
         /// `true` if there is something to deliver.
         package var hasStored: Bool { new + refetched > 0 }
         /// `true` if the fetch cursor moved, so the watermark can possibly follow.
@@ -165,7 +168,11 @@ package final class PollCycle: Sendable {
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return reason }
         // The token check comes last, because it can read a file or run a command.
-        if let account = snapshot.identity.did, !(await api.hasToken(for: account, runID: runID)) { return .noToken }
+        if let account = snapshot.identity.did,
+            !(await api.hasToken(for: account, kind: poll.kind, runID: runID))
+        {
+            return .noToken
+        }
         return nil
     }
 
@@ -237,6 +244,7 @@ package final class PollCycle: Sendable {
             result.reason = "The server, or our rate limit, asks to wait."
         case .request(.failed(let failure)):
             result.failure = failure.failureClass
+            result.isRefused = failure.result == .unauthenticated || failure.result == .forbidden
             result.reason = failure.reason
             if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
             if failure.failureClass == .unauthenticated {

@@ -16,6 +16,8 @@ package final class PollService: Service {
         var running: [PollName: Running] = [:]
         var lastSkip: [PollName: SkipReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
+        /// Polls whose credentials the server refused, and that have not succeeded since.
+        var refused: Set<PollName> = []
         /// Number of consecutive cycles that failed in the database.
         var storeFailures: [PollName: Int] = [:]
     }
@@ -98,10 +100,14 @@ package final class PollService: Service {
         let tasks = state.withLock { state in polls.compactMap { state.running[$0.name] } }
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.value }
+        state.withLock { $0.refused = [] }
     }
 
     /// The skip reason of the poll's last cycle; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> SkipReason? { state.withLock { $0.lastSkip[poll] } }
+
+    /// Returns `true` if the server refused the poll's credentials, and no cycle has succeeded since.
+    package func isRefused(_ poll: PollName) -> Bool { state.withLock { $0.refused.contains(poll) } }
 
     /// The next scheduled run.
     package func nextRun(_ poll: PollName) -> Timestamp? { state.withLock { $0.nextRun[poll] } }
@@ -140,7 +146,14 @@ package final class PollService: Service {
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
         if let skip = result.skip { return skipped(poll, skip, runID: runID) }
-        state.withLock { $0.lastSkip[poll.name] = nil }
+        state.withLock { state in
+            state.lastSkip[poll.name] = nil
+            if result.isRefused {
+                state.refused.insert(poll.name)
+            } else if result.hasSucceeded {
+                state.refused.remove(poll.name)
+            }
+        }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.hasStored { wakes.dispatch.raise() }
         // Changes delivered before the walk was complete are already acknowledged. Only the watermark is behind.

@@ -65,11 +65,11 @@ extension Agent {
         process.progress.mark(.store, at: time.monotonic)
         if await isHealthy() { supervisor.progress() }
         guard lifecycle.phase == .running else { return }
-        let (notReady, reasons) = (await notReady(), await status().reasons)
+        let (notReady, headline) = (await notReady(), await status().headline)
         if !notReady.isEmpty {
             supervisor.say("Not ready: \(notReady.joined(separator: ", ")).")
         } else {
-            supervisor.say(reasons.isEmpty ? "Running." : "Running, degraded: \(reasons.joined(separator: ", ")).")
+            supervisor.say(headline.map { "Running, degraded. \($0)." } ?? "Running.")
         }
     }
 }

@@ -16,6 +16,7 @@ extension Agent {
         store.owner = options.storage.owner == .agent ? .agent : .host
         store.polls = Set(options.polls.map(\.name))
         store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
+        store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
         store.onTransaction = { metrics.transactions[TransactionGroup($0)].observe($1) }
         store.onError = { metrics.storeErrors[$0].increment() }
         store.onUnrecorded = { logger.log(.pollStoreFailed, [.error: "\($0.description)"]) }

@@ -17,6 +17,7 @@ extension Agent {
                     throw ControlError(.invalid, "There is no such state; use one of \(words).")
                 }
                 filter.states = [state]
+                filter.includesUndelivered = state == .dead
             }
             if let poll = query.poll { filter.poll = try name(poll) }
             return try await store.outbox(filter).map { OutboxEntry($0) }
@@ -35,7 +36,7 @@ extension Agent {
     package func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int {
         try await counted(.outboxRetry) {
             let active = try await store.activeIdentity().did
-            try await checkDead(ids, to: "retried") { row in
+            try await check(ids, to: "retried", in: [.dead]) { row in
                 guard row.stream.account != active else { return }
                 throw ControlError(
                     .conflict,
@@ -54,14 +55,18 @@ extension Agent {
 
     package func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
         try await counted(.outboxDiscard) {
-            try await checkDead(ids, to: "discarded")
+            try await check(ids, to: "discarded", in: [.dead, .claimed])
             return try await discard(ids)
         }
     }
 
-    package func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int {
+    package func outboxDiscardAll(poll: String?, in state: DiscardableState) async throws(ControlError) -> Int {
         try await counted(.outboxDiscard) {
-            try await discard(try await deadRows(poll, isActiveOnly: false))
+            switch state {
+            case .dead: return try await discard(try await deadRows(poll, isActiveOnly: false))
+            case .claimed:
+                return try await discard(try await store.claimedRows(poll: try poll.map { try name($0) }))
+            }
         }
     }
 
@@ -82,11 +87,12 @@ extension Agent {
         return count
     }
 
-    /// Rejects the whole request if one row does not exist or is not dead, because a partial change would be a
-    /// surprise.
-    private func checkDead(
+    /// Rejects the whole request if one row does not exist or cannot be changed, because a partial change would be a
+    /// surprise. Finished rows that an optional sink did not get can be changed too.
+    private func check(
         _ ids: [Int64],
         to be: String,
+        in states: [OutboxState],
         also check: (OutboxRow) throws -> Void = { _ in }
     ) async throws {
         for id in ids {
@@ -96,10 +102,15 @@ extension Agent {
                     "There is no row \(id), and nothing was changed; starwatch outbox list shows what there is."
                 )
             }
-            guard row.state == .dead else {
+            let isUndelivered = [.delivered, .acknowledged].contains(row.state) && !row.undeliveredTo.isEmpty
+            guard states.contains(row.state) || isUndelivered else {
+                let words = states.map(\.rawValue).joined(separator: " or ")
                 throw ControlError(
                     .conflict,
-                    "Row \(id) is \(row.state.rawValue), and nothing was changed; only rows in the state dead can be \(be)."
+                    """
+                    Row \(id) is \(row.state.rawValue), and nothing was changed; only rows in the state \(words), or that \
+                    a sink did not get, can be \(be).
+                    """
                 )
             }
             try check(row)
@@ -132,6 +143,7 @@ extension OutboxEntry {
         )
         name = row.change.name
         notificationID = row.notificationID
+        undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
         self.deliveries = deliveries
     }
 }

@@ -3,24 +3,24 @@ import StarwatchStore
 import StarwatchTransport
 
 extension Agent {
-    package func status() async -> AgentStatus {
+    package func status() async -> AgentStatus { await status(of: sinks) }
+
+    /// The status with these sinks.
+    func status(of sinks: [SinkSlot]) async -> AgentStatus {
         let now = clock.now
         var status = AgentStatus(version: AgentVersion.current, startedAt: process.startedAt, now: now)
-        var reasons: [String] = []
+        var facts = HealthFacts()
         status.clock.skewSeconds = clock.estimate?.offset.inSeconds
         status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds
         status.clock.lastSync = clock.lastSync?.iso8601
-        if clock.isSkewed { reasons.append(StatusReason.clockSkew.rawValue) }
+        facts.isSkewed = clock.isSkewed
         status.server.dialect = await runtime.account.gate.dialect
-        let circuit = await runtime.account.gate.circuitState
-        status.server.circuit = circuit.rawValue
-        if circuit != .closed { reasons.append(StatusReason.circuitOpen.of("server")) }
+        facts.serverCircuit = await runtime.account.gate.circuitState
+        status.server.circuit = facts.serverCircuit.rawValue
         status.server.throttledUntil = await runtime.account.gate.heldUntil(now: time.now)?.iso8601
+        facts.sinks = sinks.map(\.health)
         for slot in sinks {
-            let state = slot.isDisabled ? "disabled" : slot.circuitState.rawValue
-            status.outbox.sinks[slot.name] = state
-            if slot.isDisabled { reasons.append(StatusReason.sinkDisabled.of(slot.name)) }
-            if slot.circuitState != .closed { reasons.append(StatusReason.circuitOpen.of(slot.name)) }
+            status.outbox.sinks[slot.name] = slot.isDisabled ? "disabled" : slot.circuitState.rawValue
         }
         do {
             let snapshot = try await snapshot()
@@ -28,24 +28,41 @@ extension Agent {
             fill(&status.outbox, from: snapshot)
             status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot)?.iso8601
             let current = try await identity.current()
+            facts.isSignedOut =
+                snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
             for poll in polls {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
                 let (name, entry) = self.entry(poll, stream, now: now, of: current)
                 status.polls[name] = entry
-                if entry.stale { reasons.append(StatusReason.stale.of(name)) }
+                facts.polls.append(self.facts(of: poll, isStale: entry.stale, current))
             }
             status.digests = try await digestStatus(of: snapshot.identity.did)
-            if store.health.failure != nil { reasons.append(StatusReason.storeUnavailable.rawValue) }
+            facts.canReadStore = store.health.failure == nil
         } catch {
-            reasons.append(StatusReason.storeUnavailable.rawValue)
+            facts.canReadStore = false
         }
-        if status.outbox.dead > 0 { reasons.append(StatusReason.deadLetters.rawValue) }
-        if status.outbox.quarantined > 0 { reasons.append(StatusReason.quarantined.rawValue) }
-        if status.outbox.backpressure { reasons.append(StatusReason.backpressure.rawValue) }
-        if status.outbox.ledgerImbalance != 0 { reasons.append(StatusReason.ledgerImbalance.rawValue) }
-        status.reasons = reasons.sorted()
-        status.status = reasons.isEmpty ? .healthy : .degraded
+        facts.outbox = status.outbox.facts
+        status.reasons = HealthDecision.reasons(facts)
+        status.headline = HealthDecision.headline(facts, now: now)
+        status.status = status.reasons.isEmpty ? .healthy : .degraded
         return status
+    }
+
+    /// The facts about a poll that decide about the agent's health.
+    private func facts(
+        of poll: Poll,
+        isStale: Bool,
+        _ identity: IdentityContext.Snapshot
+    ) -> HealthFacts.Poll {
+        var facts = HealthFacts.Poll(name: poll.name.rawValue)
+        facts.isStale = isStale
+        guard identity.identity.did != nil, !identity.optedOut.contains(poll.kind) else { return facts }
+        facts.lacksStars = !identity.hasStars(for: poll.kind)
+        facts.lacksToken =
+            poll.kind.needsToken && runtime.account.api.tokens.isAnonymous
+            || runtime.pollService.lastSkip(poll.name) == .noToken
+        facts.isRefused = runtime.pollService.isRefused(poll.name)
+        return facts
     }
 
     private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot) {
@@ -54,6 +71,7 @@ extension Agent {
         outbox.delivered = snapshot.rows[.delivered] ?? 0
         outbox.dead = snapshot.rows[.dead] ?? 0
         outbox.quarantined = snapshot.quarantined
+        outbox.givenUp = snapshot.undelivered
         outbox.capacity = options.outbox.maxUndelivered
         outbox.backpressure = PollGate.isUnderPressure(
             openRows: outbox.pending + outbox.claimed,
@@ -85,5 +103,19 @@ extension Agent {
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
         entry.skipReason = runtime.pollService.lastSkip(poll.name)
         return (poll.name.rawValue, entry)
+    }
+}
+
+extension AgentStatus.Outbox {
+    fileprivate var facts: HealthFacts.Outbox {
+        var facts = HealthFacts.Outbox()
+        facts.open = pending + claimed
+        facts.capacity = capacity
+        facts.isUnderPressure = backpressure
+        facts.dead = dead
+        facts.undelivered = givenUp
+        facts.quarantined = quarantined
+        facts.imbalance = ledgerImbalance
+        return facts
     }
 }

@@ -71,7 +71,7 @@ struct AgentParts {
             credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
             feed: feed
         )
-        assumedDialect = factories.assumedDialect
+        assumedDialect = options.assumedDialect
         do throws(AgentError) {
             tokens = try factories.tokenProvider()
             var sinks: [any NotificationSink] = []
@@ -134,5 +134,20 @@ extension Agent {
             surroundings: surroundings,
             logger: Logger(label: "starwatch", factory: { _ in SwiftLogNoOpLogHandler() })
         )
+    }
+
+    /// Returns the warnings about valid options. Reads the key file, and whether the database's folder exists.
+    package static func warnings(about options: AgentOptions) async -> [OptionWarning] {
+        var surroundings = OptionWarning.Surroundings()
+        if options.auth.kind == .didKey, let path = options.auth.keyFile {
+            let directory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+            let file = SecretFile(path: path, setting: "auth.key_file", credentialsDirectory: directory)
+            surroundings.keyDID = await DIDKeyTokenProvider(file: file).ownDID
+        }
+        let folder = URL(fileURLWithPath: options.storage.path).deletingLastPathComponent().path
+        var isDirectory: ObjCBool = false
+        surroundings.hasStorageFolder =
+            FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
+        return OptionWarning.all(in: options, surroundings)
     }
 }

@@ -155,12 +155,18 @@ package final class AgentProcess: Sendable {
         after previous: Agent?
     ) -> [SinkSlot] {
         let metrics = environment.metrics
-        func slot(_ sink: any NotificationSink) -> SinkSlot {
-            SinkSlot(sink: sink, label: metrics.sinkNames[sink.name]!, target: metrics.circuitNames[sink.name]!)
+        func slot(_ sink: any NotificationSink, _ policy: SinkPolicy = SinkPolicy()) -> SinkSlot {
+            SinkSlot(
+                sink: sink,
+                label: metrics.sinkNames[sink.name]!,
+                target: metrics.circuitNames[sink.name]!,
+                policy: policy
+            )
         }
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
-            let slot = slot(sink)
-            if let previous, previous.options.delivery.sinks.contains(settings),
+            let slot = slot(sink, SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter))
+            let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
+            if let previous, former?.kind == settings.kind,
                 let same = previous.sinks.first(where: { $0.name == sink.name })
             {
                 slot.keepWait(of: same)

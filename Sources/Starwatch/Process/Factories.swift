@@ -49,11 +49,6 @@ struct Factories {
         }
     }
 
-    /// The dialect to assume before the server's first response: only the canonical one accepts shared secrets.
-    var assumedDialect: Dialect {
-        options.server.dialect.fixed ?? (options.auth.kind == .sharedSecret ? .canonical : .endorser)
-    }
-
     func sink(_ sink: SinkOptions) throws(AgentError) -> any NotificationSink {
         switch sink.kind {
         case .stdout: StdoutSink(name: sink.name)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Starwatch
 
 struct CheckCommand: AsyncParsableCommand {
@@ -8,8 +9,15 @@ struct CheckCommand: AsyncParsableCommand {
         discussion: """
             Reports every problem with its line. Opens, sends and writes nothing. Exits 0 when the configuration is \
             valid, else 2.
+
+            Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
+            whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
+            listening on every address, and intervals below 1m. With --strict, a warning makes the exit code 1.
             """
     )
+
+    @Flag(help: "Exit 1 if there are warnings.")
+    var strict = false
 
     @OptionGroup var arguments: ConfigurationArguments
 
@@ -20,11 +28,14 @@ struct CheckCommand: AsyncParsableCommand {
         } catch {
             throw CommandError.agent(error)
         }
-        let polls = configuration.options.polls.count
-        let sinks = configuration.options.delivery.sinks.count
-        print(
-            "\(configuration.file) is good: \(polls) \(polls == 1 ? "poll" : "polls"), "
-                + "\(sinks) \(sinks == 1 ? "sink" : "sinks")."
-        )
+        let warnings = configuration.lines(of: await Agent.warnings(about: configuration.options))
+        for warning in warnings { FileHandle.standardError.write(Data((warning + "\n").utf8)) }
+        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+        var parts = [
+            count(configuration.options.polls.count, "poll"), count(configuration.options.delivery.sinks.count, "sink"),
+        ]
+        if !warnings.isEmpty { parts.append(count(warnings.count, "warning")) }
+        print("\(configuration.file) is good: \(parts.joined(separator: ", ")).")
+        if strict, !warnings.isEmpty { throw CommandError.warned }
     }
 }

@@ -109,20 +109,29 @@ struct OutboxCommand: AsyncParsableCommand {
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: "Discard dead rows.",
+            abstract: "Discard dead rows, or rows that wait for a sink.",
             discussion: """
-                Their changes will not be announced. This cannot be undone. If one of the ids is not a dead row, nothing \
-                changes.
+                Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead nor a \
+                claimed row, nothing changes. A notification is cancelled when all of its claimed rows are discarded; \
+                until then it is sent with its stored text.
                 """
         )
+
+        @Flag(help: "With --all: every row that waits for a sink, instead of every dead row.")
+        var claimed = false
 
         @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
 
+        func validate() throws {
+            guard rows.all || !claimed else { throw ValidationError("--claimed goes with --all") }
+        }
+
         func run() async throws {
             let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
+            let state = claimed ? DiscardableState.claimed : .dead
             let count = try await arguments.access.perform { agent throws(ControlError) in
-                guard let ids else { return try await agent.outboxDiscardAll(poll: poll) }
+                guard let ids else { return try await agent.outboxDiscardAll(poll: poll, in: state) }
                 return try await agent.outboxDiscard(ids)
             }
             try arguments.format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) discarded." }

@@ -6,8 +6,9 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Show the agent's status.",
         discussion: """
-            Exits 0 when the agent is healthy; 1 when it is degraded: a stale poll, dead letters, backpressure, an open \
-            circuit, a disabled sink, skew over the limit, or inconsistent counters; 3 when no agent answers.
+            Exits 0 when the agent is healthy; 1 when it is degraded: signed out, no stars, no token, refused credentials, \
+            a stale poll, dead letters, backpressure, an open circuit, a sink that is disabled or rejects everything, \
+            skew over the limit, or inconsistent counters; 3 when no agent answers.
             """
     )
 

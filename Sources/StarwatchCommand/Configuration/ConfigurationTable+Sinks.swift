@@ -23,6 +23,14 @@ extension ConfigurationTable {
         ]
     }
 
+    /// The settings of every kind, after the kind's own.
+    private static var common: [Setting<SinkDraft>] {
+        [
+            Setting("required", \.isRequired, .flag, "false: changes do not wait for this sink"),
+            Setting("give_up_after", \.giveUpAfter, .duration(.seconds(1)), "outage after which it is a dead letter"),
+        ]
+    }
+
     /// The further settings of a sink of a kind.
     @SettingsBuilder<SinkDraft> private static func sink(of kind: SinkDraft.Kind) -> [Setting<SinkDraft>] {
         let needs = { (key: String) in "a sink of kind \(kind.rawValue) needs \(key); add it." }
@@ -57,12 +65,15 @@ extension ConfigurationTable {
             if items.isEmpty { field.report("must name at least one sink.") }
             field.limit(items.count)
             delivery.sinks = items.reduce(into: []) { $0 += read($1, beside: $0) }
+            if !delivery.sinks.isEmpty, delivery.sinks.allSatisfy({ !$0.isRequired }) {
+                field.report("must have a sink that is required; remove required: false from one.")
+            }
         } write: { delivery, printer in
             let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: " | ")
             printer.section("sinks", "at most \(maximumParts); kind: \(kinds)") { printer in
-                for (index, sink) in delivery.sinks.enumerated() { write(SinkDraft(sink), at: index, &printer) }
+                for (index, sink) in delivery.sinks.enumerated() { write(SinkDraft(sink), common, at: index, &printer) }
             }
-            for (comment, sink) in SinkDraft.examples { printer.example(comment) { write(sink, at: 0, &$0) } }
+            for (comment, sink) in SinkDraft.examples { printer.example(comment) { write(sink, [], at: 0, &$0) } }
         }
     }
 
@@ -72,7 +83,7 @@ extension ConfigurationTable {
         var draft = SinkDraft()
         for setting in sink { setting.read(&draft, section) }
         guard let kind = draft.kind else { return [] }
-        let settings = sink(of: kind)
+        let settings = sink(of: kind) + common
         section.allow((sink + settings).map(\.key))
         for setting in settings { setting.read(&draft, section) }
         if others.contains(where: { $0.name == draft.name }) {
@@ -84,9 +95,14 @@ extension ConfigurationTable {
         return draft.options.map { [$0] } ?? []
     }
 
-    private static func write(_ draft: SinkDraft, at index: Int, _ printer: inout ConfigurationPrinter) {
+    private static func write(
+        _ draft: SinkDraft,
+        _ common: [Setting<SinkDraft>],
+        at index: Int,
+        _ printer: inout ConfigurationPrinter
+    ) {
         guard let kind = draft.kind else { return }
-        printer.item(index) { (sink + sink(of: kind)).write(draft, to: &$0) }
+        printer.item(index) { (sink + sink(of: kind) + common).write(draft, to: &$0) }
     }
 }
 

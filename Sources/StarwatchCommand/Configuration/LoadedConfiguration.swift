@@ -7,6 +7,22 @@ struct LoadedConfiguration: Sendable, Hashable {
     var origins: [String: Int]
     /// The file as the user named it.
     var file: String
+
+    /// One line per warning, with the line of its setting.
+    ///
+    /// - Parameter warnings: The warnings about the options.
+    func lines(of warnings: [OptionWarning]) -> [String] {
+        var problems: [ConfigurationProblem] = []
+        if origins.isEmpty {
+            let message = "sets nothing, so nobody is signed in and nothing is polled; see 'starwatch config default'."
+            problems.append(ConfigurationProblem(line: nil, path: "", message: message))
+        }
+        problems += warnings.map { ConfigurationProblem(line: origins[$0.path], path: $0.path, message: $0.message) }
+        return problems.map { problem in
+            ConfigurationProblem(line: problem.line, path: problem.path, message: "warning: " + problem.message)
+                .description(file: file)
+        }
+    }
 }
 
 /// The problems of an invalid configuration, in the order of the file.

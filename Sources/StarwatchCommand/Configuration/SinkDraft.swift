@@ -14,11 +14,13 @@ struct SinkDraft {
     var secretFile: String?
     var tokenFile: String?
     var timeout = Duration.seconds(10)
+    var isRequired = true
+    var giveUpAfter: Duration?
 
     init() {}
 
     init(_ sink: SinkOptions) {
-        name = sink.name
+        (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
         switch sink.kind {
         case .stdout: kind = .stdout
         case .log: kind = .log
@@ -34,16 +36,20 @@ struct SinkDraft {
 
     /// `nil` without a kind.
     var options: SinkOptions? {
-        switch kind {
-        case nil: nil
-        case .stdout: SinkOptions(name: name, kind: .stdout)
-        case .log: SinkOptions(name: name, kind: .log)
-        case .feed: SinkOptions(name: name, kind: .feed(keep: keep))
-        case .file: SinkOptions(name: name, kind: .file(path: path))
-        case .webhook: SinkOptions(name: name, kind: .webhook(url: url, secretFile: secretFile, timeout: timeout))
-        case .ntfy: SinkOptions(name: name, kind: .ntfy(url: url, topic: topic, tokenFile: tokenFile))
-        case .command: SinkOptions(name: name, kind: .command(argv: argv, timeout: timeout))
+        let kind: SinkOptions.Kind
+        switch self.kind {
+        case nil: return nil
+        case .stdout: kind = .stdout
+        case .log: kind = .log
+        case .feed: kind = .feed(keep: keep)
+        case .file: kind = .file(path: path)
+        case .webhook: kind = .webhook(url: url, secretFile: secretFile, timeout: timeout)
+        case .ntfy: kind = .ntfy(url: url, topic: topic, tokenFile: tokenFile)
+        case .command: kind = .command(argv: argv, timeout: timeout)
         }
+        var options = SinkOptions(name: name, kind: kind)
+        (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
+        return options
     }
 
     /// The examples of `config default`, each below a comment.

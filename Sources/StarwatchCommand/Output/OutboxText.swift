@@ -9,9 +9,15 @@ enum OutboxText {
             titles: ["ID", "STATE", "POLL", "TRIES", "CREATED", "NAME"],
             right: [0, 3],
             rows: rows.map {
-                ["\($0.id)", $0.state.rawValue, $0.poll, "\($0.attempts)", $0.createdAt, $0.name ?? "-"]
+                ["\($0.id)", state($0), $0.poll, "\($0.attempts)", $0.createdAt, $0.name ?? "-"]
             }
         ).text
+    }
+
+    /// The state, with the sinks that did not get a finished row: `acknowledged (not hook)`.
+    private static func state(_ row: OutboxEntry) -> String {
+        guard row.state != .dead, let sinks = row.undeliveredTo else { return row.state.rawValue }
+        return "\(row.state.rawValue) (not \(sinks.joined(separator: ", ")))"
     }
 
     static func rows(_ count: Int) -> String { "\(count) \(count == 1 ? "row" : "rows")" }

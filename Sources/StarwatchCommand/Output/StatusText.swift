@@ -18,7 +18,7 @@ enum StatusText {
     private static func head(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
         let up = Timestamp(iso8601: status.startedAt).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
         return [
-            ("Status", status.status.rawValue),
+            ("Status", status.status.rawValue + (status.headline.map { ": \($0)" } ?? "")),
             ("Reasons", status.reasons.isEmpty ? "none" : status.reasons.joined(separator: ", ")),
             ("Identity", status.identity ?? "signed out"),
             ("Agent", "starwatch \(status.version), up \(up)"),
@@ -59,6 +59,7 @@ enum StatusText {
                 "Outbox",
                 "\(waiting) of \(outbox.capacity) waiting (\(outbox.pending) pending, \(outbox.claimed) claimed), "
                     + "\(outbox.delivered) delivered, \(outbox.dead) dead"
+                    + (outbox.givenUp > 0 ? ", \(outbox.givenUp) given up" : "")
             ),
             (
                 "Oldest",

@@ -16,13 +16,15 @@ enum CommandError: Error, Sendable {
     case pollFailed
     /// A digest's content could not be fetched. The report has been printed.
     case fetchFailed
+    /// `check --strict` found warnings. They have been printed.
+    case warned
 
     var exitCode: CommandExitCode {
         switch self {
         case .noConfiguration, .configuration, .usage: .usage
         case .agent(let error): error.kind == .configuration ? .usage : .failed
         case .control(let error): CommandExitCode(error.kind)
-        case .degraded, .pollFailed, .fetchFailed: .failed
+        case .degraded, .pollFailed, .fetchFailed, .warned: .failed
         }
     }
 
@@ -38,7 +40,7 @@ enum CommandError: Error, Sendable {
         case .usage(let message): ["starwatch: \(message)"]
         case .agent(let error): ["starwatch: \(error.message)"]
         case .control(let error): ["starwatch: \(error.message)"]
-        case .degraded, .pollFailed, .fetchFailed: []
+        case .degraded, .pollFailed, .fetchFailed, .warned: []
         }
     }
 }

@@ -16,6 +16,15 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
         }
     }
 
+    /// Whether the poll needs a token. Without one, the server answers as if there were no offers, and a cursor moved by
+    /// that answer would skip some.
+    public var needsToken: Bool {
+        switch self {
+        case .starredProjects: false
+        case .offersToMe, .offersToMyProjects: true
+        }
+    }
+
     /// The endpoint of this kind of poll.
     public var endpoint: Endpoint {
         switch self {

@@ -27,6 +27,9 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = Int(port)
     }
 
+    /// Whether it accepts connections on every address of the machine.
+    package var isEveryAddress: Bool { ["0.0.0.0", "::", "0:0:0:0:0:0:0:0"].contains(host) }
+
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 

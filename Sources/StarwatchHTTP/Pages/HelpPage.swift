@@ -65,7 +65,8 @@ struct HelpPage: Sendable {
             """
         case .deadLetters:
             """
-            A sink rejected changes for good. <code>starwatch outbox list --state dead</code> lists them. \
+            A sink rejected changes for good, or was given up after <code>give_up_after</code>. \
+            <code>starwatch outbox list --state dead</code> lists them. \
             <code>outbox retry ID</code> retries one, <code>outbox discard ID</code> discards it.
             """
         case .quarantined:
@@ -75,8 +76,34 @@ struct HelpPage: Sendable {
             """
         case .sinkDisabled:
             "A sink returned 410 Gone and is disabled. Fix or remove it, then send SIGHUP. Its changes wait."
+        case .sinkRejecting:
+            """
+            A sink rejected its last notifications, all of them. Check its URL and credentials. After \
+            <code>outbox.max_retries</code> rejections a notification is a dead letter.
+            """
+        case .signedOut:
+            "No identity is signed in, so nothing is polled. <code>starwatch identity set DID</code> signs in."
+        case .noStars:
+            """
+            The identity has no starred projects, so the poll is skipped. <code>starwatch stars add ID</code> adds one; \
+            <code>starwatch stars opt-out</code> says that none are wanted.
+            """
+        case .noToken:
+            """
+            The poll needs a token, and there is none: <code>auth.kind</code> is <code>none</code> and the poll asks for \
+            offers, or the token’s file or command fails. Check <code>auth</code>.
+            """
+        case .credentialsRefused:
+            """
+            The server refused the poll’s token (401, 403 or a 400 about the token). The first refusal already counts. \
+            Check <code>auth</code>, the identity’s permissions and this machine’s clock.
+            """
         case .backpressure:
-            "The outbox is nearly full, so polling pauses while delivery continues. Check the sinks."
+            """
+            The outbox is nearly full, so polling pauses while delivery continues. Check the sinks. Set \
+            <code>required: false</code> on a sink that changes need not wait for; \
+            <code>starwatch outbox discard --all --claimed</code> gives up what waits.
+            """
         case .clockSkew:
             "This machine’s clock differs from the server’s by more than <code>clock.max_skew</code>. Check its time service."
         case .ledgerImbalance:

@@ -4,6 +4,7 @@ enum StatusField {
     static let all: [(path: String, meaning: String)] = [
         ("status", "healthy or degraded"),
         ("reasons", "The reasons why it is degraded, from a fixed set of words; empty when healthy."),
+        ("headline", "The gravest problem in one line, for a person; absent when healthy. Its words can change."),
         ("version", "The agent's version."),
         ("started_at", "Start time of the agent."),
         ("now", "Time of this status."),
@@ -26,7 +27,11 @@ enum StatusField {
         ("outbox.pending", "Changes that wait for delivery."),
         ("outbox.claimed", "Changes that are being delivered."),
         ("outbox.delivered", "Delivered changes that are not yet acknowledged."),
-        ("outbox.dead", "Changes that a sink rejected for good."),
+        ("outbox.dead", "Changes that a required sink rejected for good or was given up for."),
+        (
+            "outbox.given_up",
+            "Notifications that a sink with required: false rejected for good or was given up for."
+        ),
         ("outbox.capacity", "The limit for pending and claimed changes."),
         ("outbox.backpressure", "Whether polling pauses because the outbox is nearly full."),
         ("outbox.oldest_pending", "Time at which the oldest undelivered change was stored."),

@@ -36,7 +36,7 @@ extension StatusPage {
                 return (rank: reason.flatMap(order.firstIndex) ?? order.count, index: index, text: text)
             }.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map { "<li>\(problem($0.text))</li>" as HTML }
             return Verdict(
-                title: count == 1 ? "1 problem" : "\(count) problems",
+                title: status.headline ?? (count == 1 ? "1 problem" : "\(count) problems"),
                 tone: .bad,
                 body: "<ul>\(problems)</ul>"
             )
@@ -104,8 +104,12 @@ extension StatusPage {
             let skew = AgeText.duration(status.clock.skewSeconds?.magnitude ?? 0)
             return "<b>The clock is \(skew) off the server’s.</b> Synchronise this machine’s clock."
         case .deadLetters:
+            let letters =
+                outbox.dead > 0 || outbox.givenUp == 0
+                ? outbox.dead == 1 ? "1 change" : "\(outbox.dead) changes"
+                : outbox.givenUp == 1 ? "1 notification" : "\(outbox.givenUp) notifications"
             return """
-                <b>\(outbox.dead == 1 ? "1 change" : "\(outbox.dead) changes") could not be delivered.</b> \
+                <b>\(letters) could not be delivered.</b> \
                 <code>starwatch outbox list --state dead</code>, then <code>retry</code> or <code>discard</code>.
                 """
         case .ledgerImbalance:
@@ -120,6 +124,27 @@ extension StatusPage {
         case .sinkDisabled:
             return
                 "<b>Sink <code>\(name ?? "")</code> returned 410 Gone and is disabled.</b> Fix it, then send SIGHUP."
+        case .sinkRejecting:
+            return """
+                <b>Sink <code>\(name ?? "")</code> rejects every notification.</b> Check its URL and credentials; \
+                <code>starwatch outbox show ID</code> shows its results.
+                """
+        case .signedOut:
+            return """
+                <b>No identity is signed in, so nothing is polled.</b> <code>starwatch identity set DID</code> signs in.
+                """
+        case .noStars:
+            return """
+                <b>Poll <code>\(name ?? "")</code> has no starred projects, so it is skipped.</b> \
+                <code>starwatch stars add ID</code> adds one.
+                """
+        case .noToken:
+            return "<b>Poll <code>\(name ?? "")</code> needs a token, and there is none.</b> Check <code>auth</code>."
+        case .credentialsRefused:
+            return """
+                <b>The server refuses the credentials of poll <code>\(name ?? "")</code>.</b> Check <code>auth</code>, the \
+                identity’s permissions and this machine’s clock.
+                """
         case .stale:
             return "<b>Poll <code>\(name ?? "")</code> is stale.</b> \(staleness(name ?? ""))"
         case .storeUnavailable:

@@ -44,6 +44,10 @@ extension LogQuery {
 extension RowSelection {
     init(_ call: Call) throws(ControlError) {
         self = try call.decoded(Self.self, form: "{\"ids\": [1, 2]} or {\"all\": true, \"poll\": \"…\"}")
+        try check()
+    }
+
+    fileprivate func check() throws(ControlError) {
         guard ids?.isEmpty == false || all == true else {
             throw ControlError(.invalid, "Name at least one outbox id, or all.")
         }
@@ -53,6 +57,15 @@ extension RowSelection {
         guard ids?.allSatisfy({ $0 > 0 }) != false else {
             throw ControlError(.invalid, "An outbox id is a number from 1; see \"starwatch outbox list\".")
         }
+    }
+}
+
+extension DiscardSelection {
+    init(_ call: Call) throws(ControlError) {
+        let form = "{\"ids\": [1, 2]} or {\"all\": true, \"poll\": \"…\", \"state\": \"claimed\"}"
+        self = try call.decoded(Self.self, form: form)
+        try rows.check()
+        guard state == nil || rows.ids == nil else { throw ControlError(.invalid, "state goes with all.") }
     }
 }
 

@@ -42,9 +42,11 @@ struct ControlRoutes: Sendable {
                 return ChangeCount(changed: try await agent.outboxRetry(ids))
             },
             .json("POST", "/api/v1/outbox/discard") { call throws(ControlError) in
-                let selection = try RowSelection(call)
-                guard let ids = selection.ids else {
-                    return ChangeCount(changed: try await agent.outboxDiscardAll(poll: selection.poll))
+                let selection = try DiscardSelection(call)
+                guard let ids = selection.rows.ids else {
+                    let (poll, state) = (selection.rows.poll, selection.state ?? .dead)
+                    let count = try await agent.outboxDiscardAll(poll: poll, in: state)
+                    return ChangeCount(changed: count)
                 }
                 return ChangeCount(changed: try await agent.outboxDiscard(ids))
             },

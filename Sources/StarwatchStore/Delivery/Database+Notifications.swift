@@ -32,8 +32,9 @@ extension Database {
         for sink in sinks {
             try run(
                 """
-                INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, next_attempt_at, updated_at)
-                VALUES (?, ?, 'pending', ?, ?, ?, ?)
+                INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, due_since, next_attempt_at,
+                    updated_at)
+                VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?5, ?6)
                 """,
                 [
                     notification, sink, leasedUntil == nil ? 0 : 1, leasedUntil?.milliseconds, dueAt.milliseconds,

@@ -12,6 +12,8 @@ package struct DeliveryTicket: Sendable, Hashable {
     package let earlierAttempts: Int
     /// The number of rejections by this sink.
     package let rejections: Int
+    /// The time since which the sink has been due.
+    package let dueSince: Timestamp
 }
 
 /// A notification that is due at one or more sinks.
@@ -35,6 +37,8 @@ package enum DeliveryOutcome: Sendable, Hashable {
     case unavailable(nextAttemptAt: Timestamp)
     /// Not sent, because the sink's circuit is open or the sink asked for a wait. Does not count as an attempt.
     case postponed(until: Timestamp)
+    /// The sink was down for too long, at an attempt or while its circuit is open. No further attempt is made.
+    case givenUp(isAttempt: Bool)
     /// The sink is permanently gone (410). The notification is left to the other sinks.
     case gone
 }
@@ -43,11 +47,12 @@ package enum DeliveryOutcome: Sendable, Hashable {
 package enum DeliveryResult: Sendable, Hashable {
     /// The lease has ended, or the notification is closed. Nothing was written.
     case stale
-    /// Some sinks are still due.
+    /// Its rows wait for a sink.
     case waiting
-    /// At least one sink accepted it, none rejected it for good, and none is due.
+    /// Its rows are delivered, by ``DeliveryRule``. Lists the rows that this result delivered; none if an earlier result
+    /// did.
     case delivered([JWTID])
-    /// A sink rejected it too often, and none is due.
+    /// Its rows are dead, by the same rule. Lists the rows that this result made dead.
     case dead([JWTID])
     /// Every sink is gone. The rows are pending again.
     case released(rows: Int)

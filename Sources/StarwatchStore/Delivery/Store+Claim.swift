@@ -68,7 +68,14 @@ extension Store {
                 outgoing: outgoing,
                 stream: stream,
                 tickets: sinks.map {
-                    DeliveryTicket(notification: outgoing.id, sink: $0, lease: 1, earlierAttempts: 0, rejections: 0)
+                    DeliveryTicket(
+                        notification: outgoing.id,
+                        sink: $0,
+                        lease: 1,
+                        earlierAttempts: 0,
+                        rejections: 0,
+                        dueSince: now
+                    )
                 }
             )
         }
@@ -133,7 +140,8 @@ extension Store {
                 let tickets = try db.all(
                     """
                     UPDATE deliveries AS d SET lease = lease + 1, leased_until = ?2
-                    WHERE d.notification_id = ?3 AND \(due) RETURNING sink, lease, attempts, rejections
+                    WHERE d.notification_id = ?3 AND \(due) RETURNING sink, lease, attempts, rejections,
+                        due_since
                     """,
                     [now.milliseconds, leaseUntil.milliseconds, id]
                 ) { sink in
@@ -142,7 +150,8 @@ extension Store {
                         sink: sink[0],
                         lease: sink[1],
                         earlierAttempts: sink[2],
-                        rejections: sink[3]
+                        rejections: sink[3],
+                        dueSince: sink.time(4)
                     )
                 }
                 return OpenNotification(

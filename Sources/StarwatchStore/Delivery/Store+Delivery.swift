@@ -2,7 +2,7 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// Stores the result of an attempt, and settles the notification if no sink is due.
+    /// Stores the result of an attempt, and settles the notification's rows if they wait for no sink.
     ///
     /// - Parameters:
     ///   - attempt: The facts of the attempt, for the notification's story; `nil` if the sink was not tried.
@@ -31,6 +31,7 @@ extension Store {
             switch outcome {
             case .ok: (state, next) = (.ok, now)
             case .gone: (state, next) = (.gone, now)
+            case .givenUp(let isAttempt): (state, next, attempts) = (.givenUp, now, isAttempt ? 1 : 0)
             case .unavailable(let at): (state, next) = (.pending, at)
             case .postponed(let until): (state, next, attempts) = (.pending, until, 0)
             case .rejected(let at):
@@ -65,7 +66,8 @@ extension Store {
         }
     }
 
-    /// Removes sinks that are no longer configured from all open notifications, at start and after a reload.
+    /// Removes sinks that are no longer configured from all open notifications, at start and after a reload. Also
+    /// releases the rows that wait only for sinks that have become optional.
     ///
     /// - Returns: The results of the notifications that this settles.
     package func retainSinks(_ names: Set<String>, now: Timestamp) throws(StoreError) -> [DeliveryResult] {
@@ -78,49 +80,52 @@ extension Store {
                 """
             )
             while let row = try rows.next() {
-                if !names.contains(row[2]) { affected.append((row[0], row[1], row[2])) }
+                let sink: String = row[2]
+                if !names.contains(sink) || options.optionalSinks.contains(sink) {
+                    affected.append((row[0], row[1], sink))
+                }
             }
-            var settled: [Int64: DeliveryResult] = [:]
-            for (id, stream, sink) in affected {
+            for (id, _, sink) in affected where !names.contains(sink) {
                 try db.run(
                     "UPDATE deliveries SET state = 'gone', updated_at = ? WHERE notification_id = ? AND sink = ?",
                     [now.milliseconds, id, sink]
                 )
+            }
+            var settled: [Int64: DeliveryResult] = [:]
+            for (id, stream, _) in affected where settled[id] == nil {
                 settled[id] = try settle(id, stream, db, now)
             }
             return settled.sorted { $0.key < $1.key }.map(\.value).filter { $0 != .waiting }
         }
     }
 
-    /// Moves the rows of a notification that is due at no sink to their next state.
+    /// Moves the rows of a notification to their next state, by ``DeliveryRule``, and closes the notification if no sink
+    /// is due. With an optional sink still due, the rows can end before their notification.
     func settle(_ id: Int64, _ stream: Int64, _ db: Database, _ now: Timestamp) throws -> DeliveryResult {
-        let states: [SinkStatus.State] = try db.all(
-            "SELECT DISTINCT state FROM deliveries WHERE notification_id = ?",
-            [id]
-        ) { try $0.word(0) }
-        if states.contains(.pending) { return .waiting }
+        let (required, optional) = try deliveryStates(of: id, db)
+        let isAccepted = required.contains(.ok) || optional.contains(.ok)
+        var verdict = DeliveryRule.verdict(required: required, optional: optional)
         var delta = Ledger()
         let result: DeliveryResult
         let closed: StoredNotification.State
-        // A sink that accepted it does not compensate for one that rejected it: the operator can retry the rejecting
-        // sink.
-        let dead =
-            states.contains(.rejected)
-            ? try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id], db) : []
-        if !dead.isEmpty || states.contains(.rejected) && !states.contains(.ok) {
+        var dead: [JWTID] = []
+        if verdict == .dead {
+            dead = try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id], db)
+            // A notification without rows, such as a digest, is shown if one sink has it.
+            if dead.isEmpty, isAccepted, try !db.hasDeadRows(id, stream) { verdict = .delivered }
+        }
+        switch verdict {
+        case .waiting: return .waiting
+        case .dead:
             delta.dead = dead.count
             record(.dead, dead.count)
             (result, closed) = (.dead(dead), .dead)
-        } else if states.contains(.ok) {
-            let ids = try moved(
-                "state = 'delivered', delivered_at = ?1",
-                [now.milliseconds, stream, id],
-                db
-            )
+        case .delivered:
+            let ids = try moved("state = 'delivered', delivered_at = ?1", [now.milliseconds, stream, id], db)
             delta.delivered = ids.count
             record(.delivered, ids.count)
             (result, closed) = (.delivered(ids), .delivered)
-        } else {
+        case .released:
             let ids = try moved(
                 "state = iif(?1 > 0, 'pending', state), notification_id = NULL",
                 [1, stream, id],
@@ -131,11 +136,28 @@ extension Store {
             (result, closed) = (.released(rows: ids.count), .released)
         }
         try db.add(delta, to: stream)
+        if optional.contains(.pending) { return result }
         try db.run(
             "UPDATE notifications SET state = ?, finished_at = ? WHERE id = ?",
             [closed.rawValue, now.milliseconds, id]
         )
         return result
+    }
+
+    /// The states of a notification at the required and at the optional sinks.
+    private func deliveryStates(
+        of id: Int64,
+        _ db: Database
+    ) throws -> (required: Set<DeliveryState>, optional: Set<DeliveryState>) {
+        var (required, optional): (Set<DeliveryState>, Set<DeliveryState>) = ([], [])
+        let found: [(sink: String, state: DeliveryState)] = try db.all(
+            "SELECT sink, state FROM deliveries WHERE notification_id = ?",
+            [id]
+        ) { ($0[0], try $0.word(1)) }
+        for (sink, state) in found {
+            if options.optionalSinks.contains(sink) { optional.insert(state) } else { required.insert(state) }
+        }
+        return (required, optional)
     }
 
     private func moved(_ assignment: String, _ arguments: StatementArguments, _ db: Database) throws -> [JWTID] {
@@ -150,6 +172,15 @@ extension Store {
 }
 
 extension Database {
+    fileprivate func hasDeadRows(_ notification: Int64, _ stream: Int64) throws -> Bool {
+        try row(
+            """
+            SELECT 1 FROM notification_outbox WHERE state = 'dead' AND stream_id = ? AND notification_id = ? LIMIT 1
+            """,
+            [stream, notification]
+        ) != nil
+    }
+
     /// The state of a notification at every sink, by its row id.
     func deliveries(of notification: Int64?) throws -> [SinkStatus] {
         guard let notification else { return [] }

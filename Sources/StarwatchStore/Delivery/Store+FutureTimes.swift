@@ -35,7 +35,8 @@ extension Store {
             )
             try db.run(
                 """
-                UPDATE deliveries SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at), updated_at = ?1
+                UPDATE deliveries SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at), updated_at = ?1,
+                    due_since = min(due_since, ?1 + max(0, next_attempt_at - updated_at))
                 WHERE state = 'pending' AND updated_at > ?1 AND \(open)
                 """,
                 [now]

@@ -13,10 +13,11 @@ extension Store {
                 for sink in sinks {
                     try db.run(
                         """
-                        INSERT INTO deliveries (notification_id, sink, state, next_attempt_at, updated_at)
-                        VALUES (?1, ?2, 'pending', ?3, ?4)
+                        INSERT INTO deliveries (notification_id, sink, state, due_since, next_attempt_at, updated_at)
+                        VALUES (?1, ?2, 'pending', ?3, ?3, ?4)
                         ON CONFLICT DO UPDATE SET state = 'pending', lease = lease + 1, leased_until = NULL,
-                            next_attempt_at = excluded.next_attempt_at, updated_at = excluded.updated_at
+                            due_since = excluded.due_since, next_attempt_at = excluded.next_attempt_at,
+                            updated_at = excluded.updated_at
                         """,
                         [id, sink, next.milliseconds, now.milliseconds]
                     )

@@ -8,16 +8,24 @@ package import StarwatchCore
 extension Store {
     /// The stored digests of an account: all open occurrences, and those due after `since`.
     package func digestState(of account: DID, since: Timestamp) throws(StoreError) -> DigestState {
-        try direct(.read) { db in
+        // An open notification that waits only for optional sinks (`required: false`).
+        let isShown = """
+            n.state = 'open' AND EXISTS (SELECT 1 FROM deliveries v WHERE v.notification_id = n.id AND v.state = 'ok')
+                AND NOT EXISTS (SELECT 1 FROM deliveries v WHERE v.notification_id = n.id AND v.state = 'pending'
+                    AND v.sink NOT IN (SELECT value FROM json_each(?3)))
+            """
+        return try direct(.read) { db in
             let found = try db.all(
                 """
                 SELECT d.digest, d.slot_id, d.fire_at, d.status, d.prefetch, d.text_kind, d.content_at, d.fingerprint,
-                    d.fired_at, d.token, n.state, n.finished_at, d.error_code
+                    d.fired_at, d.token, iif(\(isShown), 'delivered', n.state),
+                    coalesce(n.finished_at, (SELECT max(updated_at) FROM deliveries v
+                        WHERE v.notification_id = n.id AND v.state = 'ok')), d.error_code
                 FROM notif_deliveries d LEFT JOIN notifications n ON n.token = d.token
                 WHERE d.account = ?1 AND d.digest IS NOT NULL AND (d.status = 'scheduled' OR d.fire_at > ?2)
                 ORDER BY d.fire_at, d.slot_id
                 """,
-                [account.rawValue, since.milliseconds]
+                [account.rawValue, since.milliseconds, jsonArray(options.optionalSinks.sorted())]
             ) { try $0.digest() }
             return DigestState(rows: found, armedThrough: try db.armedThrough())
         }

@@ -27,6 +27,8 @@ package struct StoreSnapshot: Sendable, Hashable {
     package let ages: OutboxAges
     /// The time of the next delivery; `nil` if none is open.
     package let nextDeliveryAt: Timestamp?
+    /// The number of notifications that an optional sink rejected or was given up for. Their rows are finished.
+    package let undelivered: Int
     package let imbalance: LedgerImbalance
     /// The number of quarantined items of the active identity.
     package let quarantined: Int

@@ -2,9 +2,7 @@ package import StarwatchCore
 
 /// The state of one notification at one sink.
 package struct SinkStatus: Sendable, Hashable {
-    package enum State: String, Sendable, CaseIterable {
-        case pending, ok, rejected, gone, cancelled
-    }
+    package typealias State = DeliveryState
 
     package let sink: String
     package let state: State

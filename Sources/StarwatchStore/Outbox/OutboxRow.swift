@@ -20,6 +20,8 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let finishedAt: Timestamp?
     /// The run that stored the change.
     package let runID: String
+    /// The sinks that rejected it too often or were given up, by name.
+    package var undeliveredTo: [String] = []
     /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, in lists, and for rows
     /// beyond ``NotificationMessage/listedChanges``.
     package var changedFields: [String: FieldChange]?
@@ -35,6 +37,8 @@ package struct OutboxDetail: Sendable, Hashable {
 package struct OutboxFilter: Sendable, Hashable {
     package var states: Set<OutboxState>?
     package var poll: PollName?
+    /// Whether ``states`` also selects rows that an optional sink did not get.
+    package var includesUndelivered = false
     /// Only rows after this id in the requested order, for the next page of a list.
     package var after: Int64?
     package var limit = 100
@@ -48,7 +52,15 @@ extension OutboxRow {
     static let columns = """
         o.id, s.account, s.server, s.poll, o.jwt_id, o.plan_id, o.name, o.state, o.priority, o.retry_count,
         (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
-        o.acknowledged_at, o.finished_at, o.run_id
+        o.acknowledged_at, o.finished_at, o.run_id,
+        (SELECT group_concat(sink) FROM deliveries d WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost))
+        """
+
+    /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
+    /// none is finished.
+    static let isUndelivered = """
+        (o.state IN ('delivered', 'acknowledged')
+            AND o.notification_id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
         """
 
     init(_ row: Row) throws {
@@ -64,5 +76,6 @@ extension OutboxRow {
         acknowledgedAt = row.optionalTime(13)
         finishedAt = row.optionalTime(14)
         runID = row[15]
+        undeliveredTo = (row[16] as String?).map { $0.split(separator: ",").map(String.init).sorted() } ?? []
     }
 }

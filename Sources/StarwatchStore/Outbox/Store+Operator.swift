@@ -11,7 +11,7 @@ extension Store {
         var arguments: StatementArguments = [filter.after ?? (filter.isNewestFirst ? .max : 0)]
         if let states = filter.states {
             let words = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
-            sql += " AND o.state IN (\(words))"
+            sql += " AND (o.state IN (\(words))\(filter.includesUndelivered ? " OR \(OutboxRow.isUndelivered)" : ""))"
         }
         if let poll = filter.poll {
             sql += " AND s.poll = ?"
@@ -39,16 +39,25 @@ extension Store {
         }
     }
 
-    /// The ids of the dead rows of one poll, or of all polls.
+    /// The ids of the dead letters of one poll, or of all polls: dead rows, and rows that an optional sink did not get.
     ///
     /// - Parameter isActiveOnly: Whether to list only the active identity's rows, which ``retry(_:sinks:now:)``
     ///   accepts.
     package func deadRows(poll: PollName?, isActiveOnly: Bool) throws(StoreError) -> [Int64] {
+        try rowIDs("(o.state = 'dead' OR \(OutboxRow.isUndelivered))", poll, isActiveOnly)
+    }
+
+    /// The ids of the claimed rows of one poll, or of all polls. They wait for a sink.
+    package func claimedRows(poll: PollName?) throws(StoreError) -> [Int64] {
+        try rowIDs("o.state = 'claimed'", poll, false)
+    }
+
+    private func rowIDs(_ condition: String, _ poll: PollName?, _ isActiveOnly: Bool) throws(StoreError) -> [Int64] {
         try direct(.read) { db in
             try db.all(
                 """
                 SELECT o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
-                WHERE o.state = 'dead' AND (?1 IS NULL OR s.poll = ?1)
+                WHERE \(condition) AND (?1 IS NULL OR s.poll = ?1)
                     AND (?2 = 0 OR s.account = (SELECT activeDid FROM active_identity))
                 ORDER BY o.id
                 """,
@@ -57,10 +66,11 @@ extension Store {
         }
     }
 
-    /// Retries dead rows of the active identity, with all their attempts. Ignores other ids.
+    /// Retries dead letters of the active identity, with all their attempts. Ignores other ids.
     ///
-    /// The rows become pending, for a new notification. If some sinks have accepted the rows, only the sinks that
-    /// rejected them are retried, with the same notification and all of its dead rows.
+    /// Dead rows become pending, for a new notification. If some sinks have accepted the rows or are still due, only the
+    /// sinks that did not get them are retried, with the same notification and all of its dead rows. Rows that an
+    /// optional sink did not get stay as they are: only that sink is retried.
     ///
     /// - Parameter sinks: The current sinks.
     /// - Returns: The number of changed rows.
@@ -70,15 +80,18 @@ extension Store {
             let isActive = """
                 stream_id IN (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
                 """
-            let partial: [(notification: Int64, stream: Int64)] = try db.all(
+            let found: [(notification: Int64, stream: Int64, rows: Int, isDead: Bool)] = try db.all(
                 """
-                SELECT DISTINCT notification_id, stream_id FROM notification_outbox o
-                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND \(isActive) AND EXISTS
-                    (SELECT 1 FROM deliveries d WHERE d.notification_id = o.notification_id AND d.state = 'ok')
-                ORDER BY notification_id
+                SELECT o.notification_id, stream_id, count(*), state = 'dead' FROM notification_outbox o
+                WHERE id IN (SELECT value FROM json_each(?)) AND \(isActive) AND (\(OutboxRow.isUndelivered)
+                    OR +state = 'dead' AND EXISTS (SELECT 1 FROM deliveries d
+                        WHERE d.notification_id = o.notification_id AND d.state IN ('ok', 'pending')))
+                GROUP BY 1, 2, 4 ORDER BY 1
                 """,
                 [list]
-            ) { ($0[0], $0[1]) }
+            ) { ($0[0], $0[1], $0[2], $0[3]) }
+            let partial = found.map { (notification: $0.notification, stream: $0.stream) }
+            let undelivered = found.reduce(0) { $0 + ($1.isDead ? 0 : $1.rows) }
             var streams: [Int64: Int] = [:]
             for (notification, stream) in partial {
                 streams[stream, default: 0] += try db.reopen(notification, of: stream, sinks: names, now)
@@ -93,30 +106,49 @@ extension Store {
             )
             while let row = try rows.next() { streams[row[0], default: 0] += 1 }
             let total = try book(streams, as: .retried, db) { $0.dead = -$1 }
+            record(.retried, undelivered)
             // If the sinks that rejected it are gone, the accepting sinks decide the result.
             for (notification, stream) in partial { _ = try settle(notification, stream, db, now) }
-            return total
+            return total + undelivered
         }
     }
 
-    /// Gives dead rows up: they become `cancelled`. Ignores other ids.
+    /// Gives rows up. Ignores other ids.
+    ///
+    /// Dead and claimed rows become `cancelled`. A notification is cancelled when all of its claimed rows are discarded;
+    /// until then it is sent with its stored text. For rows that an optional sink did not get, that sink's result is
+    /// dropped.
     ///
     /// - Returns: The number of changed rows.
     package func discard(_ ids: [Int64], now: Timestamp) throws(StoreError) -> Int {
         try write(.edit) { db in
-            var streams: [Int64: Int] = [:]
-            let rows = try db.rows(
+            let list = jsonArray(ids)
+            let undelivered = try db.integer(
                 """
-                UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
-                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id
+                SELECT count(*) FROM notification_outbox o
+                WHERE id IN (SELECT value FROM json_each(?)) AND \(OutboxRow.isUndelivered)
                 """,
-                [now.milliseconds, jsonArray(ids)]
+                [list]
             )
-            while let row = try rows.next() { streams[row[0], default: 0] += 1 }
-            return try book(streams, as: .discarded, db) { entry, count in
+            try db.run(
+                """
+                UPDATE deliveries SET state = 'cancelled', updated_at = ?
+                WHERE \(Schema.isLost) AND notification_id IN (SELECT notification_id FROM notification_outbox
+                    WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('delivered', 'acknowledged'))
+                """,
+                [now.milliseconds, list]
+            )
+            record(.discarded, undelivered)
+            let dead = try book(try db.cancel("dead", list, now).streams, as: .discarded, db) { entry, count in
                 entry.dead = -count
                 entry.cancelled = count
             }
+            let (streams, notifications) = try db.cancel("claimed", list, now)
+            let claimed = try book(streams, as: .discarded, db) { $0.cancelled = $1 }
+            for (notification, stream) in notifications.sorted(by: { $0.key < $1.key }) {
+                try db.closeIfDiscarded(notification, stream, now)
+            }
+            return undelivered + dead + claimed
         }
     }
 
@@ -185,7 +217,7 @@ extension Database {
 }
 
 extension Database {
-    /// Claims the dead rows of a notification again, and makes it due at the sinks that rejected it.
+    /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it.
     ///
     /// - Parameter sinks: The current sinks, as JSON.
     /// - Returns: The number of rows.
@@ -194,8 +226,9 @@ extension Database {
         try run(
             """
             UPDATE deliveries SET state = iif(sink IN (SELECT value FROM json_each(?1)), 'pending', 'gone'),
-                rejections = 0, lease = lease + 1, leased_until = NULL, next_attempt_at = ?2, updated_at = ?2
-            WHERE notification_id = ?3 AND state = 'rejected'
+                rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
+                updated_at = ?2
+            WHERE notification_id = ?3 AND \(Schema.isLost)
             """,
             [sinks, now.milliseconds, notification]
         )
@@ -205,6 +238,51 @@ extension Database {
             WHERE state = 'dead' AND stream_id = ? AND notification_id = ?
             """,
             [stream, notification]
+        )
+    }
+
+    /// Cancels rows of a state.
+    ///
+    /// - Parameters:
+    ///   - list: The rows' ids, as JSON.
+    /// - Returns: The number of rows by stream, and the streams of their notifications.
+    fileprivate func cancel(
+        _ state: String,
+        _ list: String,
+        _ now: Timestamp
+    ) throws -> (streams: [Int64: Int], notifications: [Int64: Int64]) {
+        var (streams, notifications): ([Int64: Int], [Int64: Int64]) = ([:], [:])
+        let rows = try rows(
+            """
+            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
+            WHERE +state = '\(state)' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id, notification_id
+            """,
+            [now.milliseconds, list]
+        )
+        while let row = try rows.next() {
+            streams[row[0], default: 0] += 1
+            if let notification = row[1] as Int64? { notifications[notification] = row[0] }
+        }
+        return (streams, notifications)
+    }
+
+    /// Cancels an open notification without claimed rows. A running attempt ends without effect.
+    fileprivate func closeIfDiscarded(_ notification: Int64, _ stream: Int64, _ now: Timestamp) throws {
+        let rest = try integer(
+            """
+            SELECT count(*) FROM notification_outbox
+            WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+            """,
+            [stream, notification]
+        )
+        guard rest == 0 else { return }
+        try run(
+            "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending' AND notification_id = ?",
+            [now.milliseconds, notification]
+        )
+        try run(
+            "UPDATE notifications SET state = 'cancelled', finished_at = ? WHERE state = 'open' AND id = ?",
+            [now.milliseconds, notification]
         )
     }
 }

@@ -75,9 +75,11 @@ extension Store {
         let standing = "(SELECT notification_id FROM staleness_notices)"
         let timed: [(String, Duration, WritableKeyPath<RetentionCounts, Int>)] = [
             (
-                // The row of one sink must stay while another sink is due or can be retried.
+                // The row of one sink must stay while another sink is due or can be retried. A sink's dead letter stays
+                // with its notification.
                 """
                 DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?
+                    AND notification_id NOT IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost))
                     AND notification_id NOT IN (SELECT id FROM notifications WHERE state IN ('open', 'dead'))
                     AND notification_id NOT IN \(standing)
                 """, policy.deliveries, \.deliveries
@@ -172,7 +174,9 @@ extension Store {
             let deleted = try db.changed(
                 """
                 DELETE FROM notification_outbox WHERE \(isNext) AND jwt_id <= ?4 AND (
-                    (state IN ('acknowledged', 'cancelled') AND finished_at < ?5)
+                    (state IN ('acknowledged', 'cancelled') AND finished_at < ?5
+                        AND NOT (state = 'acknowledged' AND EXISTS (SELECT 1 FROM deliveries d
+                            WHERE d.notification_id = notification_outbox.notification_id AND d.\(Schema.isLost))))
                     OR (state = 'suppressed' AND finished_at < ?5
                         AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6))
                     OR (state = 'dead' AND finished_at < ?7))

@@ -1,6 +1,6 @@
 import GRDB
 
 extension Schema {
-    /// The changes of version 3, one constant for each area.
-    static let version3 = quarantine + version3Stories
+    /// The changes of version 3, one constant for each area. The first creates a table again that others use.
+    static let version3 = sinkResults + quarantine + version3Stories
 }

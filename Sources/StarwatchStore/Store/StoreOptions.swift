@@ -14,6 +14,8 @@ package struct StoreOptions: Sendable {
     /// The polls of kind `starred_projects`. `settings` mirrors their watermark, and unstarring a plan suppresses their
     /// rows.
     package var starredPolls: Set<PollName> = []
+    /// The sinks with `required: false`. Rows do not wait for them.
+    package var optionalSinks: Set<String> = []
     /// Called on the store's queue after every transaction. Must not block.
     package var onTransaction: @Sendable (StoreOperation, Duration) -> Void = { _, _ in }
     /// Called on the store's queue for every failed transaction, before the error is thrown.

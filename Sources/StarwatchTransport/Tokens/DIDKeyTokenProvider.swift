@@ -28,6 +28,12 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
         _ = try currentKey(of: account)
     }
 
+    /// The DID of the key, its address in mixed case as apps write it (EIP-55); `nil` if the file holds no key.
+    package var ownDID: DID? {
+        guard let bytes = try? file.read(), let key = try? PrivateKeyFile.parse(bytes) else { return nil }
+        return DID("did:ethr:" + key.address.checksummed)
+    }
+
     func mint(
         for account: DID,
         dialect: Dialect,

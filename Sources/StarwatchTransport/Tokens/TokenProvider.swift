@@ -23,6 +23,9 @@ package protocol TokenProvider: Sendable {
         serverTime: Timestamp
     ) async throws(TokenError) -> AccessToken?
 
+    /// Whether requests never carry a token.
+    var isAnonymous: Bool { get }
+
     /// Reports that the server rejected `token`. It is not handed out again for `purpose`; the next call returns another
     /// token.
     func refuse(_ token: AccessToken, for purpose: TokenPurpose) async
@@ -43,6 +46,7 @@ package protocol TokenProvider: Sendable {
 }
 
 extension TokenProvider {
+    package var isAnonymous: Bool { false }
     package func forget() async {}
     package func validate(account: DID) async throws(TokenError) {}
     package var poolRemaining: Int? { get async { nil } }
@@ -51,6 +55,8 @@ extension TokenProvider {
 /// `auth.kind: none`: requests carry no token.
 package struct AnonymousTokenProvider: TokenProvider {
     package init() {}
+
+    package var isAnonymous: Bool { true }
 
     package func token(
         for account: DID,

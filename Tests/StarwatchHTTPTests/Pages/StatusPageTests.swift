@@ -129,6 +129,21 @@ import Testing
         #expect(places == places.sorted())
     }
 
+    @Test func theHeadlineOfADegradedAgentIsThePagesTitle() {
+        var status = Self.degraded
+        let headline = "Polling stopped: sink phone down for 13 min, outbox 84 % full"
+        status.headline = headline
+        let page = page(status)
+        #expect(page.contains("<title>\(headline) – Starwatch</title>"))
+        #expect(page.contains(">\(headline)</h1>"))
+    }
+
+    @Test func anOptionalSinksDeadLettersAreNotifications() {
+        var status = Self.degraded
+        (status.outbox.dead, status.outbox.givenUp, status.reasons) = (0, 2, ["dead_letters"])
+        #expect(page(status).contains("<b>2 notifications could not be delivered.</b>"))
+    }
+
     @Test(arguments: StatusReason.allCases)
     func everyReasonHasASentenceOfItsOwnAndHelp(reason: StatusReason) {
         var status = Self.degraded

@@ -101,6 +101,7 @@ struct AdminServerTests {
     /// Users' scripts read these. A field may be added here; one that goes or is renamed breaks them.
     @Test func theStatusHasTheDocumentedFieldsAndNoOthers() async throws {
         var status = StatusPageTests.degraded
+        status.headline = "Sink phone disabled"
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
         status.outbox.sinks = ["phone": "disabled"]
@@ -110,9 +111,10 @@ struct AdminServerTests {
         }
         let golden = """
             clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
-            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone identity now outbox.backpressure \
-            outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.ledger_imbalance outbox.oldest_due \
-            outbox.oldest_pending outbox.pending outbox.quarantined outbox.sinks.NAME polls.NAME.fetch_cursor_time polls.NAME.kind \
+            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone headline identity now \
+            outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \
+            outbox.ledger_imbalance outbox.oldest_due outbox.oldest_pending outbox.pending outbox.quarantined \
+            outbox.sinks.NAME polls.NAME.fetch_cursor_time polls.NAME.kind \
             polls.NAME.last_attempt polls.NAME.last_outcome polls.NAME.last_success polls.NAME.next_run \
             polls.NAME.skip_reason polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             reasons server.circuit server.dialect server.throttled_until started_at status version

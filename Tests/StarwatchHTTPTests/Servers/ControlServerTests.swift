@@ -53,7 +53,8 @@ struct ControlServerTests {
             #expect(try await client.outboxRetry([1, 2, 3]) == 3)
             #expect(try await client.outboxDiscard([4]) == 1)
             #expect(try await client.outboxRetryAll(poll: "a poll") == 5)
-            #expect(try await client.outboxDiscardAll(poll: nil) == 6)
+            #expect(try await client.outboxDiscardAll(poll: nil, in: .dead) == 6)
+            #expect(try await client.outboxDiscardAll(poll: "a poll", in: .claimed) == 6)
             var quarantine = QuarantineQuery()
             #expect(try await client.quarantineList(quarantine) == [Sample.quarantined(3)])
             (quarantine.poll, quarantine.before, quarantine.limit) = ("a poll", 9, 2)
@@ -77,7 +78,7 @@ struct ControlServerTests {
                 "run starred_projects", "run starred_projects unless within 3600.0 seconds",
                 "list all", "list dead of a poll before 17 limit 3", "show 7",
                 "retry [1, 2, 3]",
-                "discard [4]", "retry all of a poll", "discard all of every poll",
+                "discard [4]", "retry all of a poll", "discard all dead of every poll", "discard all claimed of a poll",
                 "quarantine of every poll before 0 limit 1000", "quarantine of a poll before 9 limit 2",
                 "hide [7, 8]", "hide all of a poll",
                 "set identity", "identity", "set identity", "stars add", "stars",

@@ -96,8 +96,8 @@ final class FakeAgent: ServedAgent {
         try record("discard \(ids)") { _ in ids.count }
     }
 
-    func outboxDiscardAll(poll: String?) async throws(ControlError) -> Int {
-        try record("discard all of \(poll ?? "every poll")") { _ in 6 }
+    func outboxDiscardAll(poll: String?, in state: DiscardableState) async throws(ControlError) -> Int {
+        try record("discard all \(state.rawValue) of \(poll ?? "every poll")") { _ in 6 }
     }
 
     func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry] {

@@ -64,11 +64,12 @@ import Testing
             #expect(try await bench.counts() == [.pending: 3, .delivered: 1])
             bench["first"].script(.refused)
             #expect(await bench.dispatch().dead == 3)
-            #expect(try await bench.agent.outboxDiscardAll(poll: nil) == 3)
+            #expect(try await bench.agent.outboxDiscardAll(poll: nil, in: .dead) == 3)
             #expect(try await bench.counts() == [.cancelled: 3, .delivered: 1])
             #expect(try await bench.agent.outboxRetryAll(poll: nil) == 0)
             let agent = bench.agent
-            let error = await error { () async throws(ControlError) in try await agent.outboxDiscardAll(poll: "nobody")
+            let error = await error { () async throws(ControlError) in
+                try await agent.outboxDiscardAll(poll: "nobody", in: .dead)
             }
             #expect(error?.kind == .notFound)
             #expect(try await bench.imbalance() == 0)
@@ -83,7 +84,7 @@ import Testing
             let error = await error { () async throws(ControlError) in try await agent.outboxRetry(dead) }
             #expect(error?.kind == .conflict)
             #expect(try await agent.outboxRetryAll(poll: nil) == 0)
-            #expect(try await agent.outboxDiscardAll(poll: nil) == 1)
+            #expect(try await agent.outboxDiscardAll(poll: nil, in: .dead) == 1)
         }
     }
 

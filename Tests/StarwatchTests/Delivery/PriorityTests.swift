@@ -6,11 +6,12 @@ import Testing
 
 /// Which poll's changes come first, and which leave first.
 @Suite struct PriorityTests {
-    private static func addUrgentOffers(_ options: inout AgentOptions) {
+    private static func addUrgentOffers(_ options: inout AgentOptions, _ folder: TestFolder) {
         var offers = PollOptions(name: PollName("offers")!, kind: .offersToMe)
         offers.bootstrap = .beginning
         offers.priority = 1
         options.polls.append(offers)
+        options.useTokens(in: folder)
     }
 
     private func fetchOffers(_ count: Int, _ bench: Bench) async {
@@ -19,7 +20,7 @@ import Testing
     }
 
     @Test func changesOfThePollWithTheHigherPriorityAreDeliveredFirst() async throws {
-        try await Bench.run(sinks: ["first"], configure: { options, _, _ in Self.addUrgentOffers(&options) }) {
+        try await Bench.run(sinks: ["first"], configure: { Self.addUrgentOffers(&$0, $2) }) {
             (bench: Bench) async throws in
             await bench.fetch(1)
             bench.clock.advance(by: .seconds(5))
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func whatWaitedForASinkIsNoMoreUrgentForIt() async throws {
-        try await Bench.run(sinks: ["first"], configure: { options, _, _ in Self.addUrgentOffers(&options) }) {
+        try await Bench.run(sinks: ["first"], configure: { Self.addUrgentOffers(&$0, $2) }) {
             (bench: Bench) async throws in
             // Its circuit opens, so that the next notification waits without having been tried.
             bench["first"].answer(.down)
@@ -57,7 +58,7 @@ import Testing
         (.lifo, false, "starred_projects"), (.priority, false, "offers"),
     ])
     func aFullOutboxKeepsWhatItsPolicySays(policy: EvictionPolicy, urgentAreOldest: Bool, kept: String) async throws {
-        try await Bench.run(sinks: ["first"], configure: { options, _, _ in Self.addUrgentOffers(&options) }) {
+        try await Bench.run(sinks: ["first"], configure: { Self.addUrgentOffers(&$0, $2) }) {
             (bench: Bench) async throws in
             if urgentAreOldest { await fetchOffers(10, bench) } else { await bench.fetch(10) }
             bench.clock.advance(by: .seconds(60))

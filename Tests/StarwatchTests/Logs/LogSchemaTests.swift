@@ -146,8 +146,14 @@ import Testing
 
     private func sinks() async throws -> [String] {
         var lines: [String] = []
-        try await Bench.run(sinks: ["first", "second"], configure: { options, _, _ in options.log.level = .debug }) {
-            bench in
+        try await Bench.run(
+            sinks: ["first", "second", "third"],
+            configure: { options, _, _ in
+                options.log.level = .debug
+                (options.delivery.sinks[2].isRequired, options.delivery.sinks[2].giveUpAfter) = (false, .seconds(60))
+            }
+        ) { bench in
+            bench["third"].answer(.down)
             bench["first"].script(.refused, .ok, .down, .down, .down, .down, .down, .down, .timeout, .gone)
             bench.mock.publish(count: 3)
             _ = await bench.agent.runtime.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())

@@ -83,6 +83,7 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await world.agent {
                 $0.polls = [PollOptions(name: PollName("offers")!, kind: .offersToMe)]
+                $0.useTokens(in: world.folder)
             }
             _ = try await agent.runPoll("offers")
             let page = await agent.page()

@@ -145,7 +145,7 @@ enum ExpectedFamilies {
             "starwatch_delivery_attempts_total",
             "counter",
             sink,
-            ("result", ["ok", "rejected", "unavailable", "timeout"])
+            ("result", ["ok", "rejected", "unavailable", "timeout", "given_up"])
         ),
         family("starwatch_delivery_seconds", "histogram", sink),
         family("starwatch_sink_disabled", "gauge", sink),

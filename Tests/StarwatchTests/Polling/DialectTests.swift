@@ -32,6 +32,7 @@ import Testing
                 poll.bootstrap = .beginning
                 poll.validation = .strict
                 $0.polls.append(poll)
+                $0.useTokens(in: world.folder)
             }
             #expect(try await agent.runPoll("offers").new == offers)
             #expect(await agent.runtime.account.gate.dialect?.rawValue == (offers == 0 ? nil : dialect.rawValue))

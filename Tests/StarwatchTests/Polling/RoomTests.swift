@@ -257,6 +257,7 @@ import Testing
                 var offers = PollOptions(name: PollName("offers")!, kind: .offersToMe)
                 offers.bootstrap = .beginning
                 $0.polls.append(offers)
+                $0.useTokens(in: world.folder)
             }
             world.mock.publish(count: 10)
             world.mock.publishOffers(count: 7, to: world.did.rawValue)

@@ -326,6 +326,7 @@ import Testing
                 var offers = PollOptions(name: PollName("offers")!, kind: .offersToMe)
                 offers.timing = $0.polls[0].timing
                 $0.polls.append(offers)
+                $0.useTokens(in: world.folder)
             }
             try await world.mock.stop()
             world.clock.advance(by: .seconds(3599))

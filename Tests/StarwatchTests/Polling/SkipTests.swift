@@ -111,6 +111,7 @@ import Testing
             )
             agent = try await world.agent {
                 $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))
+                $0.useTokens(in: world.folder)
             }
             try await expectSkip(agent, .optedOut, world)
             #expect(try await agent.runPoll("offers").outcome == "bootstrapped")
@@ -121,6 +122,7 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await world.agent {
                 $0.polls = [PollOptions(name: PollName("offers")!, kind: .offersToMe)]
+                $0.useTokens(in: world.folder)
             }
             #expect(try await agent.runPoll("offers").outcome == "bootstrapped")
         }

@@ -118,6 +118,7 @@ import Testing
         try await World.with(.canonical) { world in
             let agent = try await world.agent(random: 0) {
                 $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))
+                $0.useTokens(in: world.folder)
             }
             world.mock.script(.rateLimited(retryAfter: .seconds(600)), at: .plansChanged)
             _ = try await agent.runPoll(World.starred)

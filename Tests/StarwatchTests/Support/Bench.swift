@@ -110,8 +110,13 @@ final class Bench {
             (slots, dispatcher) = (agent.sinks, agent.runtime.dispatcher)
             return
         }
-        slots = sinks.map {
-            SinkSlot(sink: $0, label: metrics.sinkNames[$0.name]!, target: metrics.circuitNames[$0.name]!)
+        slots = zip(sinks, agent.options.delivery.sinks).map { sink, settings in
+            SinkSlot(
+                sink: sink,
+                label: metrics.sinkNames[sink.name]!,
+                target: metrics.circuitNames[sink.name]!,
+                policy: SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
+            )
         }
         dispatcher = DispatchService(
             polls: agent.polls,

@@ -1,4 +1,5 @@
 import Foundation
+import Starwatch
 
 /// A folder of its own for one test, removed with the value that made it.
 final class TestFolder: Sendable {
@@ -24,5 +25,14 @@ final class TestFolder: Sendable {
         try Data(text.utf8).write(to: URL(filePath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         return path
+    }
+}
+
+extension AgentOptions {
+    /// Gives the polls tokens, which polls of offers need. The mock does not check them by default.
+    mutating func useTokens(in folder: TestFolder) {
+        auth.kind = .tokenPool
+        let tokens = (0..<200).map { "token\($0).of.tests" }
+        auth.tokensFile = try? folder.write(tokens.joined(separator: "\n"), to: "tokens")
     }
 }

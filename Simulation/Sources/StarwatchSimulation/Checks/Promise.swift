@@ -2,7 +2,7 @@
 package enum Promise: String, Sendable, CaseIterable {
     /// Every change of a starred plan was accepted by a sink, or is listed as dead.
     case nothingLost = "nothing_lost"
-    /// A sink accepted every row that is marked as delivered.
+    /// Every required sink accepted every row that is marked as delivered.
     case nothingInvented = "nothing_invented"
     /// A sink that deduplicates gets a change in one notification only.
     case nothingTwice = "nothing_twice"
@@ -15,7 +15,7 @@ package enum Promise: String, Sendable, CaseIterable {
     case retryAfter = "retry_after"
     case requestLimit = "request_limit"
     case acknowledgementLimit = "acknowledgement_limit"
-    /// Only changes that a sink accepted, or whose plan was unstarred, are acknowledged.
+    /// Only changes that every required sink accepted, or whose plan was unstarred, are acknowledged.
     case acknowledgedAfterDelivery = "acknowledged_after_delivery"
     /// An idempotency key always has the same body.
     case idempotency

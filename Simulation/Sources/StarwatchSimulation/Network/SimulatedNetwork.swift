@@ -113,12 +113,17 @@ final class SimulatedNetwork: Sendable {
         return .success(answer.response)
     }
 
-    /// Checks that every acknowledged change was delivered, or that its plan was unstarred.
+    /// Checks that every required sink accepted each acknowledged change, or that its plan was unstarred.
     private func checkAcknowledged(_ ids: [String], _ answer: SimulatedServer.Answer) {
         guard answer.response.status == 200 else { return }
-        for id in ids where !receivers.contains(where: { $0.hasAccepted(id) }) && !server.wasUnstarred(id) {
-            violations.record(.acknowledgedAfterDelivery, "\(id) was acknowledged and no sink has it")
+        for id in ids where !isDelivered(id) && !server.wasUnstarred(id) {
+            violations.record(.acknowledgedAfterDelivery, "\(id) was acknowledged and a required sink does not have it")
         }
+    }
+
+    /// Returns `true` if every required sink accepted the change, and one sink did.
+    func isDelivered(_ change: String) -> Bool {
+        receivers.allSatisfy { $0.releases(change) } && receivers.contains { $0.hasAccepted(change) }
     }
 
     private func deliver(

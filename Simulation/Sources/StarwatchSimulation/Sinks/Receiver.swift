@@ -18,15 +18,20 @@ final class Receiver: Sendable {
         /// Notifications whose changes are allowed in other notifications too.
         var excused: Set<String> = []
         var isGone = false
+        /// `true` if it was gone at any time, when the agent left changes to the other sinks.
+        var wasGone = false
     }
 
     let name: String
+    /// `false` for a sink that changes do not wait for.
+    let isRequired: Bool
     private let faults: FaultInjector
     private let violations: Violations
     private let state = Confined(State())
 
-    init(index: Int, faults: FaultInjector, violations: Violations) {
+    init(index: Int, isRequired: Bool, faults: FaultInjector, violations: Violations) {
         name = Self.name(index)
+        self.isRequired = isRequired
         self.faults = faults
         self.violations = violations
     }
@@ -41,6 +46,9 @@ final class Receiver: Sendable {
 
     /// Ends the 410 responses; the agent notices when it loads its configuration.
     func revive() { state.value.isGone = false }
+
+    /// Returns `true` unless the sink is required and the change was never accepted.
+    func releases(_ change: String) -> Bool { !isRequired || state.value.wasGone || hasAccepted(change) }
 
     func hasAccepted(_ change: String) -> Bool { state.value.notifications[change] != nil }
 
@@ -67,7 +75,7 @@ final class Receiver: Sendable {
             return .fail(.timeout, after: request.timeout ?? .zero)
         case .sinkBusy: return .answer(503, headers: [("Retry-After", "\(faults.number(.sinkBusy, 0...90))")])
         case .sinkGone:
-            state.value.isGone = true
+            (state.value.isGone, state.value.wasGone) = (true, true)
             return gone()
         default:
             accept(request, isHeard: true)

@@ -37,6 +37,10 @@ struct Settings: Sendable {
     let catchUp: CatchUp
     let believesOwnClock: Bool
     let sinkCount: Int
+    /// Sinks with `required: false`, by index. The first one is required.
+    let optionalSinks: Set<Int>
+    /// `give_up_after` of every sink.
+    let giveUpAfter: Duration?
 
     // MARK: - The world
 
@@ -60,7 +64,7 @@ struct Settings: Sendable {
         serverSkew = Int64(chance.pick([0, 0, 0, 5, -5, 3600, -3600])) * 1_000_000
         // Mostly the size of real servers: small pages have more edge cases, and cost more.
         pageSize = chance.pick([1, 3, 10, 10, 50, 50, 50, 50])
-        usesTokens = chance.happens(0.6)
+        let canUseTokens = chance.happens(0.6)
         keepsOneRowPerPlan = dialect == .endorser && chance.happens(0.5)
         // Sometimes too many bytes for one request, so that the agent splits the plans. Each identifier stays below
         // 2,048 bytes: the agent rejects a page with a longer one.
@@ -71,6 +75,8 @@ struct Settings: Sendable {
         interval = .seconds(chance.pick([1, 2, 5, 10, 30]))
         isCron = chance.happens(0.1)
         watchesOffers = chance.happens(0.4)
+        // Without tokens the agent does not ask for offers.
+        usesTokens = canUseTokens || watchesOffers
         requestsPerMinute = chance.pick([10, 40, 100, 100])
         acknowledgementsPerMinute = chance.pick([20, 1000, 1000])
         batchSize = chance.pick([1, 7, 100])
@@ -91,6 +97,8 @@ struct Settings: Sendable {
         intensity = chance.pick([0.2, 1, 1, 4])
         kinds = Set(FaultKind.allCases.filter { _ in chance.happens(0.6) })
         isDiskEmpty = chance.happens(0.1)
+        optionalSinks = Set((1..<max(sinkCount, 2)).filter { _ in chance.happens(0.5) })
+        giveUpAfter = chance.pick([nil, nil, .seconds(20), .seconds(600), .seconds(3600)])
     }
 
     /// Returns the agent's options.
@@ -123,10 +131,13 @@ struct Settings: Sendable {
         options.delivery.groupInterval = groupInterval
         options.delivery.groupWait = groupWait
         options.delivery.sinks = (0..<sinkCount).map {
-            SinkOptions(
+            var sink = SinkOptions(
                 name: Receiver.name($0),
                 kind: .webhook(url: Receiver.url($0), secretFile: nil, timeout: .seconds(10))
             )
+            sink.isRequired = !optionalSinks.contains($0)
+            sink.giveUpAfter = giveUpAfter
+            return sink
         }
         options.acknowledge.mode = acknowledgesLocally ? .local : .auto
         options.acknowledge.batchSize = batchSize

@@ -85,10 +85,11 @@ extension Simulation {
 
     private func edit(_ agent: Agent) async {
         var query = OutboxQuery()
-        query.state = "dead"
+        let isClaimed = faults.number(.operatorEdit, 0...3) == 0
+        query.state = isClaimed ? "claimed" : "dead"
         guard let dead = try? await agent.outboxList(query), !dead.isEmpty else { return }
         let some = dead.filter { _ in faults.number(.operatorEdit, 0...1) == 0 }
-        if faults.number(.operatorEdit, 0...1) == 0 {
+        if isClaimed || faults.number(.operatorEdit, 0...1) == 0 {
             auditor.noteDiscarded(some.map(\.jwtID))
             _ = try? await agent.outboxDiscard(some.map(\.id))
         } else {

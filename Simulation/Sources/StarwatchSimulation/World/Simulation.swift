@@ -57,7 +57,12 @@ package final class Simulation: Sendable {
             clock: clock,
             server: server,
             receivers: (0..<settings.sinkCount).map { [faults] in
-                Receiver(index: $0, faults: faults, violations: violations)
+                Receiver(
+                    index: $0,
+                    isRequired: !settings.optionalSinks.contains($0),
+                    faults: faults,
+                    violations: violations
+                )
             },
             meter: RequestMeter(settings: settings, clock: clock, violations: violations),
             trace: trace,

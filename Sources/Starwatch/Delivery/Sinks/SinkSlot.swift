@@ -9,27 +9,54 @@ package final class SinkSlot: Sendable {
     package let label: ConfiguredName
     /// The sink's name as a circuit's target.
     package let target: ConfiguredName
+    /// Whether rows wait for the sink, and when a notification is given up.
+    package let policy: SinkPolicy
     private let state = Mutex(State())
 
     private struct State {
         var circuit = CircuitBreaker(policy: .sink)
         var isDisabled = false
+        /// Start of the present outage: the first attempt that failed since the sink last responded.
+        var downSince: Timestamp?
+        /// Number of rejections since the sink last accepted a notification.
+        var rejectionsInARow = 0
         /// End and length of the wait that the sink requested.
         var asked: (until: Timestamp, wait: Duration)?
     }
 
-    package init(sink: any NotificationSink, label: ConfiguredName, target: ConfiguredName) {
+    package init(
+        sink: any NotificationSink,
+        label: ConfiguredName,
+        target: ConfiguredName,
+        policy: SinkPolicy = SinkPolicy()
+    ) {
         self.sink = sink
         self.label = label
         self.target = target
+        self.policy = policy
     }
 
     package var name: String { sink.name }
 
-    /// Keeps the wait that `former` requested. `former` is the same sink before a reload.
+    /// Keeps the wait that `former` requested, and the start of its outage. `former` is the same sink before a reload.
     func keepWait(of former: SinkSlot) {
-        let asked = former.state.withLock(\.asked)
-        state.withLock { $0.asked = asked }
+        let (asked, downSince) = former.state.withLock { ($0.asked, $0.downSince) }
+        state.withLock { ($0.asked, $0.downSince) = (asked, downSince) }
+    }
+
+    /// The sink's condition, with the start of its outage.
+    package var health: HealthFacts.Sink {
+        state.withLock { state in
+            HealthFacts.Sink(
+                name: name,
+                condition: SinkCondition(
+                    isDisabled: state.isDisabled,
+                    circuit: state.circuit.state,
+                    rejectionsInARow: state.rejectionsInARow
+                ),
+                downSince: state.downSince
+            )
+        }
     }
 
     /// `true` after the sink returned 410 Gone. It stays disabled until the configuration is loaded again.
@@ -86,8 +113,13 @@ package final class SinkSlot: Sendable {
         state.withLock { state in
             let changed: CircuitState?
             switch result {
-            case .ok, .rejected: changed = state.circuit.succeeded()
-            case .unavailable, .timeout: changed = state.circuit.unavailable(at: now)
+            case .ok, .rejected:
+                state.rejectionsInARow = result == .ok ? 0 : state.rejectionsInARow + 1
+                state.downSince = nil
+                changed = state.circuit.succeeded()
+            case .unavailable, .timeout:
+                state.downSince = state.downSince ?? now
+                changed = state.circuit.unavailable(at: now)
             case .gone:
                 state.isDisabled = true
                 changed = state.circuit.succeeded()

@@ -1,12 +1,17 @@
-/// A reason why an agent is degraded. These are all words in ``AgentStatus/reasons``, the gravest first.
+/// A reason why an agent is degraded. These are all words in the status, the gravest first.
 package enum StatusReason: String, Sendable, CaseIterable {
     case storeUnavailable = "store_unavailable"
+    case signedOut = "signed_out"
+    case credentialsRefused = "credentials_refused"
+    case noToken = "no_token"
     case circuitOpen = "circuit_open"
     case stale
     case deadLetters = "dead_letters"
     case quarantined
     case sinkDisabled = "sink_disabled"
+    case sinkRejecting = "sink_rejecting"
     case backpressure
+    case noStars = "no_stars"
     case clockSkew = "clock_skew"
     case ledgerImbalance = "ledger_imbalance"
 

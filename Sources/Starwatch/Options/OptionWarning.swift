@@ -1,0 +1,102 @@
+package import StarwatchCore
+
+/// An option that is valid, and probably not what the operator wants.
+package struct OptionWarning: Sendable, Hashable {
+    /// What the options alone do not tell.
+    package struct Surroundings: Sendable, Hashable {
+        /// The DID of `auth.key_file` as apps write it; `nil` without a key.
+        package var keyDID: DID?
+        /// Whether the database's folder exists.
+        package var hasStorageFolder = true
+
+        package init() {}
+    }
+
+    /// The shortest interval that is no warning.
+    package static let shortestInterval = Duration.seconds(60)
+
+    /// The setting, such as `polls.offers.every`.
+    package let path: String
+    /// One sentence that says what happens and what to do. It contains no secret, DID or plan.
+    package let message: String
+
+    /// The warnings about `options`, in the order of the configuration file.
+    package static func all(in options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
+        identity(options, surroundings) + storage(surroundings) + options.polls.flatMap { poll($0, options) }
+            + listeners(options)
+    }
+
+    private static func identity(_ options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
+        guard let did = options.initialIdentity, let own = surroundings.keyDID, did != own,
+            did.rawValue.lowercased() == own.rawValue.lowercased()
+        else { return [] }
+        return [
+            OptionWarning(
+                path: "identity.did",
+                message: """
+                    differs in upper and lower case from the DID of auth.key_file. The server compares DIDs with their \
+                    case; write it exactly as it was registered.
+                    """
+            )
+        ]
+    }
+
+    private static func storage(_ surroundings: Surroundings) -> [OptionWarning] {
+        guard !surroundings.hasStorageFolder else { return [] }
+        return [
+            OptionWarning(
+                path: "storage.path",
+                message: "is in a folder that does not exist, and the agent does not create it; create the folder."
+            )
+        ]
+    }
+
+    private static func poll(_ poll: PollOptions, _ options: AgentOptions) -> [OptionWarning] {
+        var warnings: [OptionWarning] = []
+        func warn(_ key: String, _ message: String) {
+            warnings.append(OptionWarning(path: "polls.\(poll.name).\(key)", message: message))
+        }
+        if poll.kind.needsToken, options.auth.kind == .none {
+            warn("kind", "\(poll.kind.rawValue) needs a token, and auth.kind is none: the poll never runs; set auth.")
+        }
+        if case .every(let interval) = poll.timing, interval < shortestInterval {
+            warn(
+                "every",
+                """
+                is short: the poll sends a request to the server every \(DurationText.format(interval)), against a limit \
+                of \(options.limits.requestsPerMinute) requests a minute; use 1m or more.
+                """
+            )
+        }
+        for (index, id) in poll.planIDs.enumerated() where !PlanIDRule.canExist(id, in: options.assumedDialect) {
+            warn(
+                "plan_ids",
+                """
+                no plan can have the identifier of item \(index + 1), and the server ignores unknown ones; copy it from \
+                the app, such as https://endorser.ch/entity/ and 26 characters.
+                """
+            )
+        }
+        return warnings
+    }
+
+    private static func listeners(_ options: AgentOptions) -> [OptionWarning] {
+        let listeners = [("http.listen", options.http.listen), ("control.listen", options.control.listen)]
+        return listeners.compactMap { path, text in
+            guard let address = text.flatMap({ try? ListenAddress(parsing: $0) }), address.isEveryAddress else {
+                return nil
+            }
+            return OptionWarning(
+                path: path,
+                message: "listens on every address of this machine; use 127.0.0.1 or the address of one network."
+            )
+        }
+    }
+}
+
+extension AgentOptions {
+    /// The dialect to assume before the server's first response: only the canonical one accepts shared secrets.
+    package var assumedDialect: Dialect {
+        server.dialect.fixed ?? (auth.kind == .sharedSecret ? .canonical : .endorser)
+    }
+}

@@ -1,0 +1,59 @@
+/// The facts that decide whether an agent is healthy.
+package struct HealthFacts: Sendable, Hashable {
+    /// A poll.
+    package struct Poll: Sendable, Hashable {
+        package var name: String
+        /// Whether its last success is older than its limit.
+        package var isStale = false
+        /// Whether it needs stars, the account has none, and the account has not opted out.
+        package var lacksStars = false
+        /// Whether its requests need a token, and none is available.
+        package var lacksToken = false
+        /// Whether the server refused the credentials of its last cycles.
+        package var isRefused = false
+
+        package init(name: String) { self.name = name }
+    }
+
+    /// A sink.
+    package struct Sink: Sendable, Hashable {
+        package var name: String
+        package var condition: SinkCondition
+        /// The start of the outage; `nil` if the last attempt got a response.
+        package var downSince: Timestamp?
+
+        package init(name: String, condition: SinkCondition, downSince: Timestamp? = nil) {
+            (self.name, self.condition, self.downSince) = (name, condition, downSince)
+        }
+    }
+
+    /// The rows of the outbox.
+    package struct Outbox: Sendable, Hashable {
+        /// Pending and claimed rows.
+        package var open = 0
+        package var capacity = 0
+        /// Whether polling pauses because the outbox is nearly full.
+        package var isUnderPressure = false
+        /// Dead rows.
+        package var dead = 0
+        /// Notifications that an optional sink did not get.
+        package var undelivered = 0
+        /// Invalid items of the server that were rejected alone.
+        package var quarantined = 0
+        package var imbalance = 0
+
+        package init() {}
+    }
+
+    package var canReadStore = true
+    /// Whether no identity is active although there is something to do for one.
+    package var isSignedOut = false
+    package var polls: [Poll] = []
+    package var sinks: [Sink] = []
+    package var outbox = Outbox()
+    package var serverCircuit = CircuitState.closed
+    /// Whether the local clock is off by more than the limit.
+    package var isSkewed = false
+
+    package init() {}
+}

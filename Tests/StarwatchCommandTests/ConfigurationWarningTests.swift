@@ -1,0 +1,122 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct ConfigurationWarningTests {
+    /// The warnings about a file, each without the file's name.
+    private func warnings(
+        _ yaml: String,
+        _ change: (inout OptionWarning.Surroundings) -> Void = { _ in }
+    ) throws -> [String] {
+        let loaded = try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+            .load(text: yaml, file: "file", directory: "/nowhere")
+        var surroundings = OptionWarning.Surroundings()
+        change(&surroundings)
+        return loaded.lines(of: OptionWarning.all(in: loaded.options, surroundings))
+    }
+
+    @Test(arguments: ["", "# nothing\n", "polls:\n"])
+    func anEmptyFileIsAWarning(yaml: String) throws {
+        let lines = try warnings(yaml)
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix("file: warning: sets nothing, so nobody is signed in"))
+    }
+
+    @Test func aSensibleFileHasNoWarning() throws {
+        let yaml = """
+            identity: {did: "did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74"}
+            polls:
+              starred_projects:
+                plan_ids: ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"]
+              quick: {kind: starred_projects, every: 1m}
+            """
+        #expect(try warnings(yaml) { $0.keyDID = DID("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74") } == [])
+    }
+
+    @Test func aPollOfOffersWithoutTokensIsAWarning() throws {
+        let lines = try warnings("polls:\n  mine:\n    kind: offers_to_me\n")
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix("file:3: polls.mine.kind: warning: offers_to_me needs a token, and auth.kind is"))
+        #expect(try warnings("polls:\n  offers_to_me: {stale_after: 2h}\n").count == 1)
+    }
+
+    @Test func aDIDInAnotherCaseThanItsKeysIsAWarningThatDoesNotNameIt() throws {
+        let yaml = "identity:\n  did: \"did:ethr:0xf3beac30c498d9e26865f34fcaa57dbb935b0d74\"\n"
+        let lines = try warnings(yaml) { $0.keyDID = DID("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74") }
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix("file:2: identity.did: warning: differs in upper and lower case"))
+        #expect(!lines[0].contains("0xf3"))
+        #expect(try warnings(yaml) == [])
+    }
+
+    @Test func aPlanIDThatCannotExistIsAWarningThatNamesItsPlace() throws {
+        let yaml = """
+            polls:
+              starred_projects:
+                plan_ids: ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37", "garden fence"]
+            """
+        let lines = try warnings(yaml)
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix("file:3: polls.starred_projects.plan_ids: warning: no plan can have the"))
+        #expect(lines[0].contains("of item 2"))
+        #expect(!lines[0].contains("garden"))
+    }
+
+    @Test func aDatabaseFolderThatDoesNotExistIsAWarning() throws {
+        let lines = try warnings("storage:\n  path: data/starwatch.db\n") { $0.hasStorageFolder = false }
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix("file:2: storage.path: warning: is in a folder that does not exist"))
+    }
+
+    @Test(arguments: ["0.0.0.0:9464", ":9464", "[::]:9464"])
+    func listeningOnEveryAddressIsAWarning(address: String) throws {
+        let lines = try warnings("http:\n  listen: \"\(address)\"\n")
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix("file:2: http.listen: warning: listens on every address"))
+        #expect(try warnings("http:\n  listen: \"192.168.1.2:9464\"\n") == [])
+    }
+
+    @Test func aShortIntervalIsAWarning() throws {
+        let lines = try warnings("polls:\n  starred_projects:\n    every: 5s\n")
+        #expect(lines.count == 1)
+        #expect(lines[0].hasPrefix("file:3: polls.starred_projects.every: warning: is short"))
+    }
+
+    @Test func warningsLeaveTheExitCodeUnlessStrict() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("", to: "starwatch.yaml")
+        #expect(await StarwatchTool.run(["check", "--config", file]).exitCode == .good)
+        #expect(await StarwatchTool.run(["check", "--config", file, "--strict"]).exitCode == .failed)
+        let good = try folder.write("log: {level: info}\n", to: "good.yaml")
+        #expect(await StarwatchTool.run(["check", "--config", good, "--strict"]).exitCode == .good)
+        let gone = try folder.write("storage: {path: none/starwatch.db}\n", to: "gone.yaml")
+        #expect(await StarwatchTool.run(["check", "--config", gone, "--strict"]).exitCode == .failed)
+        let key = try folder.write("278a5de700e29faae8e40e366ec5012b5ec63d36ec77e8a2417154cc1d25383f", to: "key")
+        for (did, code) in [
+            ("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74", CommandExitCode.good),
+            ("did:ethr:0xf3beac30c498d9e26865f34fcaa57dbb935b0d74", .failed),
+        ] {
+            let yaml = "identity: {did: \"\(did)\"}\nauth: {kind: did_key, key_file: \"\(key)\"}\n"
+            let file = try folder.write(yaml, to: "did.yaml")
+            #expect(await StarwatchTool.run(["check", "--config", file, "--strict"]).exitCode == code)
+        }
+    }
+
+    @Test func aSinkCanBeOptionalAndGivenUpButNotEverySink() throws {
+        func load(_ yaml: String) throws -> LoadedConfiguration {
+            try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+                .load(text: yaml, file: "file", directory: "/nowhere")
+        }
+        let optional = "    - {name: hook, kind: log, required: false, give_up_after: 2h}\n"
+        let loaded = try load("delivery:\n  sinks:\n    - {name: log, kind: log}\n" + optional)
+        let sinks = loaded.options.delivery.sinks
+        #expect(sinks.map(\.isRequired) == [true, false])
+        #expect(sinks.map(\.giveUpAfter) == [nil, .seconds(7200)])
+        #expect(ConfigurationPrinter.yaml(loaded).contains("give_up_after: 2h"))
+        let error = #expect(throws: ConfigurationFailure.self) { try load("delivery:\n  sinks:\n" + optional) }
+        #expect(error?.lines.first?.contains("must have a sink that is required") == true)
+    }
+}

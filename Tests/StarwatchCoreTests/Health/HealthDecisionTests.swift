@@ -1,0 +1,115 @@
+import StarwatchCore
+import Testing
+
+@Suite struct HealthDecisionTests {
+    private let now = Timestamp(seconds: 1_767_225_600)
+
+    /// Facts of a healthy agent with two polls and two sinks.
+    private var healthy: HealthFacts {
+        var facts = HealthFacts()
+        facts.polls = [HealthFacts.Poll(name: "stars"), HealthFacts.Poll(name: "offers")]
+        facts.sinks = ["log", "hook"].map { HealthFacts.Sink(name: $0, condition: .working) }
+        facts.outbox.capacity = 1000
+        facts.outbox.open = 12
+        return facts
+    }
+
+    private func expect(
+        _ reasons: [String],
+        _ headline: String?,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ change: (inout HealthFacts) -> Void
+    ) {
+        var facts = healthy
+        change(&facts)
+        #expect(HealthDecision.reasons(facts) == reasons, sourceLocation: sourceLocation)
+        #expect(HealthDecision.headline(facts, now: now) == headline, sourceLocation: sourceLocation)
+    }
+
+    @Test func anAgentWithoutAProblemIsHealthyAndHasNoHeadline() {
+        expect([], nil) { _ in }
+    }
+
+    @Test func theHeadlineOfAFullOutboxNamesTheSinkThatFillsIt() {
+        expect(
+            ["backpressure", "circuit_open:hook"],
+            "Polling stopped: sink hook down for 13 min, outbox 80 % full"
+        ) { facts in
+            facts.sinks[1] = .init(name: "hook", condition: .down, downSince: now - .seconds(13 * 60 + 20))
+            facts.outbox.open = 800
+            facts.outbox.isUnderPressure = true
+        }
+        expect(["backpressure"], "Polling stopped: outbox 84 % full") { facts in
+            facts.outbox.open = 849
+            facts.outbox.isUnderPressure = true
+        }
+    }
+
+    @Test func aSinkThatIsDownDoesNotStopPollingByItself() {
+        expect(["circuit_open:hook"], "Sink hook down for 50 s") { facts in
+            facts.sinks[1] = .init(name: "hook", condition: .down, downSince: now - .seconds(50))
+        }
+    }
+
+    @Test func aSignedOutAgentIsNotHealthy() {
+        expect(["signed_out"], "Polling stopped: signed out") { $0.isSignedOut = true }
+        expect(["signed_out"], "Signed out") { facts in
+            facts.isSignedOut = true
+            facts.polls = []
+        }
+    }
+
+    @Test func aPollWithoutStarsIsNotHealthyAndStopsPollingIfNoOtherRuns() {
+        expect(["no_stars:stars"], "Poll stars has no starred projects") { $0.polls[0].lacksStars = true }
+        expect(["no_stars:stars", "no_token:offers"], "Polling stopped: no token, no starred projects") { facts in
+            facts.polls[0].lacksStars = true
+            facts.polls[1].lacksToken = true
+        }
+    }
+
+    @Test func aPollWithoutATokenOrWithRefusedCredentialsIsNotHealthy() {
+        expect(["no_token:offers"], "Poll offers has no token") { $0.polls[1].lacksToken = true }
+        expect(["credentials_refused:stars"], "The server refuses the credentials of poll stars") {
+            $0.polls[0].isRefused = true
+        }
+    }
+
+    @Test func aSinkThatRejectsEverythingIsNotHealthy() {
+        expect(["sink_rejecting:hook"], "Sink hook rejects everything") {
+            $0.sinks[1].condition = .rejecting
+        }
+    }
+
+    @Test func everyProblemIsAReasonAndTheGravestIsTheHeadline() {
+        expect(
+            [
+                "clock_skew", "dead_letters", "ledger_imbalance", "sink_disabled:log", "stale:offers",
+            ],
+            "Sink log disabled; 4 more problems"
+        ) { facts in
+            facts.sinks[0].condition = .disabled
+            facts.polls[1].isStale = true
+            facts.outbox.undelivered = 1
+            facts.isSkewed = true
+            facts.outbox.imbalance = 2
+        }
+        expect(["circuit_open:server"], "Polling stopped: the server does not answer") { $0.serverCircuit = .halfOpen }
+        expect(["store_unavailable"], "Polling stopped: the database fails") { $0.canReadStore = false }
+        expect(["clock_skew", "dead_letters"], "3 dead letters; 1 more problem") { facts in
+            facts.outbox.dead = 2
+            facts.outbox.undelivered = 1
+            facts.isSkewed = true
+        }
+    }
+
+    @Test func oneRejectedNotificationAmongOthersIsNoRejectingSink() {
+        func condition(_ rejections: Int, _ circuit: CircuitState = .closed, gone: Bool = false) -> SinkCondition {
+            SinkCondition(isDisabled: gone, circuit: circuit, rejectionsInARow: rejections)
+        }
+        #expect(condition(2) == .working)
+        #expect(condition(3) == .rejecting)
+        #expect(condition(3, .open) == .down)
+        #expect(condition(0, .halfOpen) == .down)
+        #expect(condition(0, gone: true) == .disabled)
+    }
+}

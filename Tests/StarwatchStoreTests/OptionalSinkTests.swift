@@ -1,0 +1,223 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// Sinks with `required: false`, sinks that are given up, and rows that the operator discards while they wait.
+@Suite struct OptionalSinkTests {
+    let world = World()
+
+    /// A store whose sink `hook` is optional.
+    private func open() async throws -> Store { try await world.open { $0.optionalSinks = ["hook"] } }
+
+    private func record(
+        _ store: Store,
+        _ notification: OpenNotification,
+        _ sink: String,
+        _ outcome: DeliveryOutcome
+    ) async throws -> DeliveryResult {
+        let ticket = try #require(notification.tickets.first { $0.sink == sink })
+        return try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 3)
+    }
+
+    private func ids(_ store: Store, _ states: Set<OutboxState>, undelivered: Bool = false) async throws -> [Int64] {
+        var filter = OutboxFilter()
+        filter.states = states
+        filter.includesUndelivered = undelivered
+        return try await store.outbox(filter).map(\.id)
+    }
+
+    private func due(_ store: Store) async throws -> [OpenNotification] {
+        try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+    }
+
+    @Test func rowsAreDeliveredAndAcknowledgedWhileAnOptionalSinkIsDown() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        #expect(try await record(store, open, "hook", .unavailable(nextAttemptAt: world.now + .seconds(1))) == .waiting)
+        #expect(try await record(store, open, "log", .ok) == .delivered([world.id(1), world.id(2)]))
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(try await store.watermark(world.stream) == world.id(2))
+
+        world.now = world.now + .seconds(1)
+        let again = try await due(store)
+        #expect(again.map(\.id) == ["ntf_1"])
+        #expect(again[0].tickets.map(\.sink) == ["hook"])
+        #expect(try await record(store, again[0], "hook", .ok) == .delivered([]))
+        #expect(try await store.nextDeliveryAt() == nil)
+        #expect(try await store.outboxCounts()[.claimed] == 0)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func theWatermarkWaitsForEveryRequiredSink() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "file", "hook"]))
+        #expect(try await record(store, open, "hook", .ok) == .waiting)
+        #expect(try await record(store, open, "log", .ok) == .waiting)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(try await store.watermark(world.stream) == nil)
+        #expect(try await record(store, open, "file", .ok) == .delivered([world.id(1), world.id(2)]))
+    }
+
+    @Test func anOptionalSinkThatIsGivenUpIsADeadLetterThatCanBeRetriedAndDiscarded() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        _ = try await record(store, open, "log", .ok)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        _ = try await record(store, open, "hook", .givenUp(isAttempt: false))
+        #expect(try await ids(store, [.dead]) == [])
+        let letters = try await ids(store, [.dead], undelivered: true)
+        #expect(letters.count == 2)
+        #expect(try await store.deadRows(poll: nil, isActiveOnly: true) == letters)
+        #expect(try await store.snapshot([world.stream]).undelivered == 1)
+        let shown = try #require(try await store.outboxRow(letters[0]))
+        #expect(shown.row.undeliveredTo == ["hook"])
+        #expect(shown.deliveries.map(\.state) == [.givenUp, .ok])
+
+        world.now = world.now + .seconds(3600)
+        #expect(try await store.retry([letters[0]], sinks: ["log", "hook"], now: world.now) == 1)
+        let again = try await due(store)
+        #expect(again.map(\.id) == ["ntf_1"])
+        #expect(again.flatMap(\.tickets).map(\.sink) == ["hook"])
+        #expect(again.flatMap(\.tickets).map(\.dueSince) == [world.now])
+        _ = try await record(store, again[0], "hook", .givenUp(isAttempt: true))
+        try await world.expectBalanced(store)
+
+        #expect(try await store.discard(letters, now: world.now) == 2)
+        #expect(try await ids(store, [.dead], undelivered: true) == [])
+        #expect(try await store.snapshot([world.stream]).undelivered == 0)
+        #expect(try await store.outboxCounts()[.dead] == 0)
+        #expect(try await ids(store, [.acknowledged]).count == 2)
+        try await world.expectBalanced(store)
+    }
+
+    /// Decided: the limit of a required sink ends its rows as rejections do. They are dead, so never acknowledged.
+    @Test func aRequiredSinkThatIsGivenUpMakesItsRowsDeadLetters() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "file", "hook"]))
+        _ = try await record(store, open, "file", .ok)
+        #expect(try await record(store, open, "log", .givenUp(isAttempt: true)) == .dead([world.id(1), world.id(2)]))
+        let completion = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(completion.acknowledged == 0)
+        try await world.expectBalanced(store)
+
+        // Only the sink that did not get it is retried, and the optional one stays due under the same id.
+        let dead = try await ids(store, [.dead])
+        #expect(try await store.retry(dead, sinks: ["log", "file", "hook"], now: world.now) == 2)
+        #expect(try await store.outboxCounts()[.claimed] == 2)
+        world.now = world.now + .seconds(61)
+        let again = try await due(store)
+        #expect(again.map(\.id) == ["ntf_1"])
+        #expect(again[0].tickets.map(\.sink) == ["hook", "log"])
+        #expect(try await record(store, again[0], "log", .ok) == .delivered([world.id(1), world.id(2)]))
+        #expect(try await record(store, again[0], "hook", .ok) == .delivered([]))
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aDeadRowWhoseOptionalSinkIsStillDueIsNotAnnouncedToItTwice() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...1))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        #expect(try await record(store, open, "log", .givenUp(isAttempt: true)) == .dead([world.id(1)]))
+        let dead = try await ids(store, [.dead])
+        #expect(try await store.retry(dead, sinks: ["log", "hook"], now: world.now) == 1)
+        #expect(try await store.outboxCounts()[.pending] == 0)
+        world.now = world.now + .seconds(61)
+        #expect(try await due(store).map(\.id) == ["ntf_1"])
+    }
+
+    @Test func whereNoRequiredSinkIsLeftOneAcceptanceIsEnough() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...1))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        #expect(try await record(store, open, "log", .gone) == .waiting)
+        #expect(try await record(store, open, "hook", .ok) == .delivered([world.id(1)]))
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aReloadThatMakesASinkOptionalReleasesTheRowsThatWaitForIt() async throws {
+        let former = try await world.open()
+        try await world.commit(former, world.changes(1...3))
+        let open = try #require(try await world.claim(former, sinks: ["log", "hook"]))
+        #expect(try await record(former, open, "log", .ok) == .waiting)
+        await former.close()
+        let store = try await self.open()
+        let delivered = DeliveryResult.delivered((1...3).map { world.id($0) })
+        #expect(try await store.retainSinks(["log", "hook"], now: world.now) == [delivered])
+        #expect(try await store.outboxCounts()[.claimed] == 0)
+        // The sink still gets it.
+        #expect(try await due(store).flatMap(\.tickets).map(\.sink) == ["hook"])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aDeadLetterOfAnOptionalSinkIsKeptForThirtyDays() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        _ = try await record(store, open, "log", .ok)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        _ = try await record(store, open, "hook", .givenUp(isAttempt: true))
+        // Rows near the cursor stay anyway.
+        try await world.commit(store, [world.change(100_000)])
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        world.now = world.now + .days(29)
+        _ = try await store.retention(RetentionPolicy(), now: world.now)
+        let letters = try await ids(store, [.dead], undelivered: true)
+        #expect(letters.count == 2)
+        #expect(try await store.outboxRow(letters[0])?.deliveries.map(\.state) == [.givenUp, .ok])
+        world.now = world.now + .days(2)
+        for _ in 0..<2 { _ = try await store.retention(RetentionPolicy(), now: world.now) }
+        #expect(try await ids(store, [.dead], undelivered: true) == [])
+        #expect(try await ids(store, [.acknowledged]).count == 1)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func claimedRowsCanBeDiscardedAndNoLongerHoldTheWatermark() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...3))
+        let open = try #require(try await world.claim(store, sinks: ["log"]))
+        let claimed = try await store.claimedRows(poll: nil)
+        #expect(claimed.count == 3)
+        #expect(try await store.discard([claimed[0]], now: world.now) == 1)
+        // Two of its rows still wait, so the notification is sent.
+        #expect(try await store.nextDeliveryAt() != nil)
+        #expect(try await store.discard([claimed[1], claimed[2]], now: world.now) == 2)
+        #expect(try await store.nextDeliveryAt() == nil)
+        #expect(try await record(store, open, "log", .ok) == .stale)
+        let ledger = try await store.ledger(world.stream)
+        #expect(ledger.cancelled == 3 && ledger.dead == 0 && ledger.delivered == 0)
+        try await world.expectBalanced(store)
+        #expect(try await store.advanceWatermark(world.stream, now: world.now) == .advanced(to: world.id(3)))
+        // They are not news when the server sends them again.
+        try await world.commit(store, world.changes(1...3))
+        #expect(try await store.outboxCounts()[.pending] == 0)
+    }
+
+    @Test func evictionCountsClaimedRowsWhoseSinkIsDown() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...8))
+        let open = try #require(try await world.claim(store, sinks: ["log"]))
+        _ = try await record(store, open, "log", .unavailable(nextAttemptAt: world.now + .seconds(60)))
+        try await world.commit(store, world.changes(9...12))
+        // Twelve rows wait, eight of them for the sink. Only pending rows can be evicted.
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 10, now: world.now) == 3)
+        #expect(try await store.outboxCounts()[.claimed] == 8)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aClockThatIsSetBackDoesNotPostponeGivingUp() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...1))
+        world.now = world.now + .days(1)
+        let open = try #require(try await world.claim(store, sinks: ["log"]))
+        _ = try await record(store, open, "log", .unavailable(nextAttemptAt: world.now + .seconds(5)))
+        world.now = world.now - .days(1)
+        try await store.settleFutureTimes(now: world.now, lease: .seconds(120), longestWait: .seconds(75))
+        world.now = world.now + .seconds(5)
+        #expect(try await due(store).flatMap(\.tickets).map(\.dueSince) == [world.now])
+    }
+}
