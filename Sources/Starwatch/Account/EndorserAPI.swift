@@ -24,6 +24,8 @@ package final class EndorserAPI: Sendable {
         /// Number of acknowledged identifiers, which have their own limit.
         package var identifiers = 0
         package var retries = RequestJob.Retries.policy(nil)
+        /// Returns the failure that a successful answer is. By default one whose JSON cannot be decoded is a failure.
+        package var check: @Sendable (HTTPResponse) -> APIFailure? = AnswerClassifier.unreadable
     }
 
     package let client: EndorserClient
@@ -83,7 +85,7 @@ package final class EndorserAPI: Sendable {
                 traceHeaders: span == nil ? [] : Trace.headers
             )
             request.requestID = attempt.requestID
-            let exchange = await client.send(request)
+            let exchange = await client.send(request, check: call.check)
             guard let span else { return exchange }
             span.set(.endpoint, call.endpoint)
             span.set(.runID, run: call.runID)
@@ -159,7 +161,7 @@ package final class EndorserAPI: Sendable {
             metrics.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
             metrics.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
             metrics.receivedBytes[call.endpoint].increment(by: UInt64(report.receivedBytes))
-            metrics.rate.record(atMilliseconds: now.milliseconds)
+            metrics.rate[call.endpoint]?.record(atMilliseconds: now.milliseconds)
             for phase in RequestPhase.allCases {
                 let duration = report.measurements[phase]
                 if duration > .zero { metrics.phases[phase].observe(duration) }

@@ -34,6 +34,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case notificationDelivered = "notification.delivered"
     case outboxEvicted = "outbox.evicted"
     case pollBootstrapped = "poll.bootstrapped"
+    case pollCancelled = "poll.cancelled"
     case pollChanged = "poll.changed"
     case pollContractViolation = "poll.contract_violation"
     case pollDeferred = "poll.deferred"
@@ -57,8 +58,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     package var level: Logger.Level {
         switch self {
         case .apiFailure, .pollSkippedAgain, .pollUnchanged: .debug
-        case .digestEmpty, .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollChanged,
-            .retentionCleaned:
+        case .digestEmpty, .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollCancelled,
+            .pollChanged, .retentionCleaned:
             .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
             .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
@@ -104,7 +105,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .pollBootstrapped, .pollChanged, .pollUnchanged:
             [.runID, .poll, .outcome, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
-        case .pollDeferred, .pollFailed: [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error]
+        case .pollCancelled, .pollDeferred, .pollFailed:
+            [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]

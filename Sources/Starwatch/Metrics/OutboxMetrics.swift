@@ -11,6 +11,8 @@ package struct OutboxMetrics: Sendable {
     package let oldestPending: Gauge
     package let oldestDead: Gauge
     package let imbalance: MetricVector1<LedgerLaw, Gauge>
+    /// Totals of the database's table, so they survive a restart and a crash.
+    package let ledger: MetricVector1<LedgerEntry, Counter>
     package let notifications: MetricVector2<ConfiguredName, NotificationGroup, Counter>
     package let deliveryAttempts: MetricVector2<ConfiguredName, SinkAttemptResult, Counter>
     package let sinkDisabled: MetricVector1<ConfiguredName, Gauge>
@@ -71,6 +73,13 @@ package struct OutboxMetrics: Sendable {
             ),
             by: LabelDimension("law")
         )
+        ledger = registry.counters(
+            .counter(
+                "starwatch_ledger_entries_total",
+                "Entries of the ledger since the database began, read from it at each scrape."
+            ),
+            by: LabelDimension("entry")
+        )
         notifications = registry.counters(
             .counter("starwatch_notifications_total", "Notifications created, by size."),
             by: poll,
@@ -130,5 +139,10 @@ package struct OutboxMetrics: Sendable {
             .counter("starwatch_watermark_conflicts_total", "Watermark moves dropped because of a concurrent move."),
             by: poll
         )
+    }
+
+    /// Shows the totals that the database keeps.
+    func publish(totals: Ledger) {
+        for entry in LedgerEntry.allCases { ledger[entry].raise(to: UInt64(max(0, entry.count(in: totals)))) }
     }
 }

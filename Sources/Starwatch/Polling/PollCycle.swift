@@ -46,7 +46,7 @@ package final class PollCycle: Sendable {
     let pages: PageMemory
     let runID: String
     /// The next scheduled run, stored with the cycle.
-    private let nextRun: Timestamp?
+    let nextRun: Timestamp?
 
     init(
         poll: Poll,
@@ -109,13 +109,19 @@ package final class PollCycle: Sendable {
             let stream = did.map { StreamKey(account: $0, server: gate.server, poll: poll.name) }
             var state: PollState?
             if let stream { state = try await readState(stream) }
-            if let skip = await skip(snapshot, state: state) { return Result(skip: skip) }
+            if let skip = await skip(snapshot, state: state) {
+                recordSkip(of: stream, plannedBefore: state?.nextRun)
+                return Result(skip: skip)
+            }
             guard let stream, let state else { return Result(skip: .noIdentity) }
             if state.generation != snapshot.identity.generation {
                 identity.invalidate()
                 return Result(skip: .overlap)
             }
-            guard await gate.begin(now: time.now) else { return Result(skip: .circuitOpen) }
+            guard await gate.begin(now: time.now) else {
+                recordSkip(of: stream, plannedBefore: state.nextRun)
+                return Result(skip: .circuitOpen)
+            }
             return await attempt(stream, state: state, snapshot: snapshot, start: start)
         } catch {
             note(.pollStoreFailed, [.error: "\(error.description)"])
@@ -201,6 +207,7 @@ package final class PollCycle: Sendable {
         case .request(.failed(let failure)):
             result.failure = failure.failureClass
             result.reason = failure.reason
+            if failure.failureClass == .cancelled { result.outcome = .cancelled }
             if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
             if failure.failureClass == .unauthenticated {
                 await api.followClock()
@@ -228,6 +235,7 @@ package final class PollCycle: Sendable {
             }
         case .staleIdentity, .interestsChanged:
             identity.invalidate()
+            result.outcome = .cancelled
             result.failure = .cancelled
             result.reason = "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
         case .store(let error):

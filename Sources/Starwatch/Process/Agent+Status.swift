@@ -39,6 +39,7 @@ extension Agent {
         } catch {
             reasons.append(StatusReason.storeUnavailable.rawValue)
         }
+        status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
         if status.outbox.dead > 0 { reasons.append(StatusReason.deadLetters.rawValue) }
         if status.outbox.backpressure { reasons.append(StatusReason.backpressure.rawValue) }
         if status.outbox.ledgerImbalance != 0 { reasons.append(StatusReason.ledgerImbalance.rawValue) }

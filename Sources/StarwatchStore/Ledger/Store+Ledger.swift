@@ -8,6 +8,11 @@ extension Store {
         return try direct(.read) { db in try db.ledger(id) }
     }
 
+    /// The sums of all ledgers' entries since the database began. They never fall.
+    package func ledgerTotals() throws(StoreError) -> Ledger {
+        try direct(.read) { db in try db.ledgerTotals() }
+    }
+
     /// The imbalance over all streams, including those of former identities.
     package func imbalances() throws(StoreError) -> LedgerImbalance {
         try direct(.read) { db in try db.imbalance() }
@@ -35,6 +40,11 @@ extension Database {
 
     func ledger(_ stream: Int64) throws -> Ledger {
         try row("SELECT \(Self.ledgerColumns) FROM ledger WHERE stream_id = ?", [stream]).map(Self.ledger) ?? Ledger()
+    }
+
+    /// One row, which a trigger keeps.
+    func ledgerTotals() throws -> Ledger {
+        try row("SELECT \(Self.ledgerColumns) FROM ledger_totals").map(Self.ledger) ?? Ledger()
     }
 
     /// Adds to a stream's ledger, in the transaction that changes the rows.

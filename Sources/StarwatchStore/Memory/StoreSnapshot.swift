@@ -28,4 +28,6 @@ package struct StoreSnapshot: Sendable, Hashable {
     /// The time of the next delivery; `nil` if none is open.
     package let nextDeliveryAt: Timestamp?
     package let imbalance: LedgerImbalance
+    /// The sums of all ledgers' entries since the database began. They never fall.
+    package let totals: Ledger
 }

@@ -49,7 +49,8 @@ extension Store {
                 rows: total,
                 ages: try db.ages(),
                 nextDeliveryAt: try db.nextDeliveryAt(),
-                imbalance: imbalance
+                imbalance: imbalance,
+                totals: try db.ledgerTotals()
             )
         }
         // Not remembered if a host application can write, as in `PollMemory`.

@@ -104,6 +104,7 @@ struct AdminServerTests {
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
         status.outbox.sinks = ["phone": "disabled"]
+        status.pollingMetrics.lastPollTimestamp = status.now
         status.digests = status.digests.filter { $0.key == "weekly" }
         let reply = try await withAdmin(FakeAgent { [status] in $0.status = status }) {
             try await $0.get("/api/v1/status")
@@ -112,7 +113,10 @@ struct AdminServerTests {
             clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
             digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone identity now outbox.backpressure \
             outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.ledger_imbalance outbox.oldest_due \
-            outbox.oldest_pending outbox.pending outbox.sinks.NAME polls.NAME.fetch_cursor_time polls.NAME.kind \
+            outbox.oldest_pending outbox.pending outbox.sinks.NAME \
+            polling_metrics.averageResponseTime polling_metrics.changesFound polling_metrics.lastPollTimestamp \
+            polling_metrics.notificationsGenerated polling_metrics.pollsFailed polling_metrics.pollsSuccessful \
+            polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.fetch_cursor_time polls.NAME.kind \
             polls.NAME.last_attempt polls.NAME.last_outcome polls.NAME.last_success polls.NAME.next_run \
             polls.NAME.skip_reason polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             reasons server.circuit server.dialect server.throttled_until started_at status version
