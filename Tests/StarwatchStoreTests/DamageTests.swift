@@ -82,6 +82,7 @@ import Testing
         #expect(try await store.outboxCounts()[.pending] == 2)
         let ledger = try await store.ledger(stream)
         #expect(ledger.new == 5 && ledger.acknowledged == 3)
+        #expect(try await store.ledgerTotals() == ledger)
         let imbalances = try await store.snapshot([]).imbalance
         #expect(imbalances.fetched == 0 && imbalances.new == 0)
         #expect(try await store.pollState(stream, maxUndelivered: 1000).watermark != nil)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Testing
 
@@ -39,6 +40,22 @@ import Testing
         #expect(ProcessReading.maxFiles(in: limits) == 1024)
         #expect(ProcessReading.maxFiles(in: "Max open files            unlimited unlimited files") == nil)
         #expect(ProcessReading.bootTime(in: "cpu 1 2\nbtime 1767225600\n") == 1_767_225_600)
+    }
+
+    /// The kernel computes the boot time from the wall clock, so it moves when the clock is set.
+    @Test func theStartTimeStaysWhenTheClockIsSetAndTheMetricsAreRegisteredAgain() async throws {
+        let root = FileManager.default.temporaryDirectory.path + "/starwatch-proc-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try FileManager.default.createDirectory(atPath: root + "/self", withIntermediateDirectories: true)
+        let stat = "7 (a) S 1 7 7 0 -1 4194560 9 0 0 0 150 50 0 0 20 0 4 0 0 4096000 25 18446744073709551615"
+        try Data(stat.utf8).write(to: URL(filePath: root + "/self/stat"))
+        for bootTime in [1_767_225_600, 1_767_225_607] {
+            try Data("btime \(bootTime)\n".utf8).write(to: URL(filePath: root + "/stat"))
+            let registry = MetricRegistry()
+            ProcessMetrics.register(in: registry, procRoot: root)
+            let page = text(await registry.render(.text))
+            #expect(page.contains("\nprocess_start_time_seconds 1767225600\n"), "\(page)")
+        }
     }
 
     @Test func unreadableValuesAreOmitted() async {

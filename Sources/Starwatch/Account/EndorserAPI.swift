@@ -25,6 +25,8 @@ package final class EndorserAPI: Sendable {
         /// Number of acknowledged identifiers, which have their own limit.
         package var identifiers = 0
         package var retries = RequestJob.Retries.policy(nil)
+        /// Returns the failure that a successful answer is. By default one whose JSON cannot be decoded is a failure.
+        package var check: @Sendable (HTTPResponse) -> APIFailure? = AnswerClassifier.unreadable
     }
 
     package let client: EndorserClient
@@ -91,7 +93,7 @@ package final class EndorserAPI: Sendable {
                 traceHeaders: span == nil ? [] : Trace.headers
             )
             request.requestID = attempt.requestID
-            let exchange = await client.send(request)
+            let exchange = await client.send(request, check: call.check)
             // Also after the last attempt, so that the next call does not begin with the same token.
             if case .failure(let failure) = exchange.outcome, failure.failureClass == .unauthenticated,
                 let token = attempt.token
@@ -185,7 +187,7 @@ package final class EndorserAPI: Sendable {
             metrics.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
             metrics.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
             metrics.receivedBytes[call.endpoint].increment(by: UInt64(report.receivedBytes))
-            metrics.rate.record(atMilliseconds: now.milliseconds)
+            metrics.rate[call.endpoint]?.record(atMilliseconds: now.milliseconds)
             for phase in RequestPhase.allCases {
                 let duration = report.measurements[phase]
                 if duration > .zero { metrics.phases[phase].observe(duration) }

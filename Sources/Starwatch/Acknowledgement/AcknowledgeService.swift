@@ -203,7 +203,9 @@ package final class AcknowledgeService: Service {
             environment.metrics.outbox.acknowledgements[result].increment(by: count)
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { retry.newKey = RandomID.uuid() }
-            retry.isRefused = [400, 413, 422].contains(failure.status)
+            // A success that is a failure cannot be read; a smaller batch can help then too.
+            let isUnreadable = failure.status.map { $0 < 300 } ?? false
+            retry.isRefused = isUnreadable || [400, 413, 422].contains(failure.status)
             note(failure.reason, batch, reply.trace)
         case .deferred(let until, _):
             // The gate's times are the local clock's.

@@ -176,11 +176,14 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var outbox = Outbox()
     public var clock = Clock()
     public var server = Server()
+    /// The summary of the poll `starred_projects`.
+    public var pollingMetrics = PollingMetrics()
 
     enum CodingKeys: String, CodingKey {
         case status, reasons, headline, version
         case startedAt = "started_at"
         case now, identity, polls, digests, outbox, clock, server
+        case pollingMetrics = "polling_metrics"
     }
 
     public init(version: String, startedAt: Timestamp, now: Timestamp) {

@@ -54,7 +54,7 @@ package struct PollContent: Sendable {
         guard let poll = polls.first(where: { $0.name == name }) else { return .failure(.unreachable) }
         switch await service.refresh(poll).outcome {
         case .changed, .unchanged, .bootstrapped: break
-        case .failed, .deferred: return .failure(Task.isCancelled ? .cancelled : .unreachable)
+        case .failed, .deferred, .cancelled: return .failure(Task.isCancelled ? .cancelled : .unreachable)
         // Skipped: no plans, no token, no room, or nobody signed in.
         case nil: return .failure(Task.isCancelled ? .cancelled : .refused)
         }

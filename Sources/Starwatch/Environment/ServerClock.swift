@@ -27,11 +27,24 @@ package final class ServerClock: ServerTime {
         var anchor: (wall: Timestamp, boottime: Duration)?
     }
 
-    package init(time: any TimeSource, metrics: ClockMetrics, maxSkew: Duration, source: ClockOptions.Source) {
+    /// - Parameter previous: The clock of the agent that a reload ended. Its readings stay valid if the source is the
+    ///   same.
+    package init(
+        time: any TimeSource,
+        metrics: ClockMetrics,
+        maxSkew: Duration,
+        source: ClockOptions.Source,
+        after previous: ServerClock? = nil
+    ) {
         self.time = time
         self.metrics = metrics
         self.maxSkew = maxSkew
         self.source = source
+        guard let previous, previous.source == source else { return }
+        let known = previous.state.withLock { $0 }
+        state.withLock { $0 = known }
+        metrics.lastSync.set(known.lastSync.map { local($0).seconds } ?? 0)
+        noteStep()
     }
 
     /// The best estimate of the server's time.

@@ -57,6 +57,9 @@ extension AgentEvent {
                 + "`outbox.eviction` and are fetched again later."
         case .pollBootstrapped:
             "The first cycle of a poll set its starting point at the newest change and announced nothing."
+        case .pollCancelled:
+            "The agent stopped, or the identity or its stars changed, during the cycle; pages fetched before are "
+                + "kept. This is no failure."
         case .pollChanged: "A cycle found changes."
         case .pollContractViolation:
             "A server response violates the contract, and nothing of it was stored. Report it to the server's operator."

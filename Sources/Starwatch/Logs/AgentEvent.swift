@@ -35,6 +35,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case notificationDelivered = "notification.delivered"
     case outboxEvicted = "outbox.evicted"
     case pollBootstrapped = "poll.bootstrapped"
+    case pollCancelled = "poll.cancelled"
     case pollChanged = "poll.changed"
     case pollContractViolation = "poll.contract_violation"
     case pollDeferred = "poll.deferred"
@@ -61,8 +62,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     package var level: Logger.Level {
         switch self {
         case .apiFailure, .pollSkippedAgain, .pollUnchanged: .debug
-        case .digestEmpty, .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollChanged,
-            .retentionCleaned:
+        case .digestEmpty, .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollCancelled,
+            .pollChanged, .retentionCleaned:
             .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
             .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
@@ -110,7 +111,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
         case .pollItemQuarantined: [.runID, .poll, .kind, .page, .path, .problem]
-        case .pollDeferred, .pollFailed:
+        case .pollCancelled, .pollDeferred, .pollFailed:
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]

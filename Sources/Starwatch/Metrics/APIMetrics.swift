@@ -18,8 +18,8 @@ package struct APIMetrics: Sendable {
     /// States of the circuits of the server and the sinks.
     package let circuitState: MetricVector1<ConfiguredName, Gauge>
     package let circuitTransitions: MetricVector2<ConfiguredName, CircuitState, Counter>
-    /// Rate of all requests over the last minute, for the contract set.
-    package let rate = WindowedRate()
+    /// Rate of requests over the last minute, of the endpoint that the contract set describes.
+    package let rate: [Endpoint: WindowedRate] = [.plansChanged: WindowedRate()]
 
     init(registry: MetricRegistry, circuits: ConfiguredNames, endpoints: Set<Endpoint>) {
         let endpoint = LabelDimension<Endpoint>("endpoint", shown: endpoints)

@@ -126,4 +126,12 @@ package final class AgentMetrics: Sendable {
         }
         if let unused { registry.show(unused) }
     }
+
+    /// Continues the counts of the agent that a reload ended, so that a scraper sees no restart.
+    package func countOn(from previous: AgentMetrics) {
+        registry.countOn(from: previous.registry)
+        for (endpoint, rate) in api.rate {
+            if let former = previous.api.rate[endpoint] { rate.countOn(from: former) }
+        }
+    }
 }

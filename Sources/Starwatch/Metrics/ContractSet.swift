@@ -4,20 +4,24 @@ import StarwatchTelemetry
 extension AgentMetrics {
     /// Name of the poll that the contract set describes.
     package static let contractPoll = "starred_projects"
+    /// Endpoint of that poll's pages. The views of requests count its requests only.
+    static let contractEndpoint = Endpoint.plansChanged
+    /// Results of failed requests. A cancelled request is none: the agent stopped or the identity changed.
+    static let failedResults = RequestResult.allCases.filter { ![.ok, .notModified, .cancelled].contains($0) }
 
     /// Registers the twelve families without labels that dashboards of the first version use.
     ///
     /// Each is a view of series that other families count, so the two always agree. Without a poll of that name they
-    /// stay at zero.
+    /// stay at zero. The help texts of four of them are part of the contract (R-TEL-01, 02, 04, 11).
     func registerContractSet(now: @escaping @Sendable () -> Timestamp) {
         let poll = pollNames[Self.contractPoll]
         func one(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { poll.map { [vector[$0]] } ?? [] }
         registry.counterView(
-            .counter("starred_projects_poll_attempts_total", "Poll attempts.", stability: .contract),
+            .counter("starred_projects_poll_attempts_total", "Total number of polling attempts", stability: .contract),
             sumOf: one(polls.attempts)
         )
         registry.counterView(
-            .counter("starred_projects_poll_success_total", "Polls that succeeded.", stability: .contract),
+            .counter("starred_projects_poll_success_total", "Total number of successful polls", stability: .contract),
             sumOf: one(polls.successes)
         )
         registry.counterView(
@@ -25,7 +29,7 @@ extension AgentMetrics {
             sumOf: one(polls.failures)
         )
         registry.histogramView(
-            .histogram("starred_projects_poll_duration_seconds", "Duration of polls.", stability: .contract),
+            .histogram("starred_projects_poll_duration_seconds", "Polling duration in seconds", stability: .contract),
             of: poll.map { polls.duration[$0] },
             bounds: Buckets.contractCycle
         )
@@ -39,9 +43,7 @@ extension AgentMetrics {
         )
         registry.counterView(
             .counter("starred_projects_error_total", "Failed requests. Each attempt counts.", stability: .contract),
-            sumOf: RequestResult.allCases.filter { $0 != .ok && $0 != .notModified }.map {
-                api.requests[.plansChanged, $0]
-            }
+            sumOf: Self.failedResults.map { api.requests[Self.contractEndpoint, $0] }
         )
         registry.counterView(
             .counter(
@@ -49,11 +51,11 @@ extension AgentMetrics {
                 "Responses that rate-limited a request.",
                 stability: .contract
             ),
-            sumOf: [api.requests[.plansChanged, .rateLimited]]
+            sumOf: [api.requests[Self.contractEndpoint, .rateLimited]]
         )
         registry.histogramView(
             .histogram("starred_projects_api_latency_seconds", "Duration of requests.", stability: .contract),
-            of: api.latency[.plansChanged],
+            of: api.latency[Self.contractEndpoint],
             bounds: Buckets.contractLatency
         )
         registry.gaugeView(
@@ -62,9 +64,9 @@ extension AgentMetrics {
                 "Requests per second over the last 60 s.",
                 stability: .contract
             )
-        ) { [api] in api.rate.perSecond(atMilliseconds: now().milliseconds) }
+        ) { [rate = api.rate[Self.contractEndpoint]] in rate?.perSecond(atMilliseconds: now().milliseconds) }
         registry.gaugeView(
-            .gauge("starred_projects_outbox_size", "Changes waiting for delivery.", stability: .contract)
+            .gauge("starred_projects_outbox_size", "Current number of undelivered notifications", stability: .contract)
         ) { [outbox] in outbox.rows[.pending].value + outbox.rows[.claimed].value }
         registry.gaugeView(
             .gauge(

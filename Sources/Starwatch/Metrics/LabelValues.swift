@@ -54,6 +54,29 @@ package enum LedgerLaw: String, MetricLabel {
     case new
 }
 
+/// Entries of the ledger.
+package enum LedgerEntry: String, MetricLabel {
+    case fetched, new, duplicate, rejected
+    case delivered, dead, cancelled, suppressed
+    case evicted, acknowledged
+
+    /// The entry's count in a ledger.
+    func count(in ledger: Ledger) -> Int {
+        switch self {
+        case .fetched: ledger.fetched
+        case .new: ledger.new
+        case .duplicate: ledger.duplicate
+        case .rejected: ledger.rejected
+        case .delivered: ledger.delivered
+        case .dead: ledger.dead
+        case .cancelled: ledger.cancelled
+        case .suppressed: ledger.suppressed
+        case .evicted: ledger.evicted
+        case .acknowledged: ledger.acknowledged
+        }
+    }
+}
+
 /// Files with a size metric, and the free disk space.
 package enum StoreFile: String, MetricLabel {
     case database, wal

@@ -12,6 +12,8 @@ package struct OutboxMetrics: Sendable {
     package let oldestDead: Gauge
     package let quarantined: Gauge
     package let imbalance: MetricVector1<LedgerLaw, Gauge>
+    /// Totals of the database's table, so they survive a restart and a crash.
+    package let ledger: MetricVector1<LedgerEntry, Counter>
     package let notifications: MetricVector2<ConfiguredName, NotificationGroup, Counter>
     package let deliveryAttempts: MetricVector2<ConfiguredName, SinkAttemptResult, Counter>
     package let sinkDisabled: MetricVector1<ConfiguredName, Gauge>
@@ -79,6 +81,13 @@ package struct OutboxMetrics: Sendable {
             ),
             by: LabelDimension("law")
         )
+        ledger = registry.counters(
+            .counter(
+                "starwatch_ledger_entries_total",
+                "Entries of the ledger since the database began, read from it at each scrape."
+            ),
+            by: LabelDimension("entry")
+        )
         notifications = registry.counters(
             .counter("starwatch_notifications_total", "Notifications created, by size."),
             by: poll,
@@ -138,5 +147,10 @@ package struct OutboxMetrics: Sendable {
             .counter("starwatch_watermark_conflicts_total", "Watermark moves dropped because of a concurrent move."),
             by: poll
         )
+    }
+
+    /// Shows the totals that the database keeps.
+    func publish(totals: Ledger) {
+        for entry in LedgerEntry.allCases { ledger[entry].raise(to: UInt64(max(0, entry.count(in: totals)))) }
     }
 }

@@ -17,6 +17,9 @@ final class PageMemory: Sendable {
 
     private let last = Mutex<Known?>(nil)
 
+    /// Returns whether the bytes are those of the previous page, which could be decoded.
+    func knows(_ bytes: [UInt8]) -> Bool { last.withLock { $0 }?.bytes == bytes }
+
     /// Returns the page of a response. `decode` runs only if the response differs from the previous one.
     ///
     /// - Parameter latest: Latest time that an identifier can have. A page accepted for an earlier limit stays valid.

@@ -8,6 +8,7 @@ extension PollCycle {
         let event: AgentEvent
         switch outcome {
         case .failed: event = .pollFailed
+        case .cancelled: event = .pollCancelled
         case .deferred: event = .pollDeferred
         case .changed: event = .pollChanged
         case .bootstrapped: event = .pollBootstrapped

@@ -1,7 +1,18 @@
+import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
 
 extension PollCycle {
+    /// Stores the next run after a skipped one, so that the next start does not take the skipped runs for missed ones.
+    ///
+    /// - Parameter former: The stored next run.
+    func recordSkip(of stream: StreamKey?, plannedBefore former: Timestamp?) {
+        guard let stream, let nextRun, nextRun != former else { return }
+        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: clock.now, outcome: nil)
+        record.nextRun = nextRun
+        store.recordUnchanged(record)
+    }
+
     /// Stores a page in its own span.
     func store(_ commit: PageCommit) async throws(StoreError) -> PageCommitResult {
         try await Trace.span(.commit) { span throws(StoreError) in

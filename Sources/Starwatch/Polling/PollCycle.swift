@@ -51,7 +51,7 @@ package final class PollCycle: Sendable {
     let settled: SettledCursor
     let runID: String
     /// The next scheduled run, stored with the cycle.
-    private let nextRun: Timestamp?
+    let nextRun: Timestamp?
     private let requests = Mutex((count: 0, last: RequestTrace?.none))
 
     init(
@@ -137,13 +137,19 @@ package final class PollCycle: Sendable {
             let stream = did.map { StreamKey(account: $0, server: gate.server, poll: poll.name) }
             var state: PollState?
             if let stream { state = try await readState(stream) }
-            if let skip = await skip(snapshot, state: state) { return Result(skip: skip) }
+            if let skip = await skip(snapshot, state: state) {
+                recordSkip(of: stream, plannedBefore: state?.nextRun)
+                return Result(skip: skip)
+            }
             guard let stream, let state else { return Result(skip: .noIdentity) }
             if state.generation != snapshot.identity.generation {
                 identity.invalidate()
                 return Result(skip: .overlap)
             }
-            guard await gate.begin(now: time.now) else { return Result(skip: .circuitOpen) }
+            guard await gate.begin(now: time.now) else {
+                recordSkip(of: stream, plannedBefore: state.nextRun)
+                return Result(skip: .circuitOpen)
+            }
             return await attempt(stream, state: state, snapshot: snapshot, start: start)
         } catch {
             note(.pollStoreFailed, [.error: "\(error.description)"])
@@ -246,6 +252,7 @@ package final class PollCycle: Sendable {
             result.failure = failure.failureClass
             result.isRefused = failure.result == .unauthenticated || failure.result == .forbidden
             result.reason = failure.reason
+            if failure.failureClass == .cancelled { result.outcome = .cancelled }
             if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
             if failure.failureClass == .unauthenticated {
                 await api.followClock()
@@ -273,6 +280,7 @@ package final class PollCycle: Sendable {
             }
         case .staleIdentity, .interestsChanged:
             identity.invalidate()
+            result.outcome = .cancelled
             result.failure = .cancelled
             result.reason = "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
         case .store(let error):

@@ -39,7 +39,17 @@ extension PollService {
         metrics.lastAttempt[poll.label].set(stored.lastAttempt?.seconds ?? 0)
         metrics.lastSuccess[poll.label].set(stored.lastSuccess?.seconds ?? 0)
         // An interval starts when the agent starts, so the first run is immediate.
-        if case .every = poll.schedule { return none }
+        if case .every = poll.schedule {
+            let missed = SchedulerDecision.missedBeforeStart(
+                of: poll.schedule,
+                nextRun: stored.nextRun,
+                now: environment.time.now,
+                catchUp: poll.options.catchUp,
+                splay: poll.splay
+            )
+            metrics.scheduleRuns[poll.label, .missed].increment(by: UInt64(missed))
+            return none
+        }
         return ScheduleTimes(nextRun: stored.nextRun, lastRun: stored.lastAttempt, isRunning: false)
     }
 

@@ -81,6 +81,7 @@ extension Agent {
         outbox.quarantined.set(Double(snapshot.quarantined))
         outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
         outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
+        outbox.publish(totals: snapshot.totals)
         for poll in polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)

@@ -41,6 +41,7 @@ extension Agent {
         } catch {
             facts.canReadStore = false
         }
+        status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
         facts.outbox = status.outbox.facts
         status.reasons = HealthDecision.reasons(facts)
         status.headline = HealthDecision.headline(facts, now: now)

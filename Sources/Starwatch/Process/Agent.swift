@@ -25,6 +25,8 @@ public final class Agent: Sendable {
     let ntp: NTPClient?
     private let servers: AgentServers
     private let stopping = Promise<Void>()
+    /// Whether a reload made this agent. The log then shows neither an end nor a start.
+    private let isContinued: Bool
 
     /// Opens the database, reads the secrets, and connects the parts. Nothing runs yet.
     ///
@@ -77,6 +79,7 @@ public final class Agent: Sendable {
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
         self.options = options
+        isContinued = previous != nil
         let log = try AgentLog(
             options: options,
             surroundings: surroundings,
@@ -171,7 +174,9 @@ public final class Agent: Sendable {
             logger: frameworks
         )
         configuration.maximumGracefulShutdownDuration = options.limits.shutdown
-        logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
+        if !isContinued {
+            logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
+        }
         for poll in polls { process.progress.mark(.poll(poll.name), at: time.monotonic) }
         process.progress.mark(.store, at: time.monotonic)
         lifecycle.start()
@@ -186,7 +191,7 @@ public final class Agent: Sendable {
             await close()
             throw AgentError(.failed, "\(error)")
         }
-        logger.log(.agentStopped)
+        if reloader.next == nil { logger.log(.agentStopped) }
         await close()
         return reloader.next
     }

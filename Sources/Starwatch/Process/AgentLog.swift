@@ -33,7 +33,7 @@ struct AgentLog: Sendable {
         } catch {
             throw AgentError(.configuration, "\(error)")
         }
-        if let previous { metrics.registry.countOn(from: previous.metrics.registry) }
+        if let previous { metrics.countOn(from: previous.metrics) }
         pipeline = LogPipeline(
             format: LogFormat(rawValue: options.log.format.rawValue) ?? .json,
             level: Logger.Level(rawValue: options.log.level.rawValue) ?? .info,

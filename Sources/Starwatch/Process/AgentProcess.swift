@@ -25,6 +25,7 @@ package final class AgentProcess: Sendable {
     let instance: String
     let news = NewsDesk()
     let progress = ProgressMark()
+    /// Start of the agent. A reload, which makes a new agent, continues it.
     let startedAt: Timestamp
 
     var gates: Gates { requester.gates }
@@ -44,7 +45,8 @@ package final class AgentProcess: Sendable {
         after previous: Agent?
     ) async throws(AgentError) {
         let (metrics, logger) = (log.metrics, log.logger)
-        startedAt = time.now
+        let now = time.now
+        startedAt = previous?.process.startedAt ?? now
         logs = log
         http = parts.http
         feed = parts.feed
@@ -54,7 +56,8 @@ package final class AgentProcess: Sendable {
             options,
             server: parts.url.origin,
             hostSinks: surroundings.sinks.map(\.name),
-            now: startedAt
+            metrics: metrics.outbox,
+            now: now
         )
         feed.attach(store)
         instance = installation.instanceID
@@ -69,7 +72,8 @@ package final class AgentProcess: Sendable {
                 time: time,
                 metrics: metrics.clock,
                 maxSkew: options.clock.maxSkew,
-                source: options.clock.source
+                source: options.clock.source,
+                after: previous?.clock
             ),
             metrics: metrics,
             logger: logger,
@@ -93,6 +97,7 @@ package final class AgentProcess: Sendable {
         _ options: AgentOptions,
         server: String,
         hostSinks: [String],
+        metrics: OutboxMetrics,
         now: Timestamp
     ) async throws(AgentError) -> Installation {
         do throws(StoreError) {
@@ -117,6 +122,8 @@ package final class AgentProcess: Sendable {
                 maxUndelivered: options.outbox.maxUndelivered,
                 now: now
             )
+            // Before the first scrape, which would take zeros for a reset.
+            metrics.publish(totals: try await store.ledgerTotals())
             return installation
         } catch {
             throw AgentError(.failed, error.description)

@@ -102,7 +102,7 @@ package final class ClockSyncService: Service {
         else {
             return
         }
-        let call = EndorserAPI.Call(
+        var call = EndorserAPI.Call(
             endpoint: .time,
             method: .get,
             account: did,
@@ -110,6 +110,8 @@ package final class ClockSyncService: Service {
             runID: RandomID.runID(),
             retries: .tokenOnly
         )
+        // Only the headers are read.
+        call.check = { _ in nil }
         if case .failed(let failure) = await account.api.send(call, dialect: dialect ?? .canonical),
             failure.status == nil, failure.failureClass != .cancelled
         {

@@ -29,7 +29,7 @@ struct PollCommand: AsyncParsableCommand {
             try await agent.runPoll(name, unlessWithin: within)
         }
         try arguments.format.print(report, PollReportText.line)
-        if report.outcome == "failed" { throw CommandError.pollFailed }
+        if ["failed", "cancelled"].contains(report.outcome) { throw CommandError.pollFailed }
     }
 
     private func recent() throws -> Duration? {

@@ -9,4 +9,6 @@ public enum PollOutcome: String, Sendable, CaseIterable, Codable {
     /// The server asked for a wait that is too long for the cycle. A later cycle continues.
     case deferred
     case failed
+    /// The agent stopped, or the identity, its stars or its preferences changed. A later cycle continues.
+    case cancelled
 }

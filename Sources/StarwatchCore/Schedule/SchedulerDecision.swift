@@ -73,6 +73,25 @@ public enum SchedulerDecision: Sendable, Hashable {
         return .run(kind, planned: latest, missed: earlier, nextRun: next)
     }
 
+    /// Returns the number of runs of an interval that fell due while the agent was not running.
+    ///
+    /// The interval begins anew when the agent starts. That first run stands for the latest of the others, unless it is
+    /// too late for it without catch-up.
+    ///
+    /// - Parameter nextRun: The stored planned time; `nil` if there is none.
+    /// - Returns: 0 for a cron schedule, whose first decision counts them.
+    public static func missedBeforeStart(
+        of schedule: Schedule,
+        nextRun: Timestamp?,
+        now: Timestamp,
+        catchUp: CatchUp,
+        splay: Duration = .zero
+    ) -> Int {
+        guard case .every = schedule, let nextRun, now >= nextRun + splay else { return 0 }
+        let (latest, earlier) = latestDue(schedule, from: nextRun, now: now - splay)
+        return catchUp == .none && now - (latest + splay) > lateTolerance ? earlier + 1 : earlier
+    }
+
     /// The planned time: the stored one, or its replacement.
     private static func plan(
         _ schedule: Schedule,

@@ -14,7 +14,10 @@ enum StatusField {
         ("polls.NAME.stale_after_seconds", "The limit for the age of the last success."),
         ("polls.NAME.last_attempt", "Time of the last cycle that reached the server."),
         ("polls.NAME.last_success", "Time of the last complete cycle."),
-        ("polls.NAME.last_outcome", "Result of the last cycle: changed, unchanged, bootstrapped, deferred or failed."),
+        (
+            "polls.NAME.last_outcome",
+            "Result of the last cycle: changed, unchanged, bootstrapped, deferred, failed or cancelled."
+        ),
         ("polls.NAME.next_run", "Time of the next scheduled run."),
         ("polls.NAME.watermark_time", "The server's time up to which all changes are finished."),
         ("polls.NAME.fetch_cursor_time", "The server's time up to which all changes are fetched."),
@@ -44,5 +47,13 @@ enum StatusField {
         ("server.dialect", "endorser or canonical; absent until the first answer."),
         ("server.circuit", "closed (working), half_open or open"),
         ("server.throttled_until", "No request is sent before this time."),
+        ("polling_metrics.pollsTotal", "Cycles of starred_projects that reached the server, since the start."),
+        ("polling_metrics.pollsSuccessful", "Such cycles that succeeded."),
+        ("polling_metrics.pollsFailed", "Such cycles that failed."),
+        ("polling_metrics.changesFound", "Changes that they found."),
+        ("polling_metrics.notificationsGenerated", "Notifications made of these changes."),
+        ("polling_metrics.throttlesHit", "Responses that rate-limited a request."),
+        ("polling_metrics.averageResponseTime", "Mean duration of a request, in seconds."),
+        ("polling_metrics.lastPollTimestamp", "Time of the last such cycle."),
     ]
 }

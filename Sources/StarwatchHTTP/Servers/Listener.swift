@@ -35,6 +35,7 @@ struct Listener: Sendable {
         let bound = Promise<SocketAddress?>()
         // At info Hummingbird would log the start, which the agent logs itself.
         var logger = logger
+        logger.handler = StoppingLogHandler(handler: logger.handler)
         logger.logLevel = max(logger.logLevel, .warning)
         let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
         let application = Application(

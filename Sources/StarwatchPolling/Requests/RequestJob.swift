@@ -98,7 +98,7 @@ package struct RequestReply: Sendable {
 
 /// A receiver of the steps of a request, for metrics and logs.
 package protocol RequestObserver: Sendable {
-    /// The request must wait.
+    /// The request must wait: for its turn, or because an answer asked for it.
     func throttled(by source: ThrottleSource, for wait: Duration)
     /// The request's turn came; its token is next.
     func turnCame()

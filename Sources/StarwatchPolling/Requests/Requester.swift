@@ -82,19 +82,25 @@ package struct Requester: Sendable {
         _ attempt: RequestJob.Try,
         _ progress: inout Progress
     ) async -> RequestEnd? {
+        // The wait that the request makes because the server asked for it, here or in a later cycle.
+        let isServersWait = RetryPolicy.serverWait(for: failure) != nil
         switch (decide(job, failure, attempt, progress), job.retries) {
         case (_, .never): return .failed(failure)
         case (.retry(let delay, _), .tokenOnly):
-            return RetryPolicy.serverWait(for: failure) == nil
-                ? .failed(failure) : .deferred(until: time.now + delay, failure: failure)
+            guard isServersWait else { return .failed(failure) }
+            job.observer?.throttled(by: .server, for: delay)
+            return .deferred(until: time.now + delay, failure: failure)
         case (.retry(let delay, let reason), .policy):
+            if isServersWait { job.observer?.throttled(by: .server, for: delay) }
             job.observer?.retrying(because: reason, after: delay)
             return (try? await time.sleep(for: delay)) == nil ? .failed(.cancelled) : nil
         case (.renewTokenAndRetry, _) where attempt.token != nil:
             (progress.refused, progress.isTokenRenewed) = (attempt.token, true)
             job.observer?.retrying(because: .unauthenticated, after: nil)
             return nil
-        case (.deferUntil(let wait), _): return .deferred(until: time.now + wait, failure: failure)
+        case (.deferUntil(let wait), _):
+            job.observer?.throttled(by: .server, for: wait)
+            return .deferred(until: time.now + wait, failure: failure)
         case (.renewTokenAndRetry, _), (.giveUp(exhausted: false), _): return .failed(failure)
         case (.giveUp(exhausted: true), _):
             if let reason = RetryReason(failure.failureClass) { job.observer?.exhausted(because: reason) }

@@ -7,6 +7,11 @@ extension Store {
         let id = try streamID(stream)
         return try direct(.read) { db in try db.ledger(id) }
     }
+
+    /// The sums of all ledgers' entries since the database began. They never fall.
+    package func ledgerTotals() throws(StoreError) -> Ledger {
+        try direct(.read) { db in try db.ledgerTotals() }
+    }
 }
 
 extension Database {
@@ -37,6 +42,11 @@ extension Database {
         var delta = Ledger()
         delta[keyPath: entry] = count
         try add(delta, to: stream)
+    }
+
+    /// One row, which a trigger keeps.
+    func ledgerTotals() throws -> Ledger {
+        try row("SELECT \(Self.ledgerColumns) FROM ledger_totals").map(Self.ledger) ?? Ledger()
     }
 
     /// Adds to a stream's ledger, in the transaction that changes the rows.

@@ -32,4 +32,6 @@ package struct StoreSnapshot: Sendable, Hashable {
     package let imbalance: LedgerImbalance
     /// The number of quarantined items of the active identity.
     package let quarantined: Int
+    /// The sums of all ledgers' entries since the database began. They never fall.
+    package let totals: Ledger
 }

@@ -51,7 +51,8 @@ extension Store {
                 nextDeliveryAt: try db.nextDeliveryAt(),
                 undelivered: try undeliveredNotifications(db),
                 imbalance: imbalance,
-                quarantined: try db.quarantined()
+                quarantined: try db.quarantined(),
+                totals: try db.ledgerTotals()
             )
         }
         // Not remembered if a host application can write, as in `PollMemory`.

@@ -20,5 +20,8 @@ package final class Counter: Sendable {
         if let exemplar, let exemplars { exemplars.put(exemplar, value: Double(amount), at: 0) }
     }
 
+    /// Raises the count to a total that is kept elsewhere; a smaller one changes nothing.
+    package func raise(to total: UInt64) { count.max(total, ordering: .relaxed) }
+
     package var value: UInt64 { count.load(ordering: .relaxed) }
 }

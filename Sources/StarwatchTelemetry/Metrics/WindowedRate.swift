@@ -25,6 +25,12 @@ package final class WindowedRate: Sendable {
         }
     }
 
+    /// Continues from the events of another rate, before the first event of this one.
+    package func countOn(from other: WindowedRate) {
+        let known = other.bins.withLock { $0 }
+        bins.withLock { $0 = known }
+    }
+
     /// Returns the mean rate of the last 60 seconds, including the current one.
     package func perSecond(atMilliseconds milliseconds: Int64) -> Double {
         let second = milliseconds / 1000

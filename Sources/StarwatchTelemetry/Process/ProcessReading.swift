@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Kernel's data about this process at one moment. A field is `nil` if it cannot be read.
 struct ProcessReading: Sendable, Equatable {
@@ -25,10 +26,24 @@ struct ProcessReading: Sendable, Equatable {
                 bootTimeSeconds: constant == nil ? contents(of: root + "/stat").flatMap(bootTime(in:)) : nil
             )
         }
-        reading.startTimeSeconds = constant?.startTimeSeconds ?? reading.startTimeSeconds
+        reading.startTimeSeconds = constant?.startTimeSeconds ?? Self.firstStart(reading.startTimeSeconds, root: root)
         reading.maxFiles = constant?.maxFiles ?? contents(of: root + "/self/limits").flatMap(maxFiles(in:))
         reading.openFiles = entries(in: root + "/self/fd").map(Double.init)
         return reading
+    }
+
+    /// First start time that was read, by mount point.
+    private static let firstStarts = Mutex<[String: Double]>([:])
+
+    /// Returns the start time that was read first. The kernel's boot time moves when the wall clock is set, and a reload
+    /// makes a new registry that reads it again: the process would seem to have restarted.
+    private static func firstStart(_ read: Double?, root: String) -> Double? {
+        guard let read else { return nil }
+        return firstStarts.withLock { starts in
+            let first = starts[root] ?? read
+            starts[root] = first
+            return first
+        }
     }
 
     /// Parses `/proc/self/stat`. The command's name can contain spaces and brackets, so fields follow the last `)`.

@@ -1,4 +1,4 @@
-import StarwatchCore
+package import StarwatchCore
 
 /// Sends requests to one Endorser server, with the headers it requires, and classifies the responses.
 ///
@@ -38,8 +38,15 @@ package struct EndorserClient: Sendable {
 
     /// Sends `request` once and returns its result. Cancelling the task aborts the request with the failure
     /// `cancelled`.
-    package func send(_ request: EndorserRequest) async -> Exchange {
-        Exchange(await http.exchange(makeRequest(request)))
+    ///
+    /// - Parameter check: Returns the failure that a successful answer is; `nil` when it is none.
+    package func send(
+        _ request: EndorserRequest,
+        check: (HTTPResponse) -> APIFailure? = { _ in nil }
+    ) async -> Exchange {
+        let exchange = await http.exchange(makeRequest(request))
+        let now = exchange.measurements.receivedAt.wall
+        return Exchange(exchange) { AnswerClassifier.classify($0, now: now) ?? check($0) }
     }
 
     private func makeRequest(_ request: EndorserRequest) -> HTTPRequest {

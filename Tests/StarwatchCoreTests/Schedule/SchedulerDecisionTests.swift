@@ -185,4 +185,30 @@ import Testing
 
     /// Pinned, because an agent must keep its delay across upgrades.
     private static let knownDelay: Int64 = 820_694
+
+    @Test func anIntervalMissesTheRunsThatFellDueWhileTheAgentWasDown() {
+        let hour = Schedule.every(.seconds(3600))
+        func missed(_ schedule: Schedule, after: Duration, _ catchUp: CatchUp = .latest, splay: Duration = .zero) -> Int
+        {
+            SchedulerDecision.missedBeforeStart(
+                of: schedule,
+                nextRun: noon,
+                now: noon + after,
+                catchUp: catchUp,
+                splay: splay
+            )
+        }
+        #expect(missed(hour, after: .seconds(-1)) == 0)
+        // The run of the start stands for the latest one.
+        #expect(missed(hour, after: .seconds(3599)) == 0)
+        #expect(missed(hour, after: .seconds(3 * 3600)) == 3)
+        // Without catch-up only for one that is just due.
+        #expect(missed(hour, after: .seconds(60), .none) == 0)
+        #expect(missed(hour, after: .seconds(61), .none) == 1)
+        #expect(missed(hour, after: .seconds(61), .none, splay: .seconds(30)) == 0)
+        #expect(missed(quarter, after: .seconds(3 * 3600)) == 0)
+        #expect(
+            SchedulerDecision.missedBeforeStart(of: hour, nextRun: nil, now: noon, catchUp: .latest) == 0
+        )
+    }
 }

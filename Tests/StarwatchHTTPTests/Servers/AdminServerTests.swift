@@ -105,6 +105,7 @@ struct AdminServerTests {
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
         status.outbox.sinks = ["phone": "disabled"]
+        status.pollingMetrics.lastPollTimestamp = status.now
         status.digests = status.digests.filter { $0.key == "weekly" }
         let reply = try await withAdmin(FakeAgent { [status] in $0.status = status }) {
             try await $0.get("/api/v1/status")
@@ -114,7 +115,10 @@ struct AdminServerTests {
             digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone headline identity now \
             outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \
             outbox.ledger_imbalance outbox.oldest_due outbox.oldest_pending outbox.pending outbox.quarantined \
-            outbox.sinks.NAME polls.NAME.fetch_cursor_time polls.NAME.kind \
+            outbox.sinks.NAME \
+            polling_metrics.averageResponseTime polling_metrics.changesFound polling_metrics.lastPollTimestamp \
+            polling_metrics.notificationsGenerated polling_metrics.pollsFailed polling_metrics.pollsSuccessful \
+            polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.fetch_cursor_time polls.NAME.kind \
             polls.NAME.last_attempt polls.NAME.last_outcome polls.NAME.last_success polls.NAME.next_run \
             polls.NAME.skip_reason polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             reasons server.circuit server.dialect server.throttled_until started_at status version

@@ -1,6 +1,7 @@
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTelemetry
 import Testing
 
 @testable import Starwatch
@@ -55,6 +56,35 @@ import Testing
                 #expect(try await agent.runPoll(World.starred).outcome != "failed")
                 await agent.close()
             }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func aCycleThatTheEndOfTheRunCancelsIsNoFailure() async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var options = world.options
+            options.polls[0].timing = .every(.seconds(3600))
+            options.log.level = .debug
+            world.mock.script(.neverAnswer, at: .plansChanged)
+            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            async let next = agent.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            agent.stop()
+            #expect(try await next == nil)
+            let page = MetricsPage(agent.metrics.registry.page(.text))
+            let poll = ["poll": World.starred]
+            #expect(page["starwatch_poll_attempts_total", poll] == 1)
+            #expect(page["starwatch_poll_failure_total", poll] == 0)
+            #expect(page["starred_projects_poll_failure_total"] == 0)
+            #expect(page["starred_projects_error_total"] == 0)
+            for outcome in PollOutcome.allCases {
+                let count = page["starwatch_poll_outcomes_total", ["poll": World.starred, "outcome": outcome.rawValue]]
+                #expect(count == (outcome == .cancelled ? 1 : 0), "\(outcome)")
+            }
+            #expect(!world.log.lines.contains { $0.contains("poll.failed") })
+            #expect(world.log.lines.contains { $0.contains("poll.cancelled") })
+            let after = try await world.agent()
+            #expect(await after.status().polls[World.starred]?.lastOutcome == "cancelled")
         }
     }
 

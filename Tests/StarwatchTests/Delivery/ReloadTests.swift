@@ -39,6 +39,55 @@ import Testing
         #expect(agent.metrics.reloadSuccessful.value == 1)
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func aReloadDoesNotLookLikeARestart() async throws {
+        try await World.with(.canonical, clock: .waiting, mock: { $0.clockSkew = .seconds(90) }) { world in
+            var options = world.options
+            options.polls[0].timing = .every(.seconds(3600))
+            let reload: @Sendable () throws(AgentError) -> AgentOptions = { [options] () throws(AgentError) in options }
+            options.log.level = .notice
+            let first = try await Agent(options: options, time: world.clock, reload: reload, logSinks: [world.log])
+            async let next = first.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            await world.clock.sleepers(atLeast: 5)
+            let before = await first.page()
+            let started = await first.status().startedAt
+            try await first.reload()
+            _ = try await next
+            // The end of the run counts too, for example its last transactions.
+            let end = MetricsPage(first.metrics.registry.page(.text))
+            world.clock.advance(by: .seconds(20))
+            let second = try await Agent(
+                options: options,
+                time: world.clock,
+                after: first,
+                reload: reload,
+                logSinks: [world.log]
+            )
+            let after = await second.page()
+            #expect(await second.status().startedAt == started)
+            for (series, value) in end.values where series.name.hasSuffix("_total") || series.name.hasSuffix("_count") {
+                #expect((after.values[series] ?? -1) >= value, "\(series)")
+            }
+            for name in [
+                "process_start_time_seconds", "starred_projects_api_throughput_rps", "starwatch_clock_skew_seconds",
+                "starwatch_clock_last_sync_timestamp_seconds",
+            ] {
+                #expect(after[name] == before[name] && after[name] != 0, "\(name)")
+            }
+            #expect(after.series(of: "starwatch_build_info") == before.series(of: "starwatch_build_info"))
+
+            async let last = second.run()
+            await world.clock.sleepers(atLeast: 5)
+            second.stop()
+            #expect(try await last == nil)
+            func lines(_ event: String) -> Int { world.log.lines.filter { $0.contains("\"\(event)\"") }.count }
+            #expect(lines("agent.started") == 1)
+            #expect(lines("config.reloaded") == 1)
+            #expect(lines("agent.stopped") == 1)
+        }
+    }
+
     @Test func whatASinkAskedForIsKeptWhileItStaysTheSame() async throws {
         let folder = try TestFolder()
         let clock = ManualClock()

@@ -33,7 +33,7 @@ import Testing
             try await bench.mock.waitForRequests(number, to: .plansChanged)
             _ = try await agent.setIdentity(next)
             #expect(bench.mock.requestCount(of: .plansChanged) == number)
-            #expect(await cycle.outcome == .failed)
+            #expect(await cycle.outcome == .cancelled)
             #expect(try await bench.counts()[.cancelled] ?? 0 == (number - 1) * 100)
             let state = try await agent.store.pollState(bench.stream, maxUndelivered: 1000)
             #expect(!state.isActive)
@@ -53,7 +53,7 @@ import Testing
             // The first page was had; the second waits for the next minute.
             await bench.clock.sleepers(atLeast: 1)
             _ = try await agent.setIdentity(Self.newcomer)
-            #expect(await cycle.outcome == .failed)
+            #expect(await cycle.outcome == .cancelled)
             bench.clock.advance(by: .seconds(120))
             #expect(bench.mock.requestCount(of: .plansChanged) == 1)
             #expect(try await bench.counts() == [.cancelled: 100])

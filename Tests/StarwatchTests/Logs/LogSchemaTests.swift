@@ -53,6 +53,12 @@ import Testing
             world.mock.script(.status(500), at: .plansChanged)
             await round(agent)
             await round(agent)
+            world.mock.forgetRequests()
+            world.mock.script(.neverAnswer, at: .plansChanged)
+            async let cancelled = agent.runtime.pollService.pass(agent.starred, runID: RandomID.runID())
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            await agent.runtime.pollService.abort()
+            _ = await cancelled
             world.mock.publish(count: 5)
             world.mock.script(.schemaViolation(.unorderedPage), .malformedJSON, at: .plansChanged)
             await round(agent)

@@ -1,5 +1,6 @@
 import MockEndorser
 import StarwatchCore
+import StarwatchTelemetry
 import Testing
 
 @testable import Starwatch
@@ -76,6 +77,87 @@ import Testing
             #expect(
                 page["starred_projects_poll_duration_seconds_count"] == page["starred_projects_poll_attempts_total"]
             )
+        }
+    }
+
+    @Test(arguments: [
+        ("starred_projects_poll_attempts_total", "Total number of polling attempts"),
+        ("starred_projects_poll_success_total", "Total number of successful polls"),
+        ("starred_projects_poll_duration_seconds", "Polling duration in seconds"),
+        ("starred_projects_outbox_size", "Current number of undelivered notifications"),
+    ])
+    func theHelpIsTheOneThatIsPromised(family: String, help: String) async throws {
+        let metrics = try AgentMetrics(polls: [World.starred], sinks: ["file"], now: { ManualClock.start })
+        let page = String(decoding: await metrics.registry.render(.text), as: UTF8.self)
+        #expect(page.contains("# HELP \(family) \(help)\n"))
+    }
+
+    @Test func requestsOfOtherEndpointsAreNoThroughputOfTheStarredPoll() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent {
+                $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))
+            }
+            _ = try await agent.runPoll("offers")
+            #expect(await agent.page()["starred_projects_api_throughput_rps"] == 0)
+            _ = try await agent.runPoll(World.starred)
+            let page = await agent.page()
+            let requests = page["starred_projects_api_latency_seconds_count"] ?? 0
+            #expect(requests > 0)
+            #expect(page["starred_projects_api_throughput_rps"] == requests / 60)
+        }
+    }
+
+    @Test func theSummaryHasTheSameNumbersAsThePage() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            world.mock.publish(count: 3)
+            let limited = MockFault.rateLimited(retryAfter: .seconds(1))
+            world.mock.script(limited, limited, at: .plansChanged)
+            _ = try await agent.runPoll(World.starred)
+            world.mock.script(.status(404), at: .plansChanged)
+            _ = try await agent.runPoll(World.starred)
+            let page = await agent.page()
+            let status = await agent.status()
+            let summary = status.pollingMetrics
+            #expect(Double(summary.pollsTotal) == page["starred_projects_poll_attempts_total"])
+            #expect(Double(summary.pollsSuccessful) == page["starred_projects_poll_success_total"])
+            #expect(Double(summary.pollsFailed) == page["starred_projects_poll_failure_total"])
+            #expect(Double(summary.changesFound) == page["starred_projects_changes_found_total"])
+            #expect(
+                Double(summary.notificationsGenerated) == page["starred_projects_notifications_generated_total"]
+            )
+            #expect(Double(summary.throttlesHit) == page["starred_projects_rate_limit_total"])
+            #expect(summary.pollsTotal == 2 && summary.pollsFailed == 1 && summary.throttlesHit == 2)
+            let sum = page["starred_projects_api_latency_seconds_sum"] ?? -1
+            let count = page["starred_projects_api_latency_seconds_count"] ?? 0
+            #expect(abs(summary.averageResponseTime - sum / count) < 0.000_001)
+            #expect(summary.lastPollTimestamp == status.polls[World.starred]?.lastAttempt)
+            #expect(summary.lastPollTimestamp != nil)
+        }
+    }
+
+    @Test func theCountersOfTheLedgerSurviveARestart() async throws {
+        try await World.with(.canonical) { world in
+            var agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            func entries(_ page: MetricsPage) -> [String: Double] {
+                var found: [String: Double] = [:]
+                for entry in LedgerEntry.allCases {
+                    found[entry.rawValue] = page["starwatch_ledger_entries_total", ["entry": entry.rawValue]]
+                }
+                return found
+            }
+            world.mock.publish(count: 3)
+            _ = try await agent.runPoll(World.starred)
+            let before = entries(await agent.page())
+            #expect(before["new"] == 3 && before["delivered"] == 3 && before["fetched"] == 3)
+            agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            // Also before anything was read for a scrape: a zero would look like a reset.
+            let first = MetricsPage(agent.metrics.registry.page(.text))
+            #expect(entries(first) == before)
+            #expect(first["starwatch_outbox_changes_total", ["change": "inserted"]] == 0)
+            world.mock.publish(count: 2)
+            _ = try await agent.runPoll(World.starred)
+            #expect(entries(await agent.page())["new"] == 5)
         }
     }
 

@@ -45,7 +45,7 @@ enum ExpectedFamilies {
             "starwatch_poll_outcomes_total",
             "counter",
             poll,
-            ("outcome", ["changed", "unchanged", "bootstrapped", "deferred", "failed"])
+            ("outcome", ["changed", "unchanged", "bootstrapped", "deferred", "failed", "cancelled"])
         ),
         family(
             "starwatch_poll_skipped_total",
@@ -140,6 +140,17 @@ enum ExpectedFamilies {
         family("starwatch_outbox_oldest_dead_timestamp_seconds", "gauge"),
         family("starwatch_quarantined_rows", "gauge"),
         family("starwatch_ledger_imbalance_rows", "gauge", ("law", ["fetched", "new"])),
+        family(
+            "starwatch_ledger_entries_total",
+            "counter",
+            (
+                "entry",
+                [
+                    "fetched", "new", "duplicate", "rejected", "delivered", "dead", "cancelled", "suppressed",
+                    "evicted", "acknowledged",
+                ]
+            )
+        ),
         family("starwatch_notifications_total", "counter", poll, ("group", ["single", "several", "many"])),
         family(
             "starwatch_delivery_attempts_total",

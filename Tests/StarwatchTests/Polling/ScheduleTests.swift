@@ -142,6 +142,52 @@ import Testing
         }
     }
 
+    @Test(arguments: CatchUp.allCases)
+    func runsOfAnIntervalMissedWhileTheAgentWasDownAreCounted(catchUp: CatchUp) async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let interval = PollTiming.every(.seconds(900))
+            var agent = try await world.agent { $0.polls[0].timing = interval }
+            try await following(agent) {
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 1)
+            }
+            // Down over the runs after 900, 1800 and 2700 s.
+            world.clock.advance(by: .seconds(3000))
+            agent = try await world.agent {
+                $0.polls[0].timing = interval
+                $0.polls[0].catchUp = catchUp
+            }
+            try await following(agent) {
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) == 2)
+            }
+            // The run of the start stands for the latest of them.
+            let missed: Double = catchUp == .latest ? 2 : 3
+            #expect(runs(await agent.page()) == ["missed": missed, "on_time": 1])
+        }
+    }
+
+    @Test(arguments: [PollTiming.every(.seconds(900)), .cron("*/15 * * * *", timezone: "UTC")])
+    func skippedRunsAreNotMissedAtTheNextStart(timing: PollTiming) async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var agent = try await world.agent { $0.polls[0].timing = timing }
+            try await following(agent) {
+                await world.clock.run(until: ManualClock.start + .seconds(900))
+                await world.clock.sleepers(atLeast: 1)
+                #expect(polls(world) > 0)
+                _ = try await agent.updateStars([])
+                await world.clock.run(until: ManualClock.start + .seconds(4 * 3600))
+                await world.clock.sleepers(atLeast: 1)
+            }
+            // The skips are written without making anybody wait.
+            try await agent.store.probe()
+            world.clock.advance(by: .seconds(10))
+            agent = try await world.agent { $0.polls[0].timing = timing }
+            try await following(agent) { await world.clock.sleepers(atLeast: 1) }
+            #expect(runs(await agent.page())["missed"] == nil)
+        }
+    }
+
     @Test func aClockSetForwardRunsOnceForAllThatWasSkipped() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let agent = try await world.agent()

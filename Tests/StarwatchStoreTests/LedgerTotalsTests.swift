@@ -1,0 +1,58 @@
+import FoundationEssentials
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// Counters of the ledger. They never fall, whatever becomes of the rows, the account or the process.
+@Suite struct LedgerTotalsTests {
+    let world = World()
+
+    @Test func theTotalsAreThoseOfTheLedger() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...5))
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        #expect(try await store.ledgerTotals() == store.ledger(world.stream))
+        #expect(try await store.snapshot([world.stream]).totals.acknowledged == 5)
+    }
+
+    @Test func aRetriedDeadLetterDoesNotTakeTheCountBack() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...2))
+        try await world.killAll(store)
+        var filter = OutboxFilter()
+        filter.states = [.dead]
+        let dead = try await store.outbox(filter).map(\.id)
+        #expect(try await store.retry(dead, sinks: ["log"], now: world.now) == 2)
+        #expect(try await store.ledger(world.stream).dead == 0)
+        #expect(try await store.ledgerTotals().dead == 2)
+        try await world.killAll(store, id: "ntf_again")
+        #expect(try await store.ledgerTotals().dead == 4)
+        #expect(try await store.snapshot([world.stream]).totals.dead == 4)
+    }
+
+    /// What is on the disk at a `kill -9` is the database and its log, without a close.
+    @Test func theTotalsSurviveAKill() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...5))
+        try await world.deliverAll(store)
+        let before = try await store.ledgerTotals()
+        let after = World()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: world.path + suffix, toPath: after.path + suffix)
+        }
+        let next = try await after.open()
+        #expect(before.delivered == 5)
+        #expect(try await next.ledgerTotals() == before)
+    }
+
+    @Test func theTotalsSurviveTheAccount() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...5))
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.removeAccount(World.alice, now: world.now)
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        #expect(try await store.ledger(world.stream) == Ledger())
+        #expect(try await store.ledgerTotals().new == 5)
+    }
+}
