@@ -99,15 +99,18 @@ package final class EndorserAPI: Sendable {
 
     // MARK: - Tokens
 
-    /// Returns `true` if `account` has a token now, or needs none. Sends no request to the server.
-    package func hasToken(for account: DID) async -> Bool {
+    /// Returns `nil` if `account` has a token now, or needs none; otherwise the error. Sends no request to the server.
+    package func tokenError(for account: DID) async -> TokenError? {
         let dialect = await gate.dialect ?? assumedDialect
         do {
             _ = try await token(for: account, dialect: dialect, purpose: .poll)
-            return true
+            return nil
         } catch {
-            environment.logger.log(.tokenUnavailable, [.error: "\(error.description)"])
-            return false
+            environment.logger.log(
+                .tokenUnavailable,
+                [.error: "\(error.description)", .reason: "\(error.cause.rawValue)"]
+            )
+            return error
         }
     }
 
@@ -173,7 +176,7 @@ package final class EndorserAPI: Sendable {
                 [
                     .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
                     .result: "\(failure.result.rawValue)", .attempt: .number(number), .error: "\(failure.reason)",
-                ]
+                ].merging(failure.cause.fields) { $1 }
             )
         }
 

@@ -156,6 +156,8 @@ package final class AcknowledgeService: Service {
         var resume: Timestamp
         /// Whether the server rejects the batch itself.
         var isRefused = false
+        /// The backoff after this failure.
+        var backoff = Backoff.acknowledgement
         /// A new idempotency key, where the old one cannot be used again.
         var newKey: String?
     }
@@ -200,12 +202,23 @@ package final class AcknowledgeService: Service {
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { retry.newKey = RandomID.uuid() }
             retry.isRefused = [400, 413, 422].contains(failure.status)
-            logger.log(.acknowledgeFailed, [.changeCount: .number(count), .error: "\(failure.reason)"])
+            logger.log(
+                .acknowledgeFailed,
+                [.changeCount: .number(count), .error: "\(failure.reason)"].merging(failure.cause.fields) { $1 }
+            )
         case .deferred(let until, _):
             // The gate's times are the local clock's.
             retry.resume = until + (clock.now - environment.time.now)
         case .noToken(let error):
-            logger.log(.acknowledgeNoToken, [.error: "\((error as? TokenError)?.description ?? "There is no token.")"])
+            retry.backoff = .token
+            let error = error as? TokenError
+            logger.log(
+                .acknowledgeNoToken,
+                [
+                    .error: "\(error?.description ?? "There is no token.")",
+                    .reason: "\((error?.cause ?? .noToken).rawValue)",
+                ]
+            )
         case .unstored(let error): throw error
         }
         try await postpone(batch, retry, &pass)
@@ -246,6 +259,7 @@ package final class AcknowledgeService: Service {
                 .error: isGivenUp
                     ? "The server rejects one acknowledgement; it counts as done, so that others can follow."
                     : "The server did not take the whole batch.",
+                .reason: "\(FailureReason.Cause.notAccepted.rawValue)",
             ]
         )
         guard isGivenUp else { return false }
@@ -256,7 +270,7 @@ package final class AcknowledgeService: Service {
 
     /// Stores when a batch is tried again, in halves if the server rejected it several times.
     private func postpone(_ batch: AckBatch, _ retry: Retry, _ pass: inout Pass) async throws(StoreError) {
-        let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: environment.random())
+        let delay = retry.backoff.delay(afterFailures: batch.attempts + 1, random: environment.random())
         let next = max(retry.resume, clock.now + delay)
         if retry.isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
             try await store.halveAck(batch, until: next, newKey: RandomID.uuid())

@@ -63,32 +63,33 @@ extension DispatchService {
         let (changed, nextTry) = slot.note(result, at: now)
         if let changed { note(changed, of: slot) }
         let outcome: DeliveryOutcome
+        if let label = result.failure?.reason.label { metrics.outbox.deliveryFailures[slot.label, label].increment() }
         switch result {
         case .ok:
             count(slot, .ok)
             outcome = .ok
-        case .rejected(let reason):
+        case .rejected:
             count(slot, .rejected)
             let delay = Backoff.rejectedDelivery.delay(
                 afterFailures: ticket.rejections + 1,
                 random: environment.random()
             )
             outcome = .rejected(nextAttemptAt: now + delay)
-            log(.sinkRejected, notification, slot, reason)
-        case .unavailable(let reason, _):
+            log(.sinkRejected, notification, slot, result)
+        case .unavailable:
             count(slot, .unavailable)
             outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, reason)
+            log(.sinkUnavailable, notification, slot, result)
         case .timeout:
             count(slot, .timeout)
             outcome = .unavailable(nextAttemptAt: nextTry)
-            log(.sinkUnavailable, notification, slot, "The sink did not answer in time.")
+            log(.sinkUnavailable, notification, slot, result)
         case .gone:
             count(slot, .rejected)
             outcome = .gone
-            log(.sinkGone, notification, slot, "The sink wants no more notifications; it is off until a reload.")
+            log(.sinkGone, notification, slot, result)
         }
-        return await record(ticket, outcome, notification)
+        return await record(ticket, outcome, notification, reason: result.failure?.reason)
     }
 
     func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {
@@ -119,11 +120,18 @@ extension DispatchService {
     private func record(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
-        _ notification: OpenNotification
+        _ notification: OpenNotification,
+        reason: FailureReason? = nil
     ) async -> DeliveryResult? {
         do {
             let now = clock.now
-            let result = try await store.recordDelivery(ticket, outcome, now: now, maxRetries: maxRetries)
+            let result = try await store.recordDelivery(
+                ticket,
+                outcome,
+                reason: reason,
+                now: now,
+                maxRetries: maxRetries
+            )
             if case .delivered(let ids) = result { observeFreshness(ids, notification, now: now) }
             return result
         } catch {
@@ -151,12 +159,13 @@ extension DispatchService {
         metrics.outbox.deliveryAttempts[slot.label, result].increment()
     }
 
-    private func log(_ event: AgentEvent, _ notification: OpenNotification, _ slot: SinkSlot, _ reason: String) {
+    private func log(_ event: AgentEvent, _ notification: OpenNotification, _ slot: SinkSlot, _ result: SinkResult) {
+        guard let failure = result.failure else { return }
         logger.log(
             event,
             [
                 .runID: "\(notification.runID)", .notificationID: "\(notification.id)", .sink: "\(slot.name)",
-                .error: "\(reason)",
+                .error: "\(failure.sentence)", .reason: "\(failure.reason.word)",
             ]
         )
     }

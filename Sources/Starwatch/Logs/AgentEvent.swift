@@ -77,16 +77,17 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event always has.
     package var fields: [LogField] {
         switch self {
-        case .acknowledgeFailed: [.changeCount, .error]
+        case .acknowledgeFailed: [.changeCount, .error, .reason]
         case .acknowledgeLocal: [.reason]
-        case .acknowledgeNoToken, .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
-            .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed, .tokenUnavailable:
+        case .acknowledgeNoToken, .tokenUnavailable: [.error, .reason]
+        case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
+            .pollStoreFailed, .retentionStoreFailed:
             [.error]
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded: []
-        case .apiFailure: [.runID, .endpoint, .result, .attempt, .error]
+        case .apiFailure: [.runID, .endpoint, .result, .attempt, .error, .reason]
         case .callbackDropped: [.count]
-        case .callbackRefused, .callbackUnavailable: [.kind, .error]
+        case .callbackRefused, .callbackUnavailable: [.kind, .error, .reason]
         case .clockJump: [.kind, .sizeMilliseconds]
         case .clockNoAnswer: [.error]
         case .clockSkewed: [.skewMilliseconds, .error]
@@ -104,19 +105,21 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .pollBootstrapped, .pollChanged, .pollUnchanged:
             [.runID, .poll, .outcome, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
-        case .pollDeferred, .pollFailed: [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error]
+        case .pollDeferred, .pollFailed:
+            [.runID, .poll, .outcome, .changeCount, .durationMilliseconds, .error, .reason]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
         case .serverDialect: [.runID, .poll, .dialect]
         case .sinkCircuit: [.sink, .state]
-        case .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error]
+        case .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error, .reason]
         }
     }
 
     /// Fields that the event has if they are known.
     package var optionalFields: [LogField] {
         switch self {
+        case .acknowledgeFailed, .apiFailure, .pollDeferred, .pollFailed: [.serverError]
         case .identityChanged: [.identity]
         case .pollStoreFailed: [.runID, .poll]
         default: []

@@ -22,6 +22,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case result
     case rowCount = "row_count"
     case runID = "run_id"
+    case serverError = "server_error"
     case sink
     case sizeMilliseconds = "size_ms"
     case skewMilliseconds = "skew_ms"
@@ -56,7 +57,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .attempt, .changeCount, .count, .polls, .rowCount: .count
         case .dialect, .endpoint, .group, .kind, .outcome, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
-        case .error, .path, .version: .text
+        case .error, .path, .serverError, .version: .text
         case .identity: .pseudonym
         case .notificationID: .notificationID
         case .digest, .poll, .sink: .name
@@ -85,10 +86,12 @@ package enum LogField: String, Sendable, CaseIterable {
         case .poll: "Name of the poll."
         case .polls: "Number of configured polls."
         case .problem: "Problem at `path`."
-        case .reason: "Reason, as in the label of the matching metric."
+        case .reason:
+            "Reason, as in the label of the matching metric; for a failure, `http_` and the status, or the cause."
         case .result: "Label `result` of `starwatch_api_requests_total`."
         case .rowCount: "Number of outbox rows."
         case .runID: "Id of one run, also in stored rows, exemplars and notifications."
+        case .serverError: "The server's error code, the rejected field or the missing scope, from fixed lists."
         case .sink: "Name of the sink."
         case .sizeMilliseconds: "Size of the clock jump, length of the suspension, or lateness of the digest."
         case .skewMilliseconds: "Server time minus local time."

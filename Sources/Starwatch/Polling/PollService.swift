@@ -15,9 +15,13 @@ package final class PollService: Service {
         /// The cycles in progress.
         var running: [PollName: Running] = [:]
         var lastSkip: [PollName: SkipReason] = [:]
+        /// The reason why the last cycle got no token.
+        var lastTokenReason: [PollName: FailureReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
         /// Number of consecutive cycles that failed in the database.
         var storeFailures: [PollName: Int] = [:]
+        /// Number of consecutive cycles that got no token.
+        var tokenFailures: [PollName: Int] = [:]
     }
 
     private let polls: [Poll]
@@ -101,6 +105,9 @@ package final class PollService: Service {
     /// The skip reason of the poll's last cycle; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> SkipReason? { state.withLock { $0.lastSkip[poll] } }
 
+    /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
+    package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
+
     /// The next scheduled run.
     package func nextRun(_ poll: PollName) -> Timestamp? { state.withLock { $0.nextRun[poll] } }
 
@@ -136,7 +143,12 @@ package final class PollService: Service {
             wakes.callbacks.raise()
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
-        if let skip = result.skip { return skipped(poll, skip, runID: runID) }
+        state.withLock { $0.lastTokenReason[poll.name] = result.lacksToken ? result.cause : nil }
+        if let skip = result.skip {
+            var skipped = skipped(poll, skip, runID: runID)
+            (skipped.cause, skipped.lacksToken) = (result.cause, result.lacksToken)
+            return skipped
+        }
         state.withLock { $0.lastSkip[poll.name] = nil }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.hasStored { wakes.dispatch.raise() }

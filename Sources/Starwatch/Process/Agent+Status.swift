@@ -17,8 +17,9 @@ extension Agent {
         if circuit != .closed { reasons.append(StatusReason.circuitOpen.of("server")) }
         status.server.throttledUntil = await runtime.account.gate.heldUntil(now: time.now)?.iso8601
         for slot in sinks {
-            let state = slot.isDisabled ? "disabled" : slot.circuitState.rawValue
+            let state = slot.isDisabled ? "disabled" : slot.isRejecting ? "rejecting" : slot.circuitState.rawValue
             status.outbox.sinks[slot.name] = state
+            status.outbox.sinkReasons[slot.name] = slot.lastReason?.description
             if slot.isDisabled { reasons.append(StatusReason.sinkDisabled.of(slot.name)) }
             if slot.circuitState != .closed { reasons.append(StatusReason.circuitOpen.of(slot.name)) }
         }
@@ -82,6 +83,11 @@ extension Agent {
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
         entry.skipReason = runtime.pollService.lastSkip(poll.name)
+        if let reason = runtime.pollService.lastTokenReason(poll.name) ?? stream?.lastReason {
+            entry.lastReason = reason.description
+            entry.lastError = reason.sentence
+            entry.needsAction = reason.needsAction
+        }
         return (poll.name.rawValue, entry)
     }
 }

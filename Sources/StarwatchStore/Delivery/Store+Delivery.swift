@@ -5,11 +5,13 @@ extension Store {
     /// Stores the result of an attempt, and settles the notification if no sink is due.
     ///
     /// - Parameters:
+    ///   - reason: The reason for a failed attempt. Only an attempt replaces the stored one.
     ///   - maxRetries: The number of rejections after which a sink is given up; at least 1.
     /// - Returns: ``DeliveryResult/stale`` if the ticket's lease has ended.
     package func recordDelivery(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
+        reason: FailureReason? = nil,
         now: Timestamp,
         maxRetries: Int
     ) throws(StoreError) -> DeliveryResult {
@@ -38,12 +40,12 @@ extension Store {
             let recorded = try db.changed(
                 """
                 UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
-                    next_attempt_at = ?, updated_at = ?
+                    next_attempt_at = ?, updated_at = ?, reason = iif(?, ?, reason)
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
-                    state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, id, ticket.sink,
-                    ticket.lease,
+                    state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, attempts > 0,
+                    reason?.description, id, ticket.sink, ticket.lease,
                 ]
             )
             guard recorded == 1 else { return .stale }
@@ -153,7 +155,7 @@ extension Database {
         var found: [SinkStatus] = []
         let rows = try rows(
             """
-            SELECT sink, state, attempts, rejections, next_attempt_at, updated_at FROM deliveries
+            SELECT sink, state, attempts, rejections, next_attempt_at, updated_at, reason FROM deliveries
             WHERE notification_id = ? ORDER BY sink
             """,
             [notification]
@@ -166,7 +168,8 @@ extension Database {
                     attempts: row[2],
                     rejections: row[3],
                     nextAttemptAt: row.time(4),
-                    updatedAt: row.time(5)
+                    updatedAt: row.time(5),
+                    reason: (row[6] as String?).flatMap { FailureReason($0) }
                 )
             )
         }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+import StarwatchCore
 
 /// The content of an error response, in the shapes that servers of both dialects send (R-EP-08…13).
 ///
@@ -10,6 +11,9 @@ struct ErrorBody: Sendable, Equatable {
     var code: String?
     var message: String?
     var retryAfterSeconds: Double?
+    /// `details.field` and `details.requiredScope`.
+    var field: String?
+    var requiredScope: String?
     /// Whether `error` is an object: the endorser server's shape for rejected tokens.
     var isObject = false
 
@@ -30,7 +34,18 @@ struct ErrorBody: Sendable, Equatable {
             message = wire.error?.message ?? wire.message ?? wire.error?.text
             retryAfterSeconds = wire.retryAfter
             isObject = wire.error?.isObject ?? false
+            field = wire.details?.field
+            requiredScope = wire.details?.requiredScope
         }
+    }
+
+    /// The words of the body that are in closed lists. Anything else is dropped.
+    var detail: ServerErrorDetail {
+        ServerErrorDetail(
+            code: code.flatMap(ServerErrorCode.init(rawValue:)),
+            field: field.flatMap(RequestField.init(path:)),
+            scope: requiredScope.flatMap { TokenScope($0) }
+        )
     }
 
     private struct Wire: Decodable {
@@ -38,9 +53,10 @@ struct ErrorBody: Sendable, Equatable {
         var code: String?
         var message: String?
         var retryAfter: Double?
+        var details: Details?
 
         enum CodingKeys: CodingKey {
-            case error, code, message, retryAfter
+            case error, code, message, retryAfter, details
         }
 
         init(from decoder: any Decoder) throws {
@@ -49,6 +65,22 @@ struct ErrorBody: Sendable, Equatable {
             code = try? container.decode(String.self, forKey: .code)
             message = try? container.decode(String.self, forKey: .message)
             retryAfter = try? container.decode(Double.self, forKey: .retryAfter)
+            details = try? container.decode(Details.self, forKey: .details)
+        }
+    }
+
+    private struct Details: Decodable {
+        var field: String?
+        var requiredScope: String?
+
+        enum CodingKeys: CodingKey {
+            case field, requiredScope
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            field = try? container.decode(String.self, forKey: .field)
+            requiredScope = try? container.decode(String.self, forKey: .requiredScope)
         }
     }
 

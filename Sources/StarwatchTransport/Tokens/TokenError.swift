@@ -1,3 +1,5 @@
+package import StarwatchCore
+
 /// The reason for a missing token.
 package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file is missing or cannot be read.
@@ -16,6 +18,20 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     case commandFailed
     /// The command's output is not one token of the active identity.
     case commandOutput
+
+    /// The reason from a closed set.
+    package var cause: FailureReason.Cause {
+        switch self {
+        case .fileUnreadable: .tokenFile
+        case .filePermissions: .tokenFilePermissions
+        case .fileInvalid: .tokenFileContent
+        case .keyMismatch: .keyMismatch
+        case .unsupportedDID: .unsupportedDID
+        case .poolEmpty: .poolEmpty
+        case .commandFailed: .tokenCommand
+        case .commandOutput: .tokenCommandOutput
+        }
+    }
 
     package var description: String {
         switch self {

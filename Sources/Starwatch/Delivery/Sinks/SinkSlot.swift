@@ -14,6 +14,10 @@ package final class SinkSlot: Sendable {
     private struct State {
         var circuit = CircuitBreaker(policy: .sink)
         var isDisabled = false
+        /// Number of rejections since the sink last accepted a notification.
+        var rejectionsInARow = 0
+        /// Reason of the last attempt; `nil` if it succeeded, or before the first one.
+        var lastReason: FailureReason?
         /// End and length of the wait that the sink requested.
         var asked: (until: Timestamp, wait: Duration)?
     }
@@ -34,6 +38,17 @@ package final class SinkSlot: Sendable {
 
     /// `true` after the sink returned 410 Gone. It stays disabled until the configuration is loaded again.
     package var isDisabled: Bool { state.withLock(\.isDisabled) }
+
+    /// `true` if the sink responds, but has rejected everything of late.
+    package var isRejecting: Bool {
+        state.withLock { $0.circuit.state == .closed && $0.rejectionsInARow >= Self.rejectionsOfAll }
+    }
+
+    /// Number of rejections in a row after which a sink counts as rejecting everything.
+    private static let rejectionsOfAll = 3
+
+    /// Reason why the last attempt failed; `nil` if it succeeded, or before the first one.
+    package var lastReason: FailureReason? { state.withLock(\.lastReason) }
 
     package var circuitState: CircuitState { state.withLock(\.circuit.state) }
 
@@ -76,8 +91,11 @@ package final class SinkSlot: Sendable {
     package func note(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
         state.withLock { state in
             let changed: CircuitState?
+            state.lastReason = result.failure?.reason
             switch result {
-            case .ok, .rejected: changed = state.circuit.succeeded()
+            case .ok, .rejected:
+                state.rejectionsInARow = result == .ok ? 0 : state.rejectionsInARow + 1
+                changed = state.circuit.succeeded()
             case .unavailable, .timeout: changed = state.circuit.unavailable(at: now)
             case .gone:
                 state.isDisabled = true
