@@ -54,7 +54,7 @@ import Testing
     @Test func aNewerVersionIsRejectedUnchanged() async throws {
         try await world.open().close()
         try raw { db in try db.execute(sql: "PRAGMA user_version = 99") }
-        let error = #expect(throws: StoreError.version(found: 99, supported: 2...2)) { try Store(world.options()) }
+        let error = #expect(throws: StoreError.version(found: 99, supported: 3...3)) { try Store(world.options()) }
         #expect(error?.kind == .version)
         #expect(error?.description.contains("newer program") == true)
         try raw { db in
@@ -67,7 +67,7 @@ import Testing
         try raw { db in try db.execute(sql: "CREATE TABLE hosts (id INTEGER)") }
         var options = world.options()
         options.owner = .host
-        #expect(throws: StoreError.version(found: 0, supported: 2...2)) { try Store(options) }
+        #expect(throws: StoreError.version(found: 0, supported: 3...3)) { try Store(options) }
         try raw { db in
             let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema")
             #expect(tables == ["hosts"])
@@ -198,7 +198,7 @@ import Testing
     func everyErrorHasAKindAndADescription(_ kind: StoreErrorKind) {
         let errors: [StoreError] = [
             .busy, .alreadyOpen, .full, .corrupt(detail: "d"), .io(detail: "d"),
-            .version(found: 0, supported: 2...2), .foreign,
+            .version(found: 0, supported: 3...3), .foreign,
         ]
         #expect(errors.contains { $0.kind == kind && !$0.description.isEmpty })
     }

@@ -39,7 +39,7 @@ extension StatusPage {
     var sinksCard: HTML {
         let rows = status.outbox.sinks.sorted { $0.key < $1.key }.map { sink -> HTML in
             let reason: HTML =
-                status.outbox.sinkReasons[sink.key].map { "<small>\(Self.phrase($0))</small>" } ?? ""
+                status.outbox.sinkReasons[sink.key].map { " <small>\(Self.phrase($0))</small>" } ?? ""
             return "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))\(reason)</td></tr>"
         }
         if rows.isEmpty { return card("sinks", "Sinks", "<p class=\"none\">There are no sinks.</p>") }
