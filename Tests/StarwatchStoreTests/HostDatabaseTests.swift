@@ -42,7 +42,7 @@ import Testing
         #expect(try schema(world.path) == ["CREATE TABLE installation (x)", "0"])
     }
 
-    @Test(arguments: [0, 1, 3]) func anUnknownVersionIsRejectedWithAdviceAndWithoutWriting(
+    @Test(arguments: [0, 1, 2, 4]) func anUnknownVersionIsRejectedWithAdviceAndWithoutWriting(
         version: Int
     ) throws {
         try run("CREATE TABLE hosts (id INTEGER); PRAGMA user_version = \(version)")

@@ -113,7 +113,7 @@ import Testing
             let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
             #expect(mode == "wal")
             let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
-            #expect(version == 2)
+            #expect(version == 3)
         }
     }
 

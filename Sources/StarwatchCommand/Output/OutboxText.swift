@@ -1,6 +1,5 @@
 import Starwatch
 import StarwatchCore
-import StarwatchCore
 
 /// Outbox rows for a person.
 enum OutboxText {

@@ -155,7 +155,9 @@ import Testing
         let page = page(status)
         #expect(page.contains("<span class=\"pill bad\">Needs action</span>"))
         #expect(
-            page.contains("<small>HTTP 403, forbidden, scope notifications:read: The server denied access (403).</small>")
+            page.contains(
+                "<small>HTTP 403, forbidden, scope notifications:read: The server denied access (403).</small>"
+            )
         )
         #expect(HelpPage().html(nonce: "n").text.contains("Needs action"))
     }

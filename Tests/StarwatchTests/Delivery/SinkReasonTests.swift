@@ -57,7 +57,8 @@ import Testing
 
     @Test(arguments: [
         (MockFault.resetBeforeHead, "reset", FailureLabel.reset), (.status(503), "http_503", .http503),
-        (.status(502), "http_502", .http5xx), (.status(422), "http_422", .http4xx), (.status(410), "http_410", .http410),
+        (.status(502), "http_502", .http5xx), (.status(422), "http_422", .http4xx),
+        (.status(410), "http_410", .http410),
     ])
     func everyFailureHasItsReasonInTheOutboxTheStatusAndTheMetrics(
         fault: MockFault,

@@ -21,7 +21,8 @@ import Testing
 
     private func count(_ agent: Agent, _ reason: FailureLabel) async -> Double? {
         await agent.page()[
-            "starwatch_poll_failure_reasons_total", ["poll": World.starred, "reason": reason.rawValue]
+            "starwatch_poll_failure_reasons_total",
+            ["poll": World.starred, "reason": reason.rawValue]
         ]
     }
 
