@@ -127,6 +127,9 @@ import Testing
         ]
         let line = "Sink phone    pending, tries 4, refused 1, next 2026-01-01T12:01:00.000Z"
         #expect(OutboxText.details(row).contains("\n" + line))
+        row.deliveries?[0].reason = "http_503"
+        let failed = "Sink phone    pending, tries 4, refused 1, last HTTP 503, next 2026-01-01T12:01:00.000Z"
+        #expect(OutboxText.details(row).contains("\n" + failed))
     }
 
     @Test func quarantinedItemsHaveALineForEachFault() {
@@ -187,6 +190,7 @@ import Testing
         status.outbox.capacity = 1000
         status.outbox.oldestPending = "2026-01-01T11:58:01Z"
         status.outbox.sinks = ["log": "closed", "hook": "open"]
+        status.outbox.sinkReasons = ["hook": "dns"]
         status.clock.skewSeconds = -0.0125
         status.clock.uncertaintySeconds = 0.5
         status.clock.lastSync = "2026-01-01T11:57:00Z"
@@ -209,15 +213,33 @@ import Testing
                 Quarantined   2 invalid items of the server
                 Counters      consistent
 
-                SINK  CIRCUIT
-                hook  open
-                log   closed
+                SINK  CIRCUIT  LAST FAILURE
+                hook  open     the name does not resolve
+                log   closed   -
 
                 Server  dialect endorser, circuit closed, throttled, next request in 1 min
                 Clock   the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
 
                 """
         )
+    }
+
+    @Test func aPollThatNeedsAPersonSaysWhyAndWhatToDo() {
+        var status = AgentStatus(
+            version: "1.2.3",
+            startedAt: Timestamp(iso8601: "2026-01-01T09:00:00Z")!,
+            now: Timestamp(iso8601: "2026-01-01T12:00:00Z")!
+        )
+        var poll = AgentStatus.Poll(kind: .starredProjects, stale: true, staleAfterSeconds: 14_400)
+        poll.lastOutcome = "failed"
+        poll.lastReason = "http_403 error=forbidden scope=notifications:read"
+        poll.lastError = "The server denied access (403)."
+        poll.needsAction = true
+        status.polls = ["starred_projects": poll]
+        let page = StatusText.page(status)
+        #expect(page.contains("starred_projects  needs action  "))
+        #expect(page.contains("  failed (HTTP 403, forbidden, scope notifications:read)  "))
+        #expect(page.contains("\nPoll starred_projects  The server denied access (403).\n"))
     }
 
     @Test func aFreshAgentsStatusHasNoHoles() {

@@ -173,7 +173,7 @@ import Testing
         var failed = CycleRecord.make(world, .failed)
         failed.successAt = nil
         failed.nextRun = nil
-        failed.reason = "timeout"
+        failed.reason = FailureReason(.timeout)
         failed.finishedAt = world.now + .seconds(9)
         try await store.finishCycle(failed)
         #expect(try await reasons() == ["timeout"])

@@ -111,6 +111,42 @@ import Testing
         #expect(classify(400, [], body)?.result == .badRequest)
     }
 
+    @Test func aTokenOfTheWrongAlgorithmGetsItsOwnAdvice() {
+        let message = "JWT failed verification: Error: not_supported: No supported signature types for algorithm HS256"
+        let failure = classify(400, [], #"{"error":{"message":"\#(message)","code":"JWT_VERIFY_FAILED"}}"#)
+        #expect(failure?.failureClass == .refused)
+        #expect(failure?.detail == ServerErrorDetail(code: .tokenNotVerified, token: .algorithm))
+        #expect(failure?.reason.contains("set auth.kind to did_key") == true)
+    }
+
+    @Test func theFieldOfA400AndTheScopeOfA403AreNamed() {
+        let field = classify(
+            400,
+            [],
+            #"{"error":"invalid_request","message":"m","details":{"field":"planIds","expected":"string[]"}}"#
+        )
+        #expect(field?.detail == ServerErrorDetail(code: .invalidRequest, field: .planIds))
+        #expect(field?.reason.contains("the field planIds") == true)
+        let scope = classify(
+            403,
+            [],
+            #"{"error":"forbidden","details":{"requiredScope":"notifications:read","userScope":"hush"}}"#
+        )
+        #expect(scope?.detail.description == "error=forbidden scope=notifications:read")
+        #expect(scope?.reason.contains("the scope notifications:read") == true)
+    }
+
+    @Test(arguments: [
+        #"{"error":"hush","details":{"field":"hush","requiredScope":"hush:read"}}"#,
+        #"{"error":"invalid request","details":{"field":3,"requiredScope":["notifications"]}}"#,
+        #"{"error":7,"details":"hush"}"#, #"{"details":{"field":"did:ethr:0x1","requiredScope":"did:ethr:0x1"}}"#,
+    ])
+    func wordsOutsideTheListsAreDropped(body: String) {
+        for status in [400, 401, 403, 422, 500] {
+            #expect(classify(status, [], body)?.detail == ServerErrorDetail())
+        }
+    }
+
     @Test func reasonContainsNoServerText() {
         for status in 300..<600 {
             let reason = classify(status, [("Location", "hush")], #"{"error":{"message":"hush JWT","code":"hush"}}"#)?

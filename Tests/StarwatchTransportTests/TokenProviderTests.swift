@@ -125,6 +125,20 @@ import Testing
         #expect(await provider.expiry == now + .seconds(90))
     }
 
+    /// The first token can be minted before the server's clock was measured.
+    @Test(arguments: [(Dialect.canonical, 30), (.endorser, 300)] as [(Dialect, Int64)])
+    func aTokenOfAClockThatWasTooFarAheadIsReplaced(dialect: Dialect, tolerance: Int64) async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile())
+        func token(at time: Timestamp) async throws -> AccessToken? {
+            try await provider.token(for: alice, dialect: dialect, purpose: .poll, serverTime: time)
+        }
+        let ahead = try await token(at: now + .seconds(600))
+        #expect(try await token(at: now + .seconds(600 - tolerance)) == ahead)
+        let replaced = try await token(at: now + .seconds(599 - tolerance))
+        #expect(replaced != ahead)
+        #expect(try await token(at: now + .seconds(600 - tolerance)) == replaced)
+    }
+
     // MARK: - Shared secret
 
     @Test func canonicalClaimsMatchTheRequirements() async throws {

@@ -115,17 +115,21 @@ package final class EndorserAPI: Sendable {
 
     // MARK: - Tokens
 
-    /// Returns `true` if `account` has a token now, or if there are no tokens and polls of `kind` need none. Sends no
-    /// request to the server.
+    /// Returns `nil` if `account` has a token now, or if there are no tokens and polls of `kind` need none; otherwise the
+    /// error. Sends no request to the server.
     ///
     /// - Parameter runID: The cycle that needs it.
-    package func hasToken(for account: DID, kind: PollKind, runID: String) async -> Bool {
+    package func tokenError(for account: DID, kind: PollKind, runID: String) async -> TokenError? {
         let dialect = await gate.dialect ?? assumedDialect
         do {
-            return try await token(for: account, dialect: dialect, purpose: .poll) != nil || !kind.needsToken
+            let token = try await token(for: account, dialect: dialect, purpose: .poll)
+            return token == nil && kind.needsToken ? .notConfigured : nil
         } catch {
-            environment.logger.log(.tokenUnavailable, [.runID: "\(runID)", .error: "\(error.description)"])
-            return false
+            environment.logger.log(
+                .tokenUnavailable,
+                [.runID: "\(runID)", .error: "\(error.description)", .reason: "\(error.cause.rawValue)"]
+            )
+            return error
         }
     }
 
@@ -202,7 +206,7 @@ package final class EndorserAPI: Sendable {
                     .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
                     .result: "\(failure.result.rawValue)", .attempt: .number(attempt.number),
                     .error: "\(failure.reason)",
-                ].merging(AgentEvent.fields(of: trace)) { $1 }
+                ].merging(failure.cause.fields) { $1 }.merging(AgentEvent.fields(of: trace)) { $1 }
             )
         }
 

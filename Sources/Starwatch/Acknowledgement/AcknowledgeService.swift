@@ -156,6 +156,8 @@ package final class AcknowledgeService: Service {
         var resume: Timestamp
         /// Whether the server rejects the batch itself.
         var isRefused = false
+        /// The backoff after this failure.
+        var backoff = Backoff.acknowledgement
         /// A new idempotency key, where the old one cannot be used again.
         var newKey: String?
     }
@@ -206,13 +208,20 @@ package final class AcknowledgeService: Service {
             // A success that is a failure cannot be read; a smaller batch can help then too.
             let isUnreadable = failure.status.map { $0 < 300 } ?? false
             retry.isRefused = isUnreadable || [400, 413, 422].contains(failure.status)
-            note(failure.reason, batch, reply.trace)
+            note(failure.reason, batch, reply.trace, failure.cause)
         case .deferred(let until, _):
             // The gate's times are the local clock's.
             retry.resume = until + (clock.now - environment.time.now)
         case .noToken(let error):
-            let reason = (error as? TokenError)?.description ?? "There is no token."
-            logger.log(.acknowledgeNoToken, [.runID: "\(batch.runID)", .error: "\(reason)"])
+            retry.backoff = .token
+            let error = error as? TokenError
+            logger.log(
+                .acknowledgeNoToken,
+                [
+                    .runID: "\(batch.runID)", .error: "\(error?.description ?? "There is no token.")",
+                    .reason: "\((error?.cause ?? .noToken).rawValue)",
+                ]
+            )
         case .unstored(let error): throw error
         }
         try await postpone(batch, retry, &pass)
@@ -252,7 +261,8 @@ package final class AcknowledgeService: Service {
                 ? "The server rejects one acknowledgement; it counts as done, so that others can follow."
                 : "The server did not take the whole batch.",
             batch,
-            trace
+            trace,
+            FailureReason(.notAccepted)
         )
         guard isGivenUp else { return false }
         let completion = try await store.completeAck(batch, requestID: trace?.id, now: clock.now)
@@ -261,17 +271,17 @@ package final class AcknowledgeService: Service {
     }
 
     /// Logs that a batch was not acknowledged.
-    private func note(_ reason: String, _ batch: AckBatch, _ trace: RequestTrace?) {
+    private func note(_ sentence: String, _ batch: AckBatch, _ trace: RequestTrace?, _ reason: FailureReason) {
         logger.log(
             .acknowledgeFailed,
-            [.runID: "\(batch.runID)", .changeCount: .number(batch.ids.count), .error: "\(reason)"]
-                .merging(AgentEvent.fields(of: trace)) { $1 }
+            [.runID: "\(batch.runID)", .changeCount: .number(batch.ids.count), .error: "\(sentence)"]
+                .merging(reason.fields) { $1 }.merging(AgentEvent.fields(of: trace)) { $1 }
         )
     }
 
     /// Stores when a batch is tried again, in halves if the server rejected it several times.
     private func postpone(_ batch: AckBatch, _ retry: Retry, _ pass: inout Pass) async throws(StoreError) {
-        let delay = Backoff.acknowledgement.delay(afterFailures: batch.attempts + 1, random: environment.random())
+        let delay = retry.backoff.delay(afterFailures: batch.attempts + 1, random: environment.random())
         let next = max(retry.resume, clock.now + delay)
         if retry.isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
             try await store.halveAck(batch, until: next, newKey: RandomID.uuid())

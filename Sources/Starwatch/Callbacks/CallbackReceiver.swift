@@ -58,7 +58,7 @@ package final class CallbackReceiver: Sendable {
         do throws(TokenError) {
             bearer = try token.map { file throws(TokenError) in try AccessToken(file: file) }
         } catch {
-            return .unavailable("The callback's token_file cannot be read.", retryAfter: nil)
+            return .unavailable(SinkFailure("The callback's token_file cannot be read.", error.cause), retryAfter: nil)
         }
         let exchange = await http.exchange(
             HTTPRequest(

@@ -97,14 +97,23 @@ package final class CallbackService: Service {
                 metrics.callbacks.events[event.kind, .refused].increment()
                 logger.log(
                     .callbackRefused,
-                    [.kind: "\(event.kind.rawValue)", .error: "The callback's receiver refused the event."]
+                    [
+                        .kind: "\(event.kind.rawValue)", .error: "The callback's receiver refused the event.",
+                        .reason: "\(result.reasonWord)",
+                    ]
                 )
             case .unavailable, .timeout:
                 guard !Task.isCancelled else { return }
                 // This event may be the cause of the failure, so the next pass sends the others first.
                 try await store.postponeEvent(event.id, until: time.now)
                 metrics.callbacks.events[event.kind, .unavailable].increment()
-                logger.log(.callbackUnavailable, [.kind: "\(event.kind.rawValue)", .error: "\(result.sentence)"])
+                logger.log(
+                    .callbackUnavailable,
+                    [
+                        .kind: "\(event.kind.rawValue)", .error: "\(result.sentence)",
+                        .reason: "\(result.reasonWord)",
+                    ]
+                )
                 if let next = receiver.nextTry { pass.next = min(pass.next, next) }
                 return
             }
@@ -113,9 +122,11 @@ package final class CallbackService: Service {
 }
 
 extension SinkResult {
+    fileprivate var reasonWord: String { failure?.reason.word ?? "" }
+
     fileprivate var sentence: String {
         switch self {
-        case .unavailable(let sentence, _) where sentence.contains("token_file"): sentence
+        case .unavailable(let failure, _) where failure.reason.label == .noToken: failure.sentence
         case .timeout: "The callback's receiver did not answer in time."
         default: "The callback's receiver is not available."
         }

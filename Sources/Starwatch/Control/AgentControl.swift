@@ -176,11 +176,14 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
         /// The time of the next attempt; `nil` if there is none.
         package var nextAttemptAt: String?
         package var updatedAt: String
+        /// The reason for the last failed attempt, such as `http_404`; `nil` if the last attempt succeeded.
+        package var reason: String?
 
         enum CodingKeys: String, CodingKey {
             case sink, state, attempts, rejections
             case nextAttemptAt = "next_attempt_at"
             case updatedAt = "updated_at"
+            case reason
         }
     }
 

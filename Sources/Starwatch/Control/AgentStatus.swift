@@ -33,6 +33,14 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var fetchCursorTime: String?
         /// The reason why the latest run was skipped; `nil` if it was not, or without a run since the start.
         public var skipReason: SkipReason?
+        /// The reason why the last cycle failed, was deferred or got no token, as a ``FailureReason``; `nil` if it
+        /// succeeded.
+        public var lastReason: String?
+        /// The same as one sentence with advice.
+        public var lastError: String?
+        /// Whether the poll fails until a person changes the token, its scope or the configuration. It still follows its
+        /// schedule.
+        public var needsAction = false
 
         enum CodingKeys: String, CodingKey {
             case kind, stale
@@ -44,6 +52,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
             case watermarkTime = "watermark_time"
             case fetchCursorTime = "fetch_cursor_time"
             case skipReason = "skip_reason"
+            case lastReason = "last_reason"
+            case lastError = "last_error"
+            case needsAction = "needs_action"
         }
 
         public init(kind: PollKind, stale: Bool, staleAfterSeconds: Double) {
@@ -102,8 +113,11 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var oldestDue: String?
         /// Rows that the counters cannot account for; must be 0.
         public var ledgerImbalance = 0
-        /// The state by sink name: `closed`, `half_open`, `open` or `disabled`.
+        /// The state by sink name: `closed`, `half_open`, `open`, `disabled`, or `rejecting` for a sink that answers but
+        /// rejects everything.
         public var sinks: [String: String] = [:]
+        /// The reason, as a ``FailureReason``, by name of the sinks whose last attempt failed.
+        public var sinkReasons: [String: String] = [:]
 
         enum CodingKeys: String, CodingKey {
             case pending, claimed, delivered, dead, quarantined
@@ -113,6 +127,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
             case oldestDue = "oldest_due"
             case ledgerImbalance = "ledger_imbalance"
             case sinks
+            case sinkReasons = "sink_reasons"
         }
 
         public init() {}

@@ -66,37 +66,33 @@ extension DispatchService {
         let (changed, nextTry) = slot.note(result, at: now)
         if let changed { note(changed, of: slot, runID: notification.runID) }
         let outcome: DeliveryOutcome
+        if let label = result.failure?.reason.label { metrics.outbox.deliveryFailures[slot.label, label].increment() }
         switch result {
         case .ok:
             count(slot, .ok)
             outcome = .ok
-        case .rejected(let reason):
+        case .rejected:
             count(slot, .rejected)
             let delay = Backoff.rejectedDelivery.delay(
                 afterFailures: ticket.rejections + 1,
                 random: environment.random()
             )
             outcome = .rejected(nextAttemptAt: now + delay)
-            log(.sinkRejected, notification, slot, reason)
+            log(.sinkRejected, notification, slot, result.failure)
         case .unavailable, .timeout:
             guard let next = slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now) else {
                 return await giveUp(ticket, notification, at: slot, isAttempt: true)
             }
             outcome = .unavailable(nextAttemptAt: next)
-            if case .unavailable(let reason, _) = result {
-                count(slot, .unavailable)
-                log(.sinkUnavailable, notification, slot, reason)
-            } else {
-                count(slot, .timeout)
-                log(.sinkUnavailable, notification, slot, DeliveryAttempt.lateAnswer)
-            }
+            count(slot, result == .timeout ? .timeout : .unavailable)
+            log(.sinkUnavailable, notification, slot, result.failure)
         case .gone:
             count(slot, .rejected)
             outcome = .gone
-            log(.sinkGone, notification, slot, DeliveryAttempt.refusalForGood)
+            log(.sinkGone, notification, slot, result.failure)
         }
         let facts = DeliveryAttempt(result, startedAt: startedAt)
-        return await record(ticket, outcome, notification, facts)
+        return await record(ticket, outcome, notification, facts, reason: result.failure?.reason)
     }
 
     /// Ends the attempts of a notification at a sink that was down for too long.
@@ -107,7 +103,8 @@ extension DispatchService {
         isAttempt: Bool
     ) async -> DeliveryResult? {
         count(slot, .givenUp)
-        log(.sinkGivenUp, notification, slot, "The sink was down for too long.")
+        let reason = slot.lastReason ?? FailureReason(.timeout)
+        log(.sinkGivenUp, notification, slot, SinkFailure("The sink was down for too long.", reason))
         return await record(ticket, .givenUp(isAttempt: isAttempt), notification)
     }
 
@@ -141,7 +138,8 @@ extension DispatchService {
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
         _ notification: OpenNotification,
-        _ attempt: DeliveryAttempt? = nil
+        _ attempt: DeliveryAttempt? = nil,
+        reason: FailureReason? = nil
     ) async -> DeliveryResult? {
         do {
             let now = clock.now
@@ -149,6 +147,7 @@ extension DispatchService {
                 ticket,
                 outcome,
                 attempt: attempt,
+                reason: reason,
                 now: now,
                 maxRetries: maxRetries
             )
@@ -179,29 +178,34 @@ extension DispatchService {
         metrics.outbox.deliveryAttempts[slot.label, result].increment()
     }
 
-    private func log(_ event: AgentEvent, _ notification: OpenNotification, _ slot: SinkSlot, _ reason: String) {
+    private func log(
+        _ event: AgentEvent,
+        _ notification: OpenNotification,
+        _ slot: SinkSlot,
+        _ failure: SinkFailure?
+    ) {
+        guard let failure else { return }
         logger.log(
             event,
             [
                 .runID: "\(notification.runID)", .notificationID: "\(notification.id)", .sink: "\(slot.name)",
-                .error: "\(reason)",
+                .error: "\(failure.sentence)", .reason: "\(failure.reason.word)",
             ]
         )
     }
 }
 
 extension DeliveryAttempt {
-    fileprivate static let lateAnswer = "The sink did not answer in time."
-    fileprivate static let refusalForGood = "The sink wants no more notifications; it is off until a reload."
-
     /// The facts of an attempt that ended with `result`.
     fileprivate init(_ result: SinkResult, startedAt: Timestamp) {
-        switch result {
-        case .ok: self.init(.ok, reason: nil, startedAt: startedAt)
-        case .rejected(let reason): self.init(.rejected, reason: reason, startedAt: startedAt)
-        case .unavailable(let reason, _): self.init(.unavailable, reason: reason, startedAt: startedAt)
-        case .timeout: self.init(.timeout, reason: Self.lateAnswer, startedAt: startedAt)
-        case .gone: self.init(.gone, reason: Self.refusalForGood, startedAt: startedAt)
-        }
+        let answer: Answer =
+            switch result {
+            case .ok: .ok
+            case .rejected: .rejected
+            case .unavailable: .unavailable
+            case .timeout: .timeout
+            case .gone: .gone
+            }
+        self.init(answer, reason: result.failure?.sentence, startedAt: startedAt)
     }
 }

@@ -29,11 +29,13 @@ final class Feed: Sendable {
 
     /// Stores a notification and wakes the readers.
     func append(_ notification: OutgoingNotification, keep: Int) async -> SinkResult {
-        guard let store else { return .unavailable("The feed is not open yet.", retryAfter: nil) }
+        guard let store else {
+            return .unavailable(SinkFailure("The feed is not open yet.", .database), retryAfter: nil)
+        }
         do {
             try await store.appendFeed(notification.id, payload: notification.payload, keep: keep, now: time.now)
         } catch {
-            return .unavailable("The feed cannot be stored.", retryAfter: nil)
+            return .unavailable(SinkFailure("The feed cannot be stored.", .database), retryAfter: nil)
         }
         for reader in state.withLock({ Array($0.readers.values) }) { reader.wake() }
         return .ok

@@ -82,17 +82,17 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event always has.
     package var fields: [LogField] {
         switch self {
-        case .acknowledgeFailed: [.runID, .changeCount, .error]
+        case .acknowledgeFailed: [.runID, .changeCount, .error, .reason]
         case .acknowledgeLocal: [.runID, .reason]
-        case .acknowledgeNoToken, .tokenUnavailable: [.runID, .error]
+        case .acknowledgeNoToken, .tokenUnavailable: [.runID, .error, .reason]
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
             .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed:
             [.error]
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded, .starsUnreadable: []
-        case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error]
+        case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error, .reason]
         case .callbackDropped: [.count]
-        case .callbackRefused, .callbackUnavailable: [.kind, .error]
+        case .callbackRefused, .callbackUnavailable: [.kind, .error, .reason]
         case .clockJump: [.kind, .sizeMilliseconds]
         case .clockNoAnswer: [.error]
         case .clockSkewed: [.skewMilliseconds, .error]
@@ -111,25 +111,29 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
         case .pollItemQuarantined: [.runID, .poll, .kind, .page, .path, .problem]
-        case .pollCancelled, .pollDeferred, .pollFailed:
+        case .pollCancelled:
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error]
+        case .pollDeferred, .pollFailed:
+            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error, .reason]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
         case .serverDialect: [.runID, .poll, .dialect]
         case .sinkCircuit: [.runID, .sink, .state]
-        case .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable: [.runID, .notificationID, .sink, .error]
+        case .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable:
+            [.runID, .notificationID, .sink, .error, .reason]
         }
     }
 
     /// Fields that the event has if they are known.
     package var optionalFields: [LogField] {
         switch self {
-        case .acknowledgeFailed, .acknowledgeLocal: [.requestID, .serverRequestID]
-        case .apiFailure: [.serverRequestID]
+        case .acknowledgeFailed, .pollDeferred, .pollFailed: [.requestID, .serverRequestID, .serverError]
+        case .acknowledgeLocal: [.requestID, .serverRequestID]
+        case .apiFailure: [.serverRequestID, .serverError]
+        case .pollCancelled: [.requestID, .serverRequestID, .reason, .serverError]
         case .identityChanged: [.identity]
-        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollDeferred, .pollFailed, .pollOutOfRoom,
-            .pollPageOutOfOrder, .pollUnchanged, .serverDialect:
+        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollOutOfRoom, .pollPageOutOfOrder, .pollUnchanged, .serverDialect:
             [.requestID, .serverRequestID]
         case .pollStoreFailed: [.runID, .poll, .requestID, .serverRequestID]
         default: []

@@ -26,6 +26,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case rowCount = "row_count"
     case runID = "run_id"
     case serverRequestID = "server_request_id"
+    case serverError = "server_error"
     case sink
     case sizeMilliseconds = "size_ms"
     case skewMilliseconds = "skew_ms"
@@ -62,7 +63,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .attempt, .changeCount, .count, .page, .polls, .projectCount, .rowCount: .count
         case .dialect, .endpoint, .group, .kind, .outcome, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
-        case .error, .path, .version: .text
+        case .error, .path, .serverError, .version: .text
         case .identity: .pseudonym
         case .notificationID: .notificationID
         case .digest, .poll, .sink: .name
@@ -94,13 +95,15 @@ package enum LogField: String, Sendable, CaseIterable {
         case .polls: "Number of configured polls."
         case .problem: "Problem at `path`."
         case .projectCount: "Starred projects that the poll asked for."
-        case .reason: "Reason, as in the label of the matching metric."
+        case .reason:
+            "Reason, as in the label of the matching metric; for a failure, `http_` and the status, or the cause."
         case .requestID: "`X-Request-ID` of the last request. Each attempt has its own."
         case .result: "Label `result` of `starwatch_api_requests_total`."
         case .rowCount: "Number of outbox rows."
         case .runID:
             "Id of one run, also in stored rows, exemplars and notifications. Delivery and acknowledgement carry the run that "
                 + "found their newest change."
+        case .serverError: "The server's error code, the rejected field or the missing scope, from fixed lists."
         case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
         case .sink: "Name of the sink."
         case .sizeMilliseconds: "Size of the clock jump, length of the suspension, or lateness of the digest."

@@ -4,6 +4,7 @@ import StarwatchTelemetry
 // Enumerations that label metrics. Their cases are the only values of the label.
 extension Endpoint: MetricLabel {}
 extension RequestResult: MetricLabel {}
+extension FailureLabel: MetricLabel {}
 extension RequestPhase: MetricLabel {}
 extension RetryReason: MetricLabel {}
 extension PollOutcome: MetricLabel {}

@@ -16,6 +16,7 @@ package struct OutboxMetrics: Sendable {
     package let ledger: MetricVector1<LedgerEntry, Counter>
     package let notifications: MetricVector2<ConfiguredName, NotificationGroup, Counter>
     package let deliveryAttempts: MetricVector2<ConfiguredName, SinkAttemptResult, Counter>
+    package let deliveryFailures: MetricVector2<ConfiguredName, FailureLabel, Counter>
     package let sinkDisabled: MetricVector1<ConfiguredName, Gauge>
     package let deliveryDuration: MetricVector1<ConfiguredName, Histogram>
     package let freshness: MetricVector1<ConfiguredName, Histogram>
@@ -97,6 +98,11 @@ package struct OutboxMetrics: Sendable {
             .counter("starwatch_delivery_attempts_total", "Delivery attempts, by result."),
             by: sink,
             LabelDimension("result")
+        )
+        deliveryFailures = registry.counters(
+            .counter("starwatch_delivery_failures_total", "Failed delivery attempts, by reason."),
+            by: sink,
+            LabelDimension("reason")
         )
         sinkDisabled = registry.gauges(
             .gauge(

@@ -6,6 +6,7 @@ package struct PollMetrics: Sendable {
     package let attempts: MetricVector1<ConfiguredName, Counter>
     package let successes: MetricVector1<ConfiguredName, Counter>
     package let failures: MetricVector1<ConfiguredName, Counter>
+    package let failureReasons: MetricVector2<ConfiguredName, FailureLabel, Counter>
     package let outcomes: MetricVector2<ConfiguredName, PollOutcome, Counter>
     package let skipped: MetricVector2<ConfiguredName, SkipReason, Counter>
     package let duration: MetricVector1<ConfiguredName, Histogram>
@@ -37,6 +38,11 @@ package struct PollMetrics: Sendable {
         failures = registry.counters(
             .counter("starwatch_poll_failure_total", "Cycles that reached the API and failed.", carriesExemplars: true),
             by: poll
+        )
+        failureReasons = registry.counters(
+            .counter("starwatch_poll_failure_reasons_total", "Cycles that reached the API and failed, by reason."),
+            by: poll,
+            LabelDimension("reason")
         )
         outcomes = registry.counters(
             .counter("starwatch_poll_outcomes_total", "Cycles that reached the API, by outcome."),

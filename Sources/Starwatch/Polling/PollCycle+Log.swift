@@ -20,7 +20,9 @@ extension PollCycle {
                 .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
                 .durationMilliseconds: .number(duration.wholeMilliseconds), .identity: "\(account.rawValue)",
                 .projectCount: .number(projects),
-            ].merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
+            ]
+            .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
+            .merging(result.cause?.fields ?? [:]) { $1 }
         )
     }
 

@@ -18,6 +18,10 @@ package final class PollCycle: Sendable {
         package var reason: String?
         /// `true` if the server refused the credentials: the token, or the access that it gives.
         package var isRefused = false
+        /// The same from a closed set; also for a cycle that was skipped because it has no token.
+        package var cause: FailureReason?
+        /// `true` if the cycle failed or was skipped because it could not get a token.
+        package var lacksToken = false
         /// `true` if the cycle failed because of the database.
         package var isStoreFailure = false
         /// `true` if changes were left at the server because the outbox has no room.
@@ -137,9 +141,9 @@ package final class PollCycle: Sendable {
             let stream = did.map { StreamKey(account: $0, server: gate.server, poll: poll.name) }
             var state: PollState?
             if let stream { state = try await readState(stream) }
-            if let skip = await skip(snapshot, state: state) {
+            if let skipped = await skip(snapshot, state: state) {
                 recordSkip(of: stream, plannedBefore: state?.nextRun)
-                return Result(skip: skip)
+                return skipped
             }
             guard let stream, let state else { return Result(skip: .noIdentity) }
             if state.generation != snapshot.identity.generation {
@@ -153,11 +157,16 @@ package final class PollCycle: Sendable {
             return await attempt(stream, state: state, snapshot: snapshot, start: start)
         } catch {
             note(.pollStoreFailed, [.error: "\(error.description)"])
-            return Result(outcome: .failed, reason: "The database could not be read.", isStoreFailure: true)
+            return Result(
+                outcome: .failed,
+                reason: "The database could not be read.",
+                cause: FailureReason(.database),
+                isStoreFailure: true
+            )
         }
     }
 
-    private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> SkipReason? {
+    private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> Result? {
         let now = time.now
         let gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
@@ -172,14 +181,12 @@ package final class PollCycle: Sendable {
             )
         )
         metrics.outbox.backpressure.set(gate.isUnderPressure)
-        if let reason = gate.skip(at: now) { return reason }
+        if let reason = gate.skip(at: now) { return Result(skip: reason) }
         // The token check comes last, because it can read a file or run a command.
-        if let account = snapshot.identity.did,
-            !(await api.hasToken(for: account, kind: poll.kind, runID: runID))
-        {
-            return .noToken
-        }
-        return nil
+        guard let account = snapshot.identity.did,
+            let error = await api.tokenError(for: account, kind: poll.kind, runID: runID)
+        else { return nil }
+        return Result(skip: .noToken, cause: FailureReason(error.cause), lacksToken: true)
     }
 
     /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
@@ -244,14 +251,16 @@ package final class PollCycle: Sendable {
     private func explain(_ stop: Stop, in result: inout Result) async {
         result.outcome = .failed
         switch stop {
-        case .request(.deferred(let until, _)):
+        case .request(.deferred(let until, let failure)):
             result.outcome = .deferred
+            result.cause = failure?.cause ?? FailureReason(.rateLimit)
             result.resumeAt = until
             result.reason = "The server, or our rate limit, asks to wait."
         case .request(.failed(let failure)):
             result.failure = failure.failureClass
             result.isRefused = failure.result == .unauthenticated || failure.result == .forbidden
             result.reason = failure.reason
+            result.cause = failure.cause
             if failure.failureClass == .cancelled { result.outcome = .cancelled }
             if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
             if failure.failureClass == .unauthenticated {
@@ -262,11 +271,14 @@ package final class PollCycle: Sendable {
             if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
         case .request(.noToken(let error)):
             result.failure = .unauthenticated
-            result.reason = (error as? TokenError)?.description
+            result.lacksToken = true
+            result.cause = FailureReason((error as? TokenError)?.cause ?? .noToken)
+            result.reason = (error as? TokenError)?.description ?? result.cause?.sentence
         case .request(.answer), .request(.unstored): result.reason = nil
         case .page(let rejection):
             metrics.polls.violations[poll.label, rejection.violation].increment()
             result.failure = .malformed
+            result.cause = FailureReason(.contract)
             result.reason =
                 "The server's answer broke its contract (\(rejection.violation.rawValue))."
             for issue in rejection.issues.prefix(10) {
@@ -282,9 +294,11 @@ package final class PollCycle: Sendable {
             identity.invalidate()
             result.outcome = .cancelled
             result.failure = .cancelled
-            result.reason = "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
+            result.cause = FailureReason(.identityChanged)
+            result.reason = result.cause?.sentence
         case .store(let error):
             result.isStoreFailure = true
+            result.cause = FailureReason(.database)
             result.reason = error.description
         }
     }
@@ -301,6 +315,7 @@ package final class PollCycle: Sendable {
             metrics.polls.lastSuccess[poll.label].set(clock.local(now).seconds)
         } else if outcome == .failed {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
+            metrics.polls.failureReasons[poll.label, result.cause?.label ?? .other].increment()
         }
         var record = CycleRecord(
             stream: stream,
@@ -312,7 +327,7 @@ package final class PollCycle: Sendable {
         record.successAt = hasSucceeded ? now : nil
         record.nextRun = nextRun
         record.newRows = result.new
-        record.reason = hasSucceeded ? nil : result.failure?.rawValue ?? outcome.rawValue
+        record.reason = hasSucceeded ? nil : result.cause
         if outcome == .unchanged {
             store.recordUnchanged(record)
         } else {

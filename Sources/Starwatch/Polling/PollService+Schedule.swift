@@ -66,12 +66,8 @@ extension PollService {
     fileprivate func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
         let now = environment.time.now
         let gate = shared.account.gate
-        let storeFailures = state.withLock { state in
-            guard result.skip == nil else { return nil as Int? }
-            let count = result.isStoreFailure ? state.storeFailures[poll.name, default: 0] + 1 : nil
-            state.storeFailures[poll.name] = count
-            return count
-        }
+        let (storeFailures, tokenFailures) = state.withLock { $0.countFailures(of: poll.name, after: result) }
+        if let tokenFailures { return now + Backoff.token.delay(afterFailures: tokenFailures) }
         if let resumeAt = result.resumeAt { return resumeAt }
         if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
         if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
@@ -86,6 +82,25 @@ extension PollService {
         case (_, .timeout), (_, .serverError), (_, .unavailable): return now + ExtraRun.afterServerFailure
         default: return nil
         }
+    }
+}
+
+extension PollService.State {
+    /// Counts the consecutive cycles of a poll that failed in the database, and those that got no token.
+    ///
+    /// - Returns: The counts with this cycle; `nil` if it did not fail in that way.
+    fileprivate mutating func countFailures(
+        of poll: PollName,
+        after result: PollCycle.Result
+    ) -> (store: Int?, token: Int?) {
+        if result.lacksToken {
+            tokenFailures[poll, default: 0] += 1
+            return (nil, tokenFailures[poll])
+        }
+        guard result.skip == nil else { return (nil, nil) }
+        tokenFailures[poll] = nil
+        storeFailures[poll] = result.isStoreFailure ? storeFailures[poll, default: 0] + 1 : nil
+        return (storeFailures[poll], nil)
     }
 }
 

@@ -15,11 +15,15 @@ package final class PollService: Service {
         /// The cycles in progress.
         var running: [PollName: Running] = [:]
         var lastSkip: [PollName: SkipReason] = [:]
+        /// The reason why the last cycle got no token.
+        var lastTokenReason: [PollName: FailureReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
         /// Polls whose credentials the server refused, and that have not succeeded since.
         var refused: Set<PollName> = []
         /// Number of consecutive cycles that failed in the database.
         var storeFailures: [PollName: Int] = [:]
+        /// Number of consecutive cycles that got no token.
+        var tokenFailures: [PollName: Int] = [:]
     }
 
     private let polls: [Poll]
@@ -108,6 +112,8 @@ package final class PollService: Service {
 
     /// Returns `true` if the server refused the poll's credentials, and no cycle has succeeded since.
     package func isRefused(_ poll: PollName) -> Bool { state.withLock { $0.refused.contains(poll) } }
+    /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
+    package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
 
     /// The next scheduled run.
     package func nextRun(_ poll: PollName) -> Timestamp? { state.withLock { $0.nextRun[poll] } }
@@ -145,7 +151,12 @@ package final class PollService: Service {
             wakes.callbacks.raise()
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
-        if let skip = result.skip { return skipped(poll, skip, runID: runID) }
+        state.withLock { $0.lastTokenReason[poll.name] = result.lacksToken ? result.cause : nil }
+        if let skip = result.skip {
+            var skipped = skipped(poll, skip, runID: runID)
+            (skipped.cause, skipped.lacksToken) = (result.cause, result.lacksToken)
+            return skipped
+        }
         state.withLock { state in
             state.lastSkip[poll.name] = nil
             if result.isRefused {

@@ -156,7 +156,8 @@ extension OutboxEntry.Delivery {
             attempts: status.attempts,
             rejections: status.rejections,
             nextAttemptAt: status.state == .pending ? status.nextAttemptAt.iso8601 : nil,
-            updatedAt: status.updatedAt.iso8601
+            updatedAt: status.updatedAt.iso8601,
+            reason: status.reason?.description
         )
     }
 }

@@ -20,7 +20,9 @@ extension Agent {
         status.server.throttledUntil = await runtime.account.gate.heldUntil(now: time.now)?.iso8601
         facts.sinks = sinks.map(\.health)
         for slot in sinks {
-            status.outbox.sinks[slot.name] = slot.isDisabled ? "disabled" : slot.circuitState.rawValue
+            status.outbox.sinks[slot.name] =
+                slot.isDisabled ? "disabled" : slot.isRejecting ? "rejecting" : slot.circuitState.rawValue
+            status.outbox.sinkReasons[slot.name] = slot.lastReason?.description
         }
         do {
             let snapshot = try await snapshot()
@@ -103,6 +105,11 @@ extension Agent {
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
         entry.skipReason = runtime.pollService.lastSkip(poll.name)
+        if let reason = runtime.pollService.lastTokenReason(poll.name) ?? stream?.lastReason {
+            entry.lastReason = reason.description
+            entry.lastError = reason.sentence
+            entry.needsAction = reason.needsAction
+        }
         return (poll.name.rawValue, entry)
     }
 }

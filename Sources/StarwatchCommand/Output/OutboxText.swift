@@ -42,6 +42,7 @@ enum OutboxText {
 
     static func delivery(_ delivery: OutboxEntry.Delivery) -> String {
         "\(delivery.state), tries \(delivery.attempts), refused \(delivery.rejections)"
+            + (delivery.reason.map { ", last \(FailureReason($0)?.phrase ?? $0)" } ?? "")
             + (delivery.nextAttemptAt.map { ", next \($0)" } ?? ", since \(delivery.updatedAt)")
     }
 }

@@ -8,6 +8,7 @@ enum StatusText {
         return [
             TextTable.pairs(head(status, now)),
             polls(status, now).text,
+            errors(status),
             status.digests.isEmpty ? nil : digests(status, now).text,
             TextTable.pairs(outbox(status.outbox, now)),
             sinks(status.outbox).text,
@@ -30,13 +31,31 @@ enum StatusText {
             titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "NEXT RUN", "WATERMARK", "SKIPPED"],
             rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
                 [
-                    name, poll.stale ? "stale" : "fresh",
-                    RelativeTime.text(poll.lastSuccess, now: now, never: "never"), poll.lastOutcome ?? "-",
+                    name, poll.needsAction ? "needs action" : poll.stale ? "stale" : "fresh",
+                    RelativeTime.text(poll.lastSuccess, now: now, never: "never"), outcome(poll),
                     RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
                     poll.skipReason?.rawValue ?? "-",
                 ]
             }
         )
+    }
+
+    private static func outcome(_ poll: AgentStatus.Poll) -> String {
+        let outcome = poll.lastOutcome ?? "-"
+        return phrase(poll.lastReason).map { "\(outcome) (\($0))" } ?? outcome
+    }
+
+    /// The failure of each poll that fails; `nil` if none does.
+    private static func errors(_ status: AgentStatus) -> String? {
+        let errors = status.polls.sorted { $0.key < $1.key }.compactMap { name, poll in
+            poll.lastError.map { ("Poll \(name)", $0) }
+        }
+        return errors.isEmpty ? nil : TextTable.pairs(errors)
+    }
+
+    /// The phrase of a reason; the word itself if it is unknown.
+    private static func phrase(_ reason: String?) -> String? {
+        reason.map { FailureReason($0)?.phrase ?? $0 }
     }
 
     private static func digests(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
@@ -74,8 +93,10 @@ enum StatusText {
 
     private static func sinks(_ outbox: AgentStatus.Outbox) -> TextTable {
         TextTable(
-            titles: ["SINK", "CIRCUIT"],
-            rows: outbox.sinks.sorted { $0.key < $1.key }.map { [$0.key, $0.value] }
+            titles: ["SINK", "CIRCUIT", "LAST FAILURE"],
+            rows: outbox.sinks.sorted { $0.key < $1.key }.map {
+                [$0.key, $0.value, phrase(outbox.sinkReasons[$0.key]) ?? "-"]
+            }
         )
     }
 

@@ -10,18 +10,39 @@ public struct APIFailure: Error, Sendable, Hashable {
     public let retryAfter: Duration?
     /// One fixed sentence about the failure, safe to log and show.
     public let reason: String
+    /// The server's words in its error response.
+    public let detail: ServerErrorDetail
 
     public init(
         result: RequestResult,
         failureClass: FailureClass,
         status: Int? = nil,
         retryAfter: Duration? = nil,
-        reason: String
+        reason: String,
+        detail: ServerErrorDetail = ServerErrorDetail()
     ) {
         self.result = result
         self.failureClass = failureClass
         self.status = status
         self.retryAfter = retryAfter
         self.reason = reason
+        self.detail = detail
+    }
+
+    /// The reason from a closed set.
+    public var cause: FailureReason {
+        if let status { return FailureReason(status: status, detail: detail) }
+        return switch result {
+        case .timeout: FailureReason(.timeout)
+        case .dns: FailureReason(.dns)
+        case .connect: FailureReason(.connect)
+        case .tls: FailureReason(.tls)
+        case .reset: FailureReason(.reset)
+        case .tooLarge: FailureReason(.tooLarge)
+        case .cancelled: FailureReason(.cancelled)
+        case .badRequest: FailureReason(.invalidRequest)
+        case .ok, .notModified, .unauthenticated, .forbidden, .notFound, .rateLimited, .serverError, .malformed:
+            FailureReason(.malformed)
+        }
     }
 }

@@ -44,6 +44,9 @@ struct HelpPage: Sendable {
         return """
             <p>Each reason makes the agent degraded. Some name a poll, a sink or the server after a colon.</p>
             \(table("Reasons", "Word", rows))
+            <p>A poll with <b>Needs action</b> fails until a person changes its token, the token’s scope or the \
+            configuration; its row says why. It still follows its schedule. A sink with <b>Rejecting</b> answers, but \
+            rejected at least the last three attempts; the words beside it are the reason of the last one.</p>
             <p>Each alert has a <a href="help/runbooks">runbook</a>.</p>
             """
     }

@@ -36,6 +36,7 @@ extension StatusPage {
     }
 
     private func pill(_ poll: AgentStatus.Poll) -> HTML {
+        if poll.needsAction { return "<span class=\"pill bad\">Needs action</span>" }
         if poll.stale { return "<span class=\"pill bad\">Stale</span>" }
         if let skip = poll.skipReason { return "<span class=\"pill warn\">\(Self.words(skip.rawValue))</span>" }
         if poll.lastSuccess == nil { return "<span class=\"pill\">New</span>" }
@@ -57,7 +58,13 @@ extension StatusPage {
         guard let outcome = poll.lastOutcome else { return times.ageAndTime(poll.lastAttempt, never: "not yet") }
         let word = Self.words(outcome).lowercased()
         let shown: HTML = outcome == "failed" ? "<span class=\"bad\">\(word)</span>" : "\(word)"
-        return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))"
+        return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))\(reason(poll))"
+    }
+
+    private func reason(_ poll: AgentStatus.Poll) -> HTML {
+        guard let reason = poll.lastReason else { return "" }
+        let error: HTML = poll.lastError.map { ": \($0)" } ?? ""
+        return "<br><small>\(Self.phrase(reason))\(error)</small>"
     }
 
     private func nextRun(_ poll: AgentStatus.Poll) -> HTML {

@@ -42,7 +42,9 @@ extension StatusPage {
 
     var sinksCard: HTML {
         let rows = status.outbox.sinks.sorted { $0.key < $1.key }.map { sink -> HTML in
-            "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))</td></tr>"
+            let reason: HTML =
+                status.outbox.sinkReasons[sink.key].map { " <small>\(Self.phrase($0))</small>" } ?? ""
+            return "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))\(reason)</td></tr>"
         }
         if rows.isEmpty { return card("sinks", "Sinks", "<p class=\"none\">There are no sinks.</p>") }
         return """
@@ -130,6 +132,7 @@ extension StatusPage {
         case "closed": "<span class=\"pill good\">Working</span>"
         case "half_open": "<span class=\"pill warn\">Testing</span>"
         case "open": "<span class=\"pill bad\">Not answering</span>"
+        case "rejecting": "<span class=\"pill bad\">Rejecting</span>"
         case "disabled": "<span class=\"pill bad\">Disabled</span>"
         default: "<span class=\"pill bad\">\(state)</span>"
         }

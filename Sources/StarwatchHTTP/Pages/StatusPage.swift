@@ -68,6 +68,9 @@ struct StatusPage: Sendable {
             """
     }
 
+    /// A ``FailureReason`` as a phrase; the text itself if it is unknown.
+    static func phrase(_ reason: String) -> String { FailureReason(reason)?.phrase ?? reason }
+
     /// `stale_poll` as `Stale poll`.
     static func words(_ identifier: String) -> String {
         let text = identifier.split(separator: "_", omittingEmptySubsequences: false).joined(separator: " ")

@@ -6,12 +6,14 @@ extension Store {
     ///
     /// - Parameters:
     ///   - attempt: The facts of the attempt, for the notification's story; `nil` if the sink was not tried.
+    ///   - reason: The reason for a failed attempt. Only an attempt replaces the stored one.
     ///   - maxRetries: The number of rejections after which a sink is given up; at least 1.
     /// - Returns: ``DeliveryResult/stale`` if the ticket's lease has ended.
     package func recordDelivery(
         _ ticket: DeliveryTicket,
         _ outcome: DeliveryOutcome,
         attempt: DeliveryAttempt? = nil,
+        reason: FailureReason? = nil,
         now: Timestamp,
         maxRetries: Int
     ) throws(StoreError) -> DeliveryResult {
@@ -41,12 +43,12 @@ extension Store {
             let recorded = try db.changed(
                 """
                 UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
-                    next_attempt_at = ?, updated_at = ?
+                    next_attempt_at = ?, updated_at = ?, reason = iif(?, ?, reason)
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
-                    state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, id, ticket.sink,
-                    ticket.lease,
+                    state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, attempts > 0,
+                    reason?.description, id, ticket.sink, ticket.lease,
                 ]
             )
             guard recorded == 1 else { return .stale }
@@ -186,7 +188,7 @@ extension Database {
         guard let notification else { return [] }
         return try all(
             """
-            SELECT sink, state, attempts, rejections, next_attempt_at, updated_at FROM deliveries
+            SELECT sink, state, attempts, rejections, next_attempt_at, updated_at, reason FROM deliveries
             WHERE notification_id = ? ORDER BY sink
             """,
             [notification]
@@ -197,7 +199,8 @@ extension Database {
                 attempts: row[2],
                 rejections: row[3],
                 nextAttemptAt: row.time(4),
-                updatedAt: row.time(5)
+                updatedAt: row.time(5),
+                reason: (row[6] as String?).flatMap { FailureReason($0) }
             )
         }
     }

@@ -15,8 +15,8 @@ package struct CycleRecord: Sendable, Hashable {
     package var nextRun: Timestamp?
     /// The number of new rows, for the history.
     package var newRows = 0
-    /// The reason for a failure, for the history: one word of a fixed set.
-    package var reason: String?
+    /// The reason for a failure, for the history.
+    package var reason: FailureReason?
 
     package init(stream: StreamKey, runID: String, startedAt: Timestamp?, finishedAt: Timestamp, outcome: PollOutcome?)
     {

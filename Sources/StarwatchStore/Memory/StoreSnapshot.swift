@@ -15,6 +15,8 @@ package struct StreamSnapshot: Sendable, Hashable {
     package let ledger: Ledger
     /// The number of open and dead rows by state. A state without rows has no entry.
     package let rows: [OutboxState: Int]
+    /// The reason why the last cycle failed or was deferred; `nil` if it succeeded.
+    package let lastReason: FailureReason?
 }
 
 /// The state of the store at one moment.

@@ -11,4 +11,6 @@ package struct SinkStatus: Sendable, Hashable {
     /// The time of the next attempt while the state is pending.
     package let nextAttemptAt: Timestamp
     package let updatedAt: Timestamp
+    /// The reason for the last failed attempt; `nil` if the last attempt succeeded.
+    package let reason: FailureReason?
 }

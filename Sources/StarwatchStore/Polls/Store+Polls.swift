@@ -116,7 +116,7 @@ extension Store {
                 """,
                 [
                     id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
-                    cycle.finishedAt.milliseconds, outcome.rawValue, cycle.newRows, cycle.reason,
+                    cycle.finishedAt.milliseconds, outcome.rawValue, cycle.newRows, cycle.reason?.description,
                 ]
             )
         }

@@ -16,7 +16,10 @@ extension Store {
                 SELECT \(Database.ledgerColumns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
                     s.bootstrapped_at, s.last_attempt, s.last_success, s.last_outcome, s.next_run,
                     s.last_notified_at, w.watermark,
-                    (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id)
+                    (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id),
+                    CASE WHEN s.last_outcome IN ('failed', 'deferred') THEN
+                        (SELECT reason FROM history WHERE stream_id = s.id ORDER BY finished_at DESC, id DESC LIMIT 1)
+                    END
                 FROM streams s JOIN ledger l ON l.stream_id = s.id
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 """
@@ -40,7 +43,8 @@ extension Store {
                     lastNotifiedAt: row.optionalTime(20),
                     oldestPending: row.optionalTime(22),
                     ledger: ledger,
-                    rows: open
+                    rows: open,
+                    lastReason: (row[23] as String?).flatMap { FailureReason($0) }
                 )
             }
             return StoreSnapshot(

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+import StarwatchCore
 
 /// The content of an error response, in the shapes that servers of both dialects send (R-EP-08…13).
 ///
@@ -12,6 +13,9 @@ struct ErrorBody: Sendable, Equatable {
     var retryAfterSeconds: Double?
     /// The server's identifier of the request.
     var requestID: String?
+    /// `details.field` and `details.requiredScope`.
+    var field: String?
+    var requiredScope: String?
     /// Whether `error` is an object: the endorser server's shape for rejected tokens.
     var isObject = false
 
@@ -33,7 +37,18 @@ struct ErrorBody: Sendable, Equatable {
             retryAfterSeconds = wire.retryAfter
             requestID = wire.requestID
             isObject = wire.error?.isObject ?? false
+            field = wire.details?.field
+            requiredScope = wire.details?.requiredScope
         }
+    }
+
+    /// The words of the body that are in closed lists. Anything else is dropped.
+    var detail: ServerErrorDetail {
+        ServerErrorDetail(
+            code: code.flatMap(ServerErrorCode.init(rawValue:)),
+            field: field.flatMap(RequestField.init(path:)),
+            scope: requiredScope.flatMap { TokenScope($0) }
+        )
     }
 
     private struct Wire: Decodable {
@@ -42,9 +57,10 @@ struct ErrorBody: Sendable, Equatable {
         var message: String?
         var retryAfter: Double?
         var requestID: String?
+        var details: Details?
 
         enum CodingKeys: String, CodingKey {
-            case error, code, message, retryAfter
+            case error, code, message, retryAfter, details
             case requestID = "requestId"
         }
 
@@ -55,6 +71,22 @@ struct ErrorBody: Sendable, Equatable {
             message = try? container.decode(String.self, forKey: .message)
             retryAfter = try? container.decode(Double.self, forKey: .retryAfter)
             requestID = try? container.decode(String.self, forKey: .requestID)
+            details = try? container.decode(Details.self, forKey: .details)
+        }
+    }
+
+    private struct Details: Decodable {
+        var field: String?
+        var requiredScope: String?
+
+        enum CodingKeys: CodingKey {
+            case field, requiredScope
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            field = try? container.decode(String.self, forKey: .field)
+            requiredScope = try? container.decode(String.self, forKey: .requiredScope)
         }
     }
 

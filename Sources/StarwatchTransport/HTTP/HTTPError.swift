@@ -49,18 +49,22 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    package var description: String {
+    /// The reason from a closed set.
+    package var cause: FailureReason.Cause {
         switch self {
-        case .timeout: "The response was not complete within server.timeout; raise it if the server is slow."
-        case .dns: "The server's name does not resolve; check server.url and the resolver."
-        case .connect: "The connection failed; check the server and the network."
-        case .tls: "The TLS handshake failed; check the certificate, server.ca_file and server.pinned_public_key."
-        case .reset: "The connection closed before the response was complete; check the server and the network."
-        case .tooLarge: "The response exceeds server.max_response, or its headers exceed 256 KiB; check the server."
-        case .cancelled: "The request was cancelled."
-        case .malformed: "The response is not valid HTTP; check server.url and any proxy in between."
-        case .invalidRequest: "The request's URL or a header contains invalid characters; check server.url."
-        case .configuration(let advice): advice
+        case .timeout: .timeout
+        case .dns: .dns
+        case .connect: .connect
+        case .tls: .tls
+        case .reset: .reset
+        case .tooLarge: .tooLarge
+        case .cancelled: .cancelled
+        case .malformed: .malformed
+        case .invalidRequest, .configuration: .invalidRequest
         }
+    }
+
+    package var description: String {
+        if case .configuration(let advice) = self { advice } else { cause.sentence }
     }
 }

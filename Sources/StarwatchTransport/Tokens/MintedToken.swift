@@ -13,6 +13,8 @@ struct MintedToken {
         var token: AccessToken
         var account: DID
         var dialect: Dialect
+        /// The server's time when it was minted, as far as it was known then.
+        var mintedAt: Timestamp
         /// Time from minting to expiry.
         var lifetime: Duration
     }
@@ -36,9 +38,11 @@ struct MintedToken {
 
     var expiry: Timestamp? { entry?.token.expiresAt }
 
-    /// The kept token; `nil` when it is due for replacement, or belongs to another account or dialect.
+    /// The kept token; `nil` when it is due for replacement, belongs to another account or dialect, or was minted by a
+    /// clock that was too far ahead for the server.
     func usable(for account: DID, dialect: Dialect, now: Timestamp) -> AccessToken? {
-        guard let entry, entry.account == account, entry.dialect == dialect, let expiry = entry.token.expiresAt,
+        guard let entry, entry.account == account, entry.dialect == dialect,
+            entry.mintedAt <= now + dialect.clockTolerance, let expiry = entry.token.expiresAt,
             // Half, so that a short-lived token is not replaced at every request.
             expiry - now > min(refreshBefore, entry.lifetime / 2)
         else { return nil }
@@ -48,7 +52,7 @@ struct MintedToken {
     /// Keeps `token`, minted at `now`. A token without an expiry is not kept, because its replacement has no due time.
     mutating func keep(_ token: AccessToken, for account: DID, dialect: Dialect, now: Timestamp) {
         guard let expiry = token.expiresAt else { return }
-        entry = Entry(token: token, account: account, dialect: dialect, lifetime: expiry - now)
+        entry = Entry(token: token, account: account, dialect: dialect, mintedAt: now, lifetime: expiry - now)
     }
 
     mutating func drop() {

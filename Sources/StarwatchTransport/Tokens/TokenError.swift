@@ -1,3 +1,5 @@
+package import StarwatchCore
+
 /// The reason for a missing token.
 package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file is missing or cannot be read.
@@ -12,10 +14,27 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     case unsupportedDID
     /// No token of the pool is valid for this account and purpose.
     case poolEmpty
+    /// There are no tokens, and the request needs one.
+    case notConfigured
     /// The command failed or could not be started.
     case commandFailed
     /// The command's output is not one token of the active identity.
     case commandOutput
+
+    /// The reason from a closed set.
+    package var cause: FailureReason.Cause {
+        switch self {
+        case .fileUnreadable: .tokenFile
+        case .filePermissions: .tokenFilePermissions
+        case .fileInvalid: .tokenFileContent
+        case .keyMismatch: .keyMismatch
+        case .unsupportedDID: .unsupportedDID
+        case .poolEmpty: .poolEmpty
+        case .notConfigured: .noToken
+        case .commandFailed: .tokenCommand
+        case .commandOutput: .tokenCommandOutput
+        }
+    }
 
     package var description: String {
         switch self {
@@ -31,6 +50,8 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
             "auth.kind did_key supports only did:ethr:0x…; use token_pool or command for other DIDs."
         case .poolEmpty:
             "No token in auth.tokens_file is valid for this account; add new tokens to the file."
+        case .notConfigured:
+            "The server answers this poll only with a token, and auth.kind is none; set auth.kind."
         case .commandFailed:
             "The command in auth.argv failed; run it by hand to see the error."
         case .commandOutput:

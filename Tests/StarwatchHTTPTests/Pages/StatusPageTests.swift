@@ -155,6 +155,32 @@ import Testing
         #expect(HelpPage().html(nonce: "n").text.contains("<code>\(reason.rawValue)</code>"))
     }
 
+    @Test func aSinkThatRejectsEverythingIsNotShownAsWorking() {
+        var status = Self.healthy
+        status.outbox.sinks["phone"] = "rejecting"
+        status.outbox.sinkReasons["phone"] = "http_404"
+        #expect(page(status).contains("<span class=\"pill bad\">Rejecting</span> <small>HTTP 404</small>"))
+        // A sink that failed once still works.
+        status.outbox.sinks["phone"] = "closed"
+        #expect(page(status).contains("<span class=\"pill good\">Working</span> <small>HTTP 404</small>"))
+    }
+
+    @Test func aPollThatNeedsAPersonSaysWhyAndWhatToDo() {
+        var status = Self.healthy
+        status.polls["starred_projects"]?.lastOutcome = "failed"
+        status.polls["starred_projects"]?.needsAction = true
+        status.polls["starred_projects"]?.lastReason = "http_403 error=forbidden scope=notifications:read"
+        status.polls["starred_projects"]?.lastError = "The server denied access (403)."
+        let page = page(status)
+        #expect(page.contains("<span class=\"pill bad\">Needs action</span>"))
+        #expect(
+            page.contains(
+                "<small>HTTP 403, forbidden, scope notifications:read: The server denied access (403).</small>"
+            )
+        )
+        #expect(HelpPage().html(nonce: "n").text.contains("Needs action"))
+    }
+
     @Test func theServersCircuitIsToldFromASinks() {
         var status = Self.degraded
         status.reasons = ["circuit_open:phone", "circuit_open:server"]

@@ -104,8 +104,11 @@ struct AdminServerTests {
         status.headline = "Sink phone disabled"
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
+        status.polls["starred_projects"]?.lastReason = "http_403"
+        status.polls["starred_projects"]?.lastError = "The server denied access (403)."
         status.outbox.sinks = ["phone": "disabled"]
         status.pollingMetrics.lastPollTimestamp = status.now
+        status.outbox.sinkReasons = ["phone": "http_410"]
         status.digests = status.digests.filter { $0.key == "weekly" }
         let reply = try await withAdmin(FakeAgent { [status] in $0.status = status }) {
             try await $0.get("/api/v1/status")
@@ -115,17 +118,18 @@ struct AdminServerTests {
             digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone headline identity now \
             outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \
             outbox.ledger_imbalance outbox.oldest_due outbox.oldest_pending outbox.pending outbox.quarantined \
-            outbox.sinks.NAME \
+            outbox.sink_reasons.NAME outbox.sinks.NAME \
             polling_metrics.averageResponseTime polling_metrics.changesFound polling_metrics.lastPollTimestamp \
             polling_metrics.notificationsGenerated polling_metrics.pollsFailed polling_metrics.pollsSuccessful \
             polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.fetch_cursor_time polls.NAME.kind \
-            polls.NAME.last_attempt polls.NAME.last_outcome polls.NAME.last_success polls.NAME.next_run \
+            polls.NAME.last_attempt polls.NAME.last_error polls.NAME.last_outcome polls.NAME.last_reason \
+            polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run \
             polls.NAME.skip_reason polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             reasons server.circuit server.dialect server.throttled_until started_at status version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {
-            $0.replacing("polls.starred_projects.", with: "polls.NAME.").replacing("sinks.phone", with: "sinks.NAME")
+            $0.replacing("polls.starred_projects.", with: "polls.NAME.").replacing(".phone", with: ".NAME")
                 .replacing("digests.weekly.", with: "digests.NAME.")
         }
         #expect(paths.sorted() == golden)

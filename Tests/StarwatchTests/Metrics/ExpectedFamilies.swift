@@ -20,6 +20,14 @@ enum ExpectedFamilies {
     private static let retryReason: (String, [String]?) = (
         "reason", ["network", "timeout", "rate_limited", "unavailable", "server_error", "unauthenticated"]
     )
+    private static let failureReason: (String, [String]?) = (
+        "reason",
+        [
+            "dns", "connect", "tls", "timeout", "reset", "malformed", "http_400", "http_401", "http_403", "http_404",
+            "http_410", "http_429", "http_4xx", "http_503", "http_5xx", "contract", "no_token", "local", "database",
+            "other",
+        ]
+    )
     private static let source: (String, [String]?) = ("source", ["server", "client"])
 
     static let contract: [Family] = [
@@ -59,6 +67,7 @@ enum ExpectedFamilies {
                 ]
             )
         ),
+        family("starwatch_poll_failure_reasons_total", "counter", poll, failureReason),
         family("starwatch_poll_duration_seconds", "histogram", poll),
         family("starwatch_poll_in_flight", "gauge", poll),
         family("starwatch_poll_last_attempt_timestamp_seconds", "gauge", poll),
@@ -158,6 +167,7 @@ enum ExpectedFamilies {
             sink,
             ("result", ["ok", "rejected", "unavailable", "timeout", "given_up"])
         ),
+        family("starwatch_delivery_failures_total", "counter", sink, failureReason),
         family("starwatch_delivery_seconds", "histogram", sink),
         family("starwatch_sink_disabled", "gauge", sink),
         family("starwatch_freshness_seconds", "histogram", poll),

@@ -60,7 +60,10 @@ import Testing
 
     @Test func aFailureReportsTheStatusWithoutOutput() async throws {
         let sink = sink([try script("cat; cat >&2; exit 3")])
-        #expect(await sink.deliver(.sample()) == .rejected("The command exited with status 3."))
+        #expect(
+            await sink.deliver(.sample())
+                == .rejected(SinkFailure("The command exited with status 3.", .exitStatus))
+        )
     }
 
     @Test func noShellReadsTheArguments() async throws {

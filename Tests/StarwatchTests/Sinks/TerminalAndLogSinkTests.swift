@@ -34,7 +34,8 @@ import Testing
         while write(output, String(repeating: "x", count: 4096), 4096) > 0 {}
         _ = fcntl(output, F_SETFL, 0)
         let sink = StdoutSink(name: "stdout", descriptor: output, patience: 0)
-        #expect(await sink.deliver(.sample()) == .unavailable("Standard output cannot be written to.", retryAfter: nil))
+        let failure = SinkFailure("Standard output cannot be written to.", .output)
+        #expect(await sink.deliver(.sample()) == .unavailable(failure, retryAfter: nil))
         _ = pipe.fileHandleForReading.availableData
         #expect(await sink.deliver(.sample()) == .ok)
     }

@@ -13,19 +13,21 @@ package struct CommandSink: NotificationSink {
     let timeout: Duration
     let time: any TimeSource
 
+    private static let notStarted = SinkFailure("The command cannot be started.", .notStarted)
+
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         await withTaskGroup(of: SinkResult?.self) { group in
             group.addTask { await run(notification.payload) }
             group.addTask { [time, timeout] in (try? await time.sleep(for: timeout)).map { .timeout } }
             defer { group.cancelAll() }
-            return await group.next()! ?? .unavailable("The agent is stopping.", retryAfter: nil)
+            return await group.next()! ?? .unavailable(.stopping, retryAfter: nil)
         }
     }
 
     private func run(_ payload: [UInt8]) async -> SinkResult? {
-        guard let program = argv.first else { return .rejected("The command is empty.") }
+        guard let program = argv.first else { return .rejected(SinkFailure("The command is empty.", .notStarted)) }
         guard let input = MemoryFile(payload) else {
-            return .unavailable("The command cannot be started.", retryAfter: nil)
+            return .unavailable(Self.notStarted, retryAfter: nil)
         }
         do {
             let result = try await Subprocess.run(
@@ -38,14 +40,14 @@ package struct CommandSink: NotificationSink {
             )
             return switch result.terminationStatus {
             case .exited(0): .ok
-            case .exited(75): .unavailable("The command asks to try later.", retryAfter: nil)
-            case .exited(let status): .rejected("The command exited with status \(status).")
-            default: .unavailable("The command was ended by a signal.", retryAfter: nil)
+            case .exited(75): .unavailable(SinkFailure("The command asks to try later.", .exitStatus), retryAfter: nil)
+            case .exited(let status): .rejected(SinkFailure("The command exited with status \(status).", .exitStatus))
+            default: .unavailable(SinkFailure("The command was ended by a signal.", .signal), retryAfter: nil)
             }
         } catch is CancellationError {
             return nil
         } catch {
-            return .unavailable("The command cannot be started.", retryAfter: nil)
+            return .unavailable(Self.notStarted, retryAfter: nil)
         }
     }
 }

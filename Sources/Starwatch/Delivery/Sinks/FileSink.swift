@@ -36,7 +36,10 @@ package final class FileSink: NotificationSink {
 
     /// Appends one line. Runs only on the queue, one call at a time.
     private func append(_ notification: OutgoingNotification) -> SinkResult {
-        let failure = SinkResult.unavailable("The sink's file cannot be written to.", retryAfter: nil)
+        let failure = SinkResult.unavailable(
+            SinkFailure("The sink's file cannot be written to.", .output),
+            retryAfter: nil
+        )
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return failure }
         defer { close(descriptor) }

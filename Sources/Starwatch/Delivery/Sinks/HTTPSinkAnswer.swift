@@ -14,22 +14,27 @@ enum HTTPSinkAnswer {
         // The response body was too long, but its status arrived before it.
         case .failure(.tooLarge) where exchange.status != nil:
             result(of: HTTPResponse(status: exchange.status ?? 0, headers: HTTPHeaders(block: []), body: []), at: now)
-        case .failure: .unavailable("The sink cannot be reached.", retryAfter: nil)
+        case .failure(let error):
+            .unavailable(
+                SinkFailure("The sink cannot be reached (\(error.cause.phrase)).", error.cause),
+                retryAfter: nil
+            )
         case .success(let response): result(of: response, at: now)
         }
     }
 
     static func result(of response: HTTPResponse, at now: Timestamp) -> SinkResult {
-        switch response.status {
+        let reason = FailureReason(status: response.status)
+        return switch response.status {
         case 200...299: .ok
         case 408: .timeout
         case 410: .gone
         case 425, 429, 500...599:
             .unavailable(
-                "The sink answered that it is not available.",
+                SinkFailure("The sink answered that it is not available (\(reason.phrase)).", reason),
                 retryAfter: retryAfter(of: response, at: now)
             )
-        default: .rejected("The sink refused the notification.")
+        default: .rejected(SinkFailure("The sink refused the notification (\(reason.phrase)).", reason))
         }
     }
 

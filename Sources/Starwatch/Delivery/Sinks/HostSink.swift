@@ -82,7 +82,7 @@ struct HostSinkAdapter: NotificationSink {
         let result = await TimeLimit.run(within: limit, on: time, late: SinkResult.timeout) {
             await hand(over: notification)
         }
-        return result ?? .unavailable("The agent is stopping.", retryAfter: nil)
+        return result ?? .unavailable(.stopping, retryAfter: nil)
     }
 
     private func hand(over notification: OutgoingNotification) async -> SinkResult {

@@ -33,7 +33,7 @@ package struct NtfySink: NotificationSink {
         ]
         if var token {
             guard let value = try? token.read() else {
-                return .unavailable("The sink's token_file cannot be read.", retryAfter: nil)
+                return .unavailable(SinkFailure("The sink's token_file cannot be read.", .tokenFile), retryAfter: nil)
             }
             headers.append(("Authorization", "Bearer " + String(decoding: value, as: UTF8.self)))
         }

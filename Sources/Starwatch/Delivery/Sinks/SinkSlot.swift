@@ -20,6 +20,8 @@ package final class SinkSlot: Sendable {
         var downSince: Timestamp?
         /// Number of rejections since the sink last accepted a notification.
         var rejectionsInARow = 0
+        /// Reason of the last attempt; `nil` if it succeeded, or before the first one.
+        var lastReason: FailureReason?
         /// End and length of the wait that the sink requested.
         var asked: (until: Timestamp, wait: Duration)?
     }
@@ -61,6 +63,12 @@ package final class SinkSlot: Sendable {
 
     /// `true` after the sink returned 410 Gone. It stays disabled until the configuration is loaded again.
     package var isDisabled: Bool { state.withLock(\.isDisabled) }
+
+    /// `true` if the sink responds, but has rejected everything of late.
+    package var isRejecting: Bool { health.condition == .rejecting }
+
+    /// Reason why the last attempt failed; `nil` if it succeeded, or before the first one.
+    package var lastReason: FailureReason? { state.withLock(\.lastReason) }
 
     package var circuitState: CircuitState { state.withLock(\.circuit.state) }
 
@@ -112,6 +120,7 @@ package final class SinkSlot: Sendable {
     package func note(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
         state.withLock { state in
             let changed: CircuitState?
+            state.lastReason = result.failure?.reason
             switch result {
             case .ok, .rejected:
                 state.rejectionsInARow = result == .ok ? 0 : state.rejectionsInARow + 1

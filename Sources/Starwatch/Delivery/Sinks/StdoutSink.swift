@@ -15,7 +15,7 @@ package struct StdoutSink: NotificationSink {
         )
         return await queue.run { [descriptor, patience] in
             FileWriting.writeAll(text, to: descriptor, patience: patience)
-                ? .ok : .unavailable("Standard output cannot be written to.", retryAfter: nil)
+                ? .ok : .unavailable(SinkFailure("Standard output cannot be written to.", .output), retryAfter: nil)
         }
     }
 }

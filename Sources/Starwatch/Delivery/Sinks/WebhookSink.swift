@@ -24,7 +24,7 @@ package struct WebhookSink: NotificationSink {
         let now = time.now
         if var secret {
             guard let key = try? secret.read(), let signer = WebhookSigner(file: key) else {
-                return .unavailable("The sink's secret_file cannot be used.", retryAfter: nil)
+                return .unavailable(SinkFailure("The sink's secret_file cannot be used.", .tokenFile), retryAfter: nil)
             }
             headers += signer.headers(id: notification.id, timestamp: now, body: notification.payload)
         } else {
