@@ -49,7 +49,7 @@ extension DispatchService {
         if let changed = admission.changed { note(changed, of: slot, runID: notification.runID) }
         if let until = admission.waitUntil {
             guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: clock.now) else {
-                return await giveUp(ticket, notification, at: slot, isAttempt: false)
+                return await giveUp(ticket, notification, at: slot, after: nil)
             }
             return await record(ticket, .postponed(until: next), notification)
         }
@@ -66,6 +66,7 @@ extension DispatchService {
         let (changed, nextTry) = slot.note(result, at: now)
         if let changed { note(changed, of: slot, runID: notification.runID) }
         let outcome: DeliveryOutcome
+        let facts = DeliveryAttempt(result, startedAt: startedAt)
         if let label = result.failure?.reason.label { metrics.outbox.deliveryFailures[slot.label, label].increment() }
         switch result {
         case .ok:
@@ -81,7 +82,7 @@ extension DispatchService {
             log(.sinkRejected, notification, slot, result.failure)
         case .unavailable, .timeout:
             guard let next = slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now) else {
-                return await giveUp(ticket, notification, at: slot, isAttempt: true)
+                return await giveUp(ticket, notification, at: slot, after: facts)
             }
             outcome = .unavailable(nextAttemptAt: next)
             count(slot, result == .timeout ? .timeout : .unavailable)
@@ -91,21 +92,22 @@ extension DispatchService {
             outcome = .gone
             log(.sinkGone, notification, slot, result.failure)
         }
-        let facts = DeliveryAttempt(result, startedAt: startedAt)
         return await record(ticket, outcome, notification, facts, reason: result.failure?.reason)
     }
 
     /// Ends the attempts of a notification at a sink that was down for too long.
+    ///
+    /// - Parameter attempt: The last attempt; `nil` if the sink was not tried now.
     private func giveUp(
         _ ticket: DeliveryTicket,
         _ notification: OpenNotification,
         at slot: SinkSlot,
-        isAttempt: Bool
+        after attempt: DeliveryAttempt?
     ) async -> DeliveryResult? {
         count(slot, .givenUp)
         let reason = slot.lastReason ?? FailureReason(.timeout)
         log(.sinkGivenUp, notification, slot, SinkFailure("The sink was down for too long.", reason))
-        return await record(ticket, .givenUp(isAttempt: isAttempt), notification)
+        return await record(ticket, .givenUp(isAttempt: attempt != nil), notification, attempt, reason: slot.lastReason)
     }
 
     func deliver(_ notification: OutgoingNotification, to slot: SinkSlot) async -> SinkResult {

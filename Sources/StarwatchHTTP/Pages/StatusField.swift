@@ -38,6 +38,7 @@ enum StatusField {
             "outbox.given_up",
             "Notifications that a sink with required: false rejected for good or was given up for."
         ),
+        ("outbox.quarantined", "Invalid items of the server that were rejected alone."),
         ("outbox.capacity", "The limit for pending and claimed changes."),
         ("outbox.backpressure", "Whether polling pauses because the outbox is nearly full."),
         ("outbox.oldest_pending", "Time at which the oldest undelivered change was stored."),

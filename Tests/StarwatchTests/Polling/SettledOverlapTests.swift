@@ -68,7 +68,8 @@ import Testing
             PollCycle.Fetched(
                 response: HTTPResponse(status: 200, headers: headers, body: []),
                 askedAt: askedAt,
-                took: .seconds(20)
+                took: .seconds(20),
+                origin: nil
             )
         }
         #expect(PollCycle.earliestReading(answer(headers)) == askedAt)
