@@ -133,7 +133,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .apiFailure: [.serverRequestID, .serverError]
         case .pollCancelled: [.requestID, .serverRequestID, .reason, .serverError]
         case .identityChanged: [.identity]
-        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollOutOfRoom, .pollPageOutOfOrder, .pollUnchanged, .serverDialect:
+        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollOutOfRoom, .pollPageOutOfOrder,
+            .pollUnchanged, .serverDialect:
             [.requestID, .serverRequestID]
         case .pollStoreFailed: [.runID, .poll, .requestID, .serverRequestID]
         default: []

@@ -48,6 +48,7 @@ struct Runbook: Sendable {
         Runbook("StarwatchPollFailing", PackageResources.StarwatchPollFailing_md),
         Runbook("StarwatchPollStale", PackageResources.StarwatchPollStale_md),
         Runbook("StarwatchPollStaleCritical", PackageResources.StarwatchPollStaleCritical_md),
+        Runbook("StarwatchQuarantinedItems", PackageResources.StarwatchQuarantinedItems_md),
         Runbook("StarwatchRedactionSpike", PackageResources.StarwatchRedactionSpike_md),
         Runbook("StarwatchScheduleMissed", PackageResources.StarwatchScheduleMissed_md),
         Runbook("StarwatchSchedulerStuck", PackageResources.StarwatchSchedulerStuck_md),

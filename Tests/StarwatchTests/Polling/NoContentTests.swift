@@ -11,6 +11,7 @@ import Testing
     func anAnswerWithoutContentIsAnEmptyPage(dialect: MockDialect, validation: Validation) async throws {
         try await World.with(dialect) { world in
             let agent = try await world.agent {
+                $0.useTokens(in: world.folder)
                 $0.polls[0].validation = validation
                 var poll = PollOptions(name: PollName("offers")!, kind: .offersToMe)
                 poll.validation = validation

@@ -12,6 +12,7 @@ import Testing
 
     private func agent(_ world: World) async throws -> Agent {
         try await world.agent {
+            $0.useTokens(in: world.folder)
             var poll = PollOptions(name: PollName(Self.offers)!, kind: .offersToMe)
             poll.bootstrap = .beginning
             $0.server.dialect = .endorser
