@@ -171,14 +171,14 @@ import Testing
             #expect(Set(names("table")) == Set(tables[name] ?? []), here)
             return
         }
-        #expect(first == ["1 problem"], here)
-        #expect(names("RootWebArea") == ["1 problem – Starwatch"], here)
+        #expect(first == ["Poll starred_projects is stale"], here)
+        #expect(names("RootWebArea") == ["Poll starred_projects is stale – Starwatch"], here)
         #expect(names("status") == ["Data may be outdated"], here)
         #expect(Set(names("table")) == ["Polls", "Sinks"], here)
         #expect(Set(names("rowheader")) == ["starred_projects", "hook", Self.longName], here)
         let columns = ["Poll", "State", "Last success", "Last attempt", "Next run", "Watermark lag", "Sink", "State"]
         #expect(names("columnheader").sorted() == columns.sorted(), here)
-        let regions = ["1 problem", "Polls", "Outbox", "Sinks", "Server", "Clock", "Agent"]
+        let regions = ["Poll starred_projects is stale", "Polls", "Outbox", "Sinks", "Server", "Clock", "Agent"]
         #expect(Set(names("region")) == Set(regions), here)
         #expect(tree.filter { $0.role == "cell" || $0.role == "gridcell" }.count == 7, here)
     }

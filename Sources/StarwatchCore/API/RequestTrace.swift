@@ -10,18 +10,34 @@ package struct RequestTrace: Sendable, Hashable {
         self.serverID = serverID
     }
 
-    /// Longest identifier of a server, in bytes.
-    private static let longest = 64
-
-    /// Returns a server's identifier if logs and exemplars can show it: letters, digits, `-` and `_`, but no claim id.
+    /// Returns a server's identifier if logs and exemplars can show it: `req_` with at most 32 letters and digits, or a
+    /// UUID. Any other text can be a name, a secret or a claim id.
     package static func shown(_ text: String?) -> String? {
-        guard let text, (1...longest).contains(text.utf8.count), JWTID(text) == nil else { return nil }
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-            default: false
-            }
+        guard let text else { return nil }
+        let bytes = Array(text.utf8)
+        if text.hasPrefix("req_") {
+            let rest = bytes.dropFirst(4)
+            return (1...32).contains(rest.count) && rest.allSatisfy(isAlphanumeric) ? text : nil
         }
-        return isPlain ? text : nil
+        let isUUID =
+            bytes.count == 36
+            && bytes.enumerated().allSatisfy { index, byte in
+                [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : isHexDigit(byte)
+            }
+        return isUUID ? text : nil
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...57, 65...70, 97...102: true
+        default: false
+        }
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...57, 65...90, 97...122: true
+        default: false
+        }
     }
 }

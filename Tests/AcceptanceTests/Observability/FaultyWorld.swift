@@ -51,6 +51,9 @@ actor FaultyWorld {
           group_interval: 1s
           sinks:
             - {name: hook, kind: webhook, url: "\(server.url)/hook", timeout: 500ms}
+        digests:
+          daily: {poll: starred_projects, times: ["08:00"]}
+        callbacks: {heartbeat: {url: "\(server.url)/hook"}}
         http: {listen: "127.0.0.1:\(port)"}
         control: {socket: \(workspace.path("s.sock"))}
         log: {level: debug}
