@@ -150,11 +150,12 @@ package final class DispatchService: Service {
 
     /// Due time of the oldest row that can be delivered now; `nil` if there is none.
     ///
-    /// A row that waits for its group interval, or for a sink's next try, is not due.
+    /// A row that waits for its group interval is not due. A row whose sink is down stays due while it waits for a
+    /// retry.
     package func oldestDue(in snapshot: StoreSnapshot) -> Timestamp? {
         let now = clock.now
         guard snapshot.identity.did != nil else { return nil }
-        var due = snapshot.nextDeliveryAt
+        var due = snapshot.backlogs.values.map(\.oldestDue).min()
         for (key, stream) in snapshot.streams {
             guard let oldest = stream.oldestPending else { continue }
             let notified = stream.lastNotifiedAt.map { $0 + groupInterval(of: key.poll) }

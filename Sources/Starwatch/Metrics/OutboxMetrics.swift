@@ -50,7 +50,7 @@ package struct OutboxMetrics: Sendable {
             .gauge(
                 "starwatch_outbox_oldest_due_timestamp_seconds",
                 unit: .seconds,
-                "Due time of the oldest row that could be delivered now; 0 if there is none."
+                "Time since which the oldest deliverable row is due, also while its sink is down; 0 if there is none."
             )
         )
         oldestPending = registry.gauge(

@@ -209,4 +209,15 @@ extension Database {
             """
         )?.optionalTime(0)
     }
+
+    /// The open notifications of each sink that has any.
+    func sinkBacklogs() throws -> [String: SinkBacklog] {
+        let found: [(sink: String, backlog: SinkBacklog)] = try all(
+            """
+            SELECT d.sink, count(*), min(d.due_since) FROM notifications n
+            JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
+            """
+        ) { ($0[0], SinkBacklog(notifications: $0[1], oldestDue: $0.time(2))) }
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.sink, $0.backlog) })
+    }
 }

@@ -19,6 +19,13 @@ package struct StreamSnapshot: Sendable, Hashable {
     package let lastReason: FailureReason?
 }
 
+/// The notifications that wait for one sink.
+package struct SinkBacklog: Sendable, Hashable {
+    package let notifications: Int
+    /// The time since which the oldest one is due, whatever its retries; it can be in the future.
+    package let oldestDue: Timestamp
+}
+
 /// The state of the store at one moment.
 package struct StoreSnapshot: Sendable, Hashable {
     package let identity: ActiveIdentity
@@ -27,8 +34,8 @@ package struct StoreSnapshot: Sendable, Hashable {
     /// The number of rows of all streams: pending, claimed, delivered, dead, evicted. Every state has an entry.
     package let rows: [OutboxState: Int]
     package let ages: OutboxAges
-    /// The time of the next delivery; `nil` if none is open.
-    package let nextDeliveryAt: Timestamp?
+    /// The open notifications of each sink that has any.
+    package let backlogs: [String: SinkBacklog]
     /// The number of notifications that an optional sink rejected or was given up for. Their rows are finished.
     package let undelivered: Int
     package let imbalance: LedgerImbalance

@@ -52,7 +52,7 @@ extension Store {
                 streams: found,
                 rows: total,
                 ages: try db.ages(),
-                nextDeliveryAt: try db.nextDeliveryAt(),
+                backlogs: try db.sinkBacklogs(),
                 undelivered: try undeliveredNotifications(db),
                 imbalance: imbalance,
                 quarantined: try db.quarantined(),

@@ -112,7 +112,8 @@ import Testing
 
     @Test(arguments: [
         nil, "", "did:ethr:0xaa", "a b", "a\"b", "eyJhbGciOiJIUzI1NiJ9.e30.x", String(repeating: "a", count: 65),
-        "01JGQ3A7B8C9D0E1F2G3H4J5K6", "1704067200_abc123_12345678", "ü", "Alice", "CANARYHEADER", "req_", "req_did:ethr:0xaa",
+        "01JGQ3A7B8C9D0E1F2G3H4J5K6", "1704067200_abc123_12345678", "ü", "Alice", "CANARYHEADER", "req_",
+        "req_did:ethr:0xaa",
     ])
     func anIdentifierThatCanNameAPersonIsNot(text: String?) {
         #expect(RequestTrace.shown(text) == nil)
