@@ -31,7 +31,7 @@ import Testing
         #expect(try await store.snapshot([world.stream]).totals.dead == 4)
     }
 
-    /// What is on the disk at a `kill -9` is the database and its log, without a close.
+    /// A `kill -9` leaves the database and its log on the disk, without a close.
     @Test func theTotalsSurviveAKill() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5))

@@ -171,21 +171,10 @@ package final class AcknowledgeService: Service {
         dialect: Dialect,
         _ pass: inout Pass
     ) async throws(StoreError) -> Bool {
-        let call = EndorserAPI.Call(
-            endpoint: .acknowledge,
-            method: .post,
-            body: Self.body(of: batch, clientVersion: account.api.client.clientVersion),
-            account: batch.stream.account,
-            purpose: .acknowledge,
-            runID: batch.runID,
-            idempotencyKey: batch.key,
-            identifiers: batch.ids.count,
-            retries: .tokenOnly
-        )
         let count = UInt64(batch.ids.count)
         var retry = Retry(resume: clock.now)
         let hasAcknowledged = await account.gate.acknowledges(now: environment.time.now) ?? false
-        let reply = await account.api.reply(to: call, dialect: dialect)
+        let reply = await account.api.reply(to: call(for: batch), dialect: dialect)
         switch reply.end {
         case .answer(let response, _):
             if try await take(response, reply.trace, batch, poll, &pass) { return true }
@@ -226,6 +215,20 @@ package final class AcknowledgeService: Service {
         }
         try await postpone(batch, retry, &pass)
         return false
+    }
+
+    private func call(for batch: AckBatch) -> EndorserAPI.Call {
+        EndorserAPI.Call(
+            endpoint: .acknowledge,
+            method: .post,
+            body: Self.body(of: batch, clientVersion: account.api.client.clientVersion),
+            account: batch.stream.account,
+            purpose: .acknowledge,
+            runID: batch.runID,
+            idempotencyKey: batch.key,
+            identifiers: batch.ids.count,
+            retries: .tokenOnly
+        )
     }
 
     /// Reads the server's answer to a batch.

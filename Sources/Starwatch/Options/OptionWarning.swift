@@ -2,7 +2,7 @@ package import StarwatchCore
 
 /// An option that is valid, and probably not what the operator wants.
 package struct OptionWarning: Sendable, Hashable {
-    /// What the options alone do not tell.
+    /// Facts that the options alone do not tell.
     package struct Surroundings: Sendable, Hashable {
         /// The DID of `auth.key_file` as apps write it; `nil` without a key.
         package var keyDID: DID?

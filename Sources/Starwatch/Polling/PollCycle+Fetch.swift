@@ -54,9 +54,9 @@ extension PollCycle {
                 cursor: position.cursor,
                 resume: position.resume,
                 chunks: max(chunks.count, 1),
-                mustComplete: state.hasTombstones,
                 isSettled: settled.holds(stream, state, position.cursor, snapshot.interests)
             )
+            walk.mustComplete = state.hasTombstones
             let startedAt = clock.now
             // Offers are fetched without a limit.
             while let step = walk.next(limit: position.isBootstrap || chunks.isEmpty ? nil : max(position.room, 1)) {

@@ -94,8 +94,7 @@ public final class Agent: Sendable {
             logger: log.logger,
             droppedLines: { [dropped = log.metrics.log.dropped] in dropped.value }
         )
-        ntp = parts.ntp
-        servers = surroundings.servers
+        (ntp, servers) = (parts.ntp, surroundings.servers)
         process = try await AgentProcess(
             options: options,
             parts: parts,

@@ -11,7 +11,7 @@ public enum Dialect: String, Sendable, CaseIterable, Codable {
     /// The longest delay between the time in an identifier and the moment when its change becomes visible.
     public var lateVisibility: Duration { self == .canonical ? .seconds(5) : .seconds(30) }
 
-    /// How far the time of a token's issue can be ahead of the server's time. The endorser server allows 300 s.
+    /// Largest lead of a token's issue time over the server's time. The endorser server allows 300 s.
     public var clockTolerance: Duration { self == .canonical ? .seconds(30) : .seconds(300) }
 
     /// The lower end of a poll from `cursor`, low enough to find changes that became visible late.

@@ -128,7 +128,7 @@ public enum PageDecoder {
     /// The largest number of issues of a rejected page. A hostile one could have millions.
     private static let issueLimit = 100
 
-    /// What the items of a page hold.
+    /// Content of a page's items.
     private struct Found {
         var changes: [Change] = []
         var details: [JWTID: PlanDetails] = [:]

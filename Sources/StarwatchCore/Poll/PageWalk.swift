@@ -40,7 +40,7 @@ public struct PageWalk: Sendable {
     public let pageCap: Int
     /// Whether the walk must reach its end in this cycle. After an eviction the cursor stays below the dropped rows
     /// until the server sends them again, or has none. A walk that stops early would then repeat for ever.
-    public let mustComplete: Bool
+    public var mustComplete = false
 
     /// The exclusive lower end of the walk: the cursor minus the late-visibility overlap, unless the cursor is settled;
     /// `nil` means the beginning.
@@ -74,7 +74,6 @@ public struct PageWalk: Sendable {
     ///   - cursor: The stored fetch cursor; `nil` starts from the beginning.
     ///   - resume: An interrupted walk to finish first; ignored if the plans are split over several requests.
     ///   - chunks: The number of requests that the plan identifiers are split into; at least 1.
-    ///   - mustComplete: See ``mustComplete``.
     ///   - isSettled: Whether an earlier walk had the cursor as its ``settledCursor``.
     public init(
         dialect: Dialect,
@@ -83,13 +82,11 @@ public struct PageWalk: Sendable {
         resume: OpenWalk?,
         chunks: Int,
         pageCap: Int = 50,
-        mustComplete: Bool = false,
         isSettled: Bool = false
     ) {
         self.dialect = dialect
         self.mode = mode
         self.pageCap = pageCap
-        self.mustComplete = mustComplete
         self.chunkCount = chunks
         self.cursor = cursor
         self.asked = dialect.pageSize

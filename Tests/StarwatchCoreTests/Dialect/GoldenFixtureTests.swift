@@ -1,7 +1,7 @@
 import StarwatchCore
 import Testing
 
-/// What the requirements say of each golden fixture.
+/// The golden fixtures, as the requirements describe them.
 @Suite struct GoldenFixtureTests {
     private func page(
         _ fixture: GoldenFixture,

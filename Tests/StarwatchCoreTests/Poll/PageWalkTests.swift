@@ -170,9 +170,9 @@ import Testing
             cursor: nil,
             resume: nil,
             chunks: 1,
-            pageCap: 3,
-            mustComplete: true
+            pageCap: 3
         )
+        walk.mustComplete = true
         while let step = walk.next(limit: nil) {
             let page = answer(step.query, items: items, dialect: dialect, size: 10)
             _ = try walk.receive(page, askedAt: nil, isLast: true)
