@@ -68,7 +68,7 @@ extension AgentServers {
 
     private static func checkControlAddress(_ next: AgentOptions, _ current: AgentOptions) async throws {
         guard let address = try next.control.listen.map({ try ListenAddress(listen: $0) }) else { return }
-        // A trial of the agent's own port at another address of this machine would fail.
+        // The agent itself can hold this port on another address, so binding it would fail.
         let former = try current.control.listen.map { try ListenAddress(listen: $0) }
         if address.port != former?.port { try await address.tryOut() }
     }

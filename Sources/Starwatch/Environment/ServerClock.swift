@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Tokens, stored times and freshness use ``now``, so that a wrong local clock does little harm. Differences within the
 /// uncertainty, or below one second, are not corrected, because corrections would make the time jitter. Between
-/// readings the local clock is compared with a clock that nobody sets, so that setting it does no harm either.
+/// readings, the monotonic clock reveals steps of the local clock, and the estimate is corrected by them.
 package final class ServerClock: ServerTime {
     /// Minimum size of a step. Smaller differences are the time between reading the two clocks.
     private static let leastStep = Duration.seconds(1)

@@ -13,7 +13,7 @@ public struct DigestOptions: Sendable, Hashable {
     /// Range of the delay after each of ``times``, at most 1 h. The delay differs between installations and is the same
     /// every day. Zero, the default: no delay (R-SCH-20).
     public var window: Duration = .zero
-    /// Time of the fetch before the scheduled time, 15 s to 1 h. By default 5 min.
+    /// Time between the fetch and the scheduled time, 15 s to 1 h. By default 5 min.
     public var lead: Duration = .seconds(300)
     /// Maximum age of the content when it is shown, at most 14 days. `nil`, the default: the maximum age of content
     /// fetched for the previous occurrence, but at least 24 h.

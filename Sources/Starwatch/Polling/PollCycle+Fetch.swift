@@ -62,7 +62,8 @@ extension PollCycle {
             while let step = walk.next(limit: position.isBootstrap || chunks.isEmpty ? nil : max(position.room, 1)) {
                 let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
                 let answer = try await page(step.query, chunk, stream, &position)
-                // A plan starred since may have changed before this answer was made: the cursor would pass it over.
+                // A plan that was starred after the request can have an older change. This page would move the cursor
+                // past it.
                 guard try await interests(are: snapshot) else { throw .interestsChanged }
                 let page = try await decode(answer.response, dialect: position.dialect, askedAt: answer.askedAt)
                 result.fetched += page.fetched

@@ -39,7 +39,7 @@ public struct PageWalk: Sendable {
     /// The largest number of pages per cycle, if the next cycle can continue the walk.
     public let pageCap: Int
     /// Whether the walk must reach its end in this cycle. After an eviction the cursor stays below the dropped rows
-    /// until the server sends them again, or has none. A walk that stops early would then repeat for ever.
+    /// until the server sends them again, or has none. A walk that stops early would then repeat forever.
     public var mustComplete = false
 
     /// The exclusive lower end of the walk: the cursor minus the late-visibility overlap, unless the cursor is settled;
@@ -116,7 +116,7 @@ public struct PageWalk: Sendable {
     ///   - readSince: The earliest time, by the server's own clock, at which it can have read the page; `nil` if
     ///     unknown.
     ///   - isLast: Whether to stop after this page if the next cycle can continue from here.
-    /// - Throws: ``PageRejection`` if the page does not move the walk, which would loop for ever.
+    /// - Throws: ``PageRejection`` if the page does not move the walk, which would loop forever.
     public mutating func receive(
         _ page: Page,
         askedAt: Timestamp?,
@@ -201,7 +201,7 @@ public struct PageWalk: Sendable {
 
     /// Whether the next cycle can continue from here instead of repeating this one.
     ///
-    /// Ascending pages below the cursor are only the overlap; a cycle that stops among them would repeat for ever. Only
+    /// Ascending pages below the cursor are only the overlap; a cycle that stops among them would repeat forever. Only
     /// an item proves progress, because the server's next cursor can be above ours with nothing in between. A walk over
     /// split plans always starts again, so one that stops early would never reach the last chunk.
     private var hasAdvanced: Bool {

@@ -56,7 +56,7 @@ public struct SlidingWindow: Sendable, Hashable {
 
     /// Admits `cost` at `now` if the window has room. The cost counts until ``end(_:at:)`` and for 60 s after it.
     ///
-    /// A cost above the limit counts as the limit, so it waits for an empty window and not for ever.
+    /// A cost above the limit counts as the limit, so it waits for an empty window and not forever.
     public mutating func admit(_ cost: Int = 1, at now: Timestamp) -> Admission {
         if let until = wait(for: cost, at: now) { return .wait(until: until) }
         underWay += min(max(cost, 0), limit)

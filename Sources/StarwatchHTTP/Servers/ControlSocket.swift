@@ -6,7 +6,7 @@ import Synchronization
 /// The control socket's file.
 ///
 /// The socket is bound in a new directory of mode 0700, gets mode 0600 there, and is then renamed to its path. Other
-/// users can connect at no moment: between `bind` and `chmod` the path would be open to them, and `umask` would affect
+/// users can never connect: between `bind` and `chmod` the path would be open to them, and `umask` would affect
 /// other threads. The rename also replaces the socket of a dead agent atomically.
 ///
 /// A lock on the directory is held from the check for a live agent until the rename. Without it, two agents that start

@@ -1,7 +1,7 @@
 import StarwatchCore
 import Synchronization
 
-/// The last snapshot, valid until a write can change it. Most scrapes follow no change.
+/// The last snapshot, valid until a write can change it. Most scrapes find no change since the last one.
 ///
 /// Written on the store's queue, in the order of the transactions; read from any thread.
 ///

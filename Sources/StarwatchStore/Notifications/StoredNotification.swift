@@ -19,7 +19,7 @@ package struct StoredNotification: Sendable, Hashable, Identifiable {
     package let payload: [UInt8]
     package let createdAt: Timestamp
     package let finishedAt: Timestamp?
-    /// The first notification's id, in a repetition; `nil` otherwise.
+    /// Id of the original notification if this one repeats it; `nil` otherwise.
     package let repeats: String?
     package let actions: [ActionRecord]
     package let deliveries: [SinkStatus]

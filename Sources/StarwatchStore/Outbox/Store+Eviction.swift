@@ -73,7 +73,7 @@ extension Store {
     }
 
     /// Settles the tombstones of a stream that starts again. Nothing needs to fetch them, and they would hold its
-    /// watermark for ever.
+    /// watermark forever.
     func cancelTombstones(of stream: Int64, _ db: Database, _ now: Timestamp) throws {
         let cancelled = try db.changed(
             """

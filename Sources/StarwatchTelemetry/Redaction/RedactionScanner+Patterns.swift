@@ -61,7 +61,7 @@ extension RedactionScanner {
         var end: Int?
         while position < bytes.count {
             let unit = unit(at: position)
-            // A character with more levels of encoding than the slashes is part of a name or password.
+            // A character that is escaped more often than the slashes is data, not a delimiter.
             if unit.length <= second.length || bytes[position] == 0x5C {
                 if unit.value == UInt8(ascii: "@") { end = position }
                 if Self.endsAuthority(unit.value) { break }

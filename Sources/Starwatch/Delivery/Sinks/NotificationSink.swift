@@ -4,7 +4,7 @@ package import StarwatchCore
 package protocol NotificationSink: Sendable {
     /// The configured name.
     var name: String { get }
-    /// `true` if the sink can remove a notification that is taken back. Other sinks are not told.
+    /// `true` if the sink can remove a notification that is taken back. Other sinks do not receive the withdrawal.
     var takesBack: Bool { get }
     /// Delivers one notification. The same `id` can come again after a crash or a failure, with the same content.
     ///
@@ -38,7 +38,7 @@ package struct SinkFailure: Sendable, Hashable, ExpressibleByStringLiteral {
 /// Result of one attempt.
 package enum SinkResult: Sendable, Hashable {
     case ok
-    /// The sink rejects this notification. The row loses one attempt.
+    /// The sink rejects this notification. Counts as one of `outbox.max_retries`.
     case rejected(SinkFailure)
     /// The sink is down. The row loses no attempt. `retryAfter` is the delay that the sink requested.
     case unavailable(SinkFailure, retryAfter: Duration?)
