@@ -8,7 +8,7 @@ extension Agent {
     /// The status with these sinks.
     func status(of sinks: [SinkSlot]) async -> AgentStatus {
         let now = clock.now
-        var status = AgentStatus(version: AgentVersion.current, startedAt: process.startedAt, now: now)
+        var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
         var facts = HealthFacts()
         status.clock.skewSeconds = clock.estimate?.offset.inSeconds
         status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds
@@ -68,6 +68,9 @@ extension Agent {
         return facts
     }
 
+    /// The start of the agent by the clock that tells `now`, so that the time between them is how long it runs.
+    private func startedAt(_ now: Timestamp) -> Timestamp { now - (time.boottime - process.startedAt) }
+
     private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot) {
         outbox.pending = snapshot.rows[.pending] ?? 0
         outbox.claimed = snapshot.rows[.claimed] ?? 0
@@ -92,7 +95,7 @@ extension Agent {
         of identity: IdentityContext.Snapshot
     ) -> (String, AgentStatus.Poll) {
         // A poll that never succeeded becomes stale after the agent has run for the stale limit.
-        let since = identity.ageBegins(poll.kind, lastSuccess: stream?.lastSuccess, startedAt: process.startedAt)
+        let since = identity.ageBegins(poll.kind, lastSuccess: stream?.lastSuccess, startedAt: startedAt(now))
         var entry = AgentStatus.Poll(
             kind: poll.kind,
             stale: identity.expects(poll.kind) && now - since > poll.options.staleAfter,

@@ -25,8 +25,8 @@ package final class AgentProcess: Sendable {
     let instance: String
     let news = NewsDesk()
     let progress = ProgressMark()
-    /// Start of the agent. A reload, which makes a new agent, continues it.
-    let startedAt: Timestamp
+    /// Start of the agent on the clock that nobody sets. A reload, which makes a new agent, continues it.
+    let startedAt: Duration
 
     var gates: Gates { requester.gates }
 
@@ -46,7 +46,7 @@ package final class AgentProcess: Sendable {
     ) async throws(AgentError) {
         let (metrics, logger) = (log.metrics, log.logger)
         let now = time.now
-        startedAt = previous?.process.startedAt ?? now
+        startedAt = previous?.process.startedAt ?? time.boottime
         logs = log
         http = parts.http
         feed = parts.feed

@@ -33,6 +33,19 @@ import Testing
         }
     }
 
+    /// With the server a day ahead, an agent that has just started does not say that it runs since a day.
+    @Test(arguments: skews) func theStatusTellsStartAndNowByOneClock(skew: Int64) async throws {
+        try await with(.endorser, agentAhead: skew) { world, agent in
+            let start = world.clock.now
+            _ = try await agent.runPoll(World.starred)
+            world.clock.advance(by: .seconds(90))
+            let status = await agent.status()
+            let started = try #require(Timestamp(iso8601: status.startedAt))
+            let now = try #require(Timestamp(iso8601: status.now))
+            #expect(now - started == world.clock.now - start)
+        }
+    }
+
     private func refusals(_ agent: Agent) async -> Double {
         await agent.page()["starwatch_retries_total", ["endpoint": "plans_changed", "reason": "unauthenticated"]] ?? -1
     }
