@@ -182,9 +182,17 @@ import Testing
     }
 
     @Test func linesOfVersion2KeepTheirLevel() async throws {
-        let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2-delivered.sql")
+        let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2.sql")
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
+            try db.execute(sql: "DELETE FROM log_entries")
+            for (level, isError) in [("INFO", 0), ("WARN", 0), ("ERROR", 1)] {
+                let line = #"{"timestamp":"2026-11-21T11:31:21.121Z","level":"\#(level)","event":"poll.changed"}"#
+                try db.execute(
+                    sql: "INSERT INTO log_entries VALUES (NULL, 1795253481121, ?, ?)",
+                    arguments: [isError, line]
+                )
+            }
         }
         #expect(chmod(world.path, 0o600) == 0)
         let migrated = try await world.open()

@@ -23,20 +23,8 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The client cannot be set up. The text names the setting and the fix.
     case configuration(String)
 
-    /// The value of the metrics' `result` label.
-    package var result: RequestResult {
-        switch self {
-        case .timeout: .timeout
-        case .dns: .dns
-        case .connect: .connect
-        case .tls: .tls
-        case .reset: .reset
-        case .tooLarge: .tooLarge
-        case .cancelled: .cancelled
-        case .malformed: .malformed
-        case .invalidRequest, .configuration: .badRequest
-        }
-    }
+    /// The value of the metrics' `result` label: the word of the cause, except for a request that cannot be sent.
+    package var result: RequestResult { RequestResult(rawValue: cause.rawValue) ?? .badRequest }
 
     /// The class that decides about retries.
     package var failureClass: FailureClass {
