@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
         let order = [
             "Watches starred projects", "Exit codes: 0 good", "USAGE: starwatch <subcommand>", "AGENT SUBCOMMANDS:",
             "  run  ", "  status  ", "  poll  ", "  logs  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
-            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  explain  ",
+            "  next-runs  ", "  metrics  ", "DATA SUBCOMMANDS:", "  outbox  ", "  explain  ", "  quarantine  ",
             "  notifications  ", "  deeplink  ", "  digests  ", "  identity  ", "  stars  ", "  schema  ",
         ]
         var rest = text[...]
@@ -22,6 +23,16 @@ import Testing
             }
             rest = rest[range.upperBound...]
         }
+    }
+
+    /// ArgumentParser finds two options of one name only when the command is used.
+    @Test func everyCommandCanBeUsed() async {
+        func check(_ command: any ParsableCommand.Type, _ path: [String]) async {
+            let text = await help(path)
+            #expect(text.contains("USAGE: starwatch"), "\(path): \(text)")
+            for next in command.configuration.subcommands { await check(next, path + [next._commandName]) }
+        }
+        await check(StarwatchTool.self, [])
     }
 
     @Test(arguments: [
@@ -52,6 +63,14 @@ import Testing
         (
             "outbox discard",
             "USAGE: starwatch outbox discard [--claimed] [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
+        ),
+        (
+            "quarantine list",
+            "USAGE: starwatch quarantine list [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
+        ),
+        (
+            "quarantine discard",
+            "USAGE: starwatch quarantine discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--json]"
         ),
         (
             "notifications follow",

@@ -113,8 +113,8 @@ import Testing
         #expect(OutboxText.list([acknowledged]).contains(" 7  acknowledged (not hook)  starred_projects "))
         #expect(OutboxText.list([]) == "No rows.")
         #expect(OutboxText.details(row).contains("\nNotification  -"))
-        #expect(OutboxText.limitNote([row, row], limit: 2)?.contains("--before 7") == true)
-        #expect(OutboxText.limitNote([row], limit: 2) == nil)
+        #expect(OutboxText.limitNote("rows", ids: [9, 7], limit: 2)?.contains("--before 7") == true)
+        #expect(OutboxText.limitNote("rows", ids: [9], limit: 2) == nil)
         row.deliveries = [
             .init(
                 sink: "phone",
@@ -156,8 +156,6 @@ import Testing
                 """
         )
         #expect(QuarantineText.list([]) == "No items.")
-        #expect(QuarantineText.limitNote([item], limit: 1)?.contains("--before 12") == true)
-        #expect(QuarantineText.limitNote([item], limit: 2) == nil)
         #expect([QuarantineText.items(1), QuarantineText.items(2)] == ["1 item", "2 items"])
     }
 

@@ -24,9 +24,9 @@ import Testing
 
     @Test func everyTopLevelCommandOfTheReadmeExists() async throws {
         let readme = try Self.readme()
-        for match in readme.matches(
-            of: /starwatch (config default|check|run|status|poll|explain|logs|outbox|digests|identity|stars|metrics)/
-        ) {
+        let matches = readme.matches(of: /\nstarwatch (config [a-z]+|[a-z-]+)/)
+        #expect(matches.count > 10)
+        for match in matches {
             let words = match.output.1.split(separator: " ").map(String.init)
             let ending = await StarwatchTool.run(words + ["--help"])
             #expect(ending.output.contains("USAGE"), "starwatch \(match.output.1)")

@@ -93,6 +93,52 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// The status must count what the list shows, or nobody could end the reason `dead_letters`.
+    @Test func aDiscardedNotificationIsNoDeadLetterWhenItsOptionalSinkIsGivenUpLater() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "file", "hook"]))
+        _ = try await record(store, open, "file", .ok)
+        _ = try await record(store, open, "log", .givenUp(isAttempt: true))
+        #expect(try await store.discard(try await ids(store, [.dead]), now: world.now) == 2)
+        _ = try await record(store, open, "hook", .givenUp(isAttempt: false))
+        #expect(try await ids(store, [.dead], undelivered: true) == [])
+        #expect(try await store.snapshot([world.stream]).undelivered == 0)
+    }
+
+    @Test func aNotificationThatIsGivenUpWithoutAnAttemptKeepsTheReason() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...1))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        let ticket = try #require(open.tickets.first { $0.sink == "hook" })
+        _ = try await store.recordDelivery(
+            ticket,
+            .givenUp(isAttempt: false),
+            reason: FailureReason(.connect),
+            now: world.now,
+            maxRetries: 3
+        )
+        let shown = try #require(try await store.outboxRow(1))
+        #expect(shown.deliveries.first { $0.sink == "hook" }?.reason == FailureReason(.connect))
+    }
+
+    @Test func aWrongClockDeletesNoDeadLetterOfAnOptionalSink() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        _ = try await record(store, open, "log", .ok)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        _ = try await record(store, open, "hook", .givenUp(isAttempt: false))
+        try await world.commit(store, world.changes(100...200))
+        var policy = RetentionPolicy()
+        policy.spareWhatIsIrreplaceable()
+        _ = try await store.retention(policy, now: world.now + .days(3650))
+        #expect(try await store.snapshot([world.stream]).undelivered == 1)
+        #expect(try await ids(store, [.dead], undelivered: true).count == 2)
+        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(3650))
+        #expect(try await store.snapshot([world.stream]).undelivered == 0)
+    }
+
     /// Decided: the limit of a required sink ends its rows as rejections do. They are dead, so never acknowledged.
     @Test func aRequiredSinkThatIsGivenUpMakesItsRowsDeadLetters() async throws {
         let store = try await open()

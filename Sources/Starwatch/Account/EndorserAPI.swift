@@ -121,9 +121,10 @@ package final class EndorserAPI: Sendable {
     /// - Parameter runID: The cycle that needs it.
     package func tokenError(for account: DID, kind: PollKind, runID: String) async -> TokenError? {
         let dialect = await gate.dialect ?? assumedDialect
-        do {
+        do throws(TokenError) {
             let token = try await token(for: account, dialect: dialect, purpose: .poll)
-            return token == nil && kind.needsToken ? .notConfigured : nil
+            if token == nil, kind.needsToken { throw .notConfigured }
+            return nil
         } catch {
             environment.logger.log(
                 .tokenUnavailable,

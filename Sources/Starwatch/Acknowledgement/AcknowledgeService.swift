@@ -268,7 +268,8 @@ package final class AcknowledgeService: Service {
             FailureReason(.notAccepted)
         )
         guard isGivenUp else { return false }
-        let completion = try await store.completeAck(batch, requestID: trace?.id, now: clock.now)
+        // Without the request, because the server did not take it.
+        let completion = try await store.completeAck(batch, now: clock.now)
         note(completion.watermark, poll, &pass)
         return true
     }

@@ -44,7 +44,7 @@ extension DispatchService {
         at slot: SinkSlot
     ) async -> DeliveryResult? {
         // The sink returned 410 Gone after this notification was created.
-        if slot.isDisabled { return await record(ticket, .gone, notification) }
+        if slot.isDisabled { return await record(ticket, .gone, notification, reason: slot.lastReason) }
         let admission = slot.admit(at: clock.now)
         if let changed = admission.changed { note(changed, of: slot, runID: notification.runID) }
         if let until = admission.waitUntil {

@@ -51,7 +51,7 @@ extension AgentEvent {
         case .identityChanged:
             "The active identity changed or was signed out. The previous identity's open rows are cancelled."
         case .notification: "A notification, written by a sink of kind `log`."
-        case .notificationDelivered: "A notification reached every sink that receives notifications."
+        case .notificationDelivered: "A notification reached every required sink."
         case .outboxEvicted:
             "The outbox exceeded `outbox.max_undelivered`. Rows were evicted according to "
                 + "`outbox.eviction` and are fetched again later."

@@ -111,9 +111,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
         case .pollItemQuarantined: [.runID, .poll, .kind, .page, .path, .problem]
-        case .pollCancelled:
-            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error]
-        case .pollDeferred, .pollFailed:
+        case .pollCancelled, .pollDeferred, .pollFailed:
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error, .reason]
         case .pollOutOfRoom: [.runID, .poll, .changeCount]
         case .pollPageOutOfOrder: [.runID, .poll]
@@ -128,13 +126,13 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// Fields that the event has if they are known.
     package var optionalFields: [LogField] {
         switch self {
-        case .acknowledgeFailed, .pollDeferred, .pollFailed: [.requestID, .serverRequestID, .serverError]
+        case .acknowledgeFailed, .pollCancelled, .pollDeferred, .pollFailed:
+            [.requestID, .serverRequestID, .serverError]
         case .acknowledgeLocal: [.requestID, .serverRequestID]
         case .apiFailure: [.serverRequestID, .serverError]
-        case .pollCancelled: [.requestID, .serverRequestID, .reason, .serverError]
         case .identityChanged: [.identity]
-        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollOutOfRoom, .pollPageOutOfOrder,
-            .pollUnchanged, .serverDialect:
+        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollItemQuarantined, .pollOutOfRoom,
+            .pollPageOutOfOrder, .pollUnchanged, .serverDialect:
             [.requestID, .serverRequestID]
         case .pollStoreFailed: [.runID, .poll, .requestID, .serverRequestID]
         default: []

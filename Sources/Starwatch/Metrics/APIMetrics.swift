@@ -80,6 +80,7 @@ package struct APIMetrics: Sendable {
             by: endpoint,
             LabelDimension("reason")
         )
+        // Not by reason, which would be six histograms; starwatch_retries_total has the reasons.
         retryDelay = registry.histogram(
             .histogram("starwatch_retry_delay_seconds", "Wait time before a retry."),
             bounds: Buckets.wait

@@ -129,6 +129,7 @@ package final class AgentMetrics: Sendable {
 
     /// Continues the counts of the agent that a reload ended, so that a scraper sees no restart.
     package func countOn(from previous: AgentMetrics) {
+        if previous.unusedHostPolls.withLock({ $0 == nil }) { showHostPolls() }
         registry.countOn(from: previous.registry)
         for (endpoint, rate) in api.rate {
             if let former = previous.api.rate[endpoint] { rate.countOn(from: former) }

@@ -21,5 +21,5 @@ enum Buckets {
     /// Bounds for one delivery attempt.
     static let delivery = [0.005, 0.02, 0.1, 0.5, 2, 5, 10, 20, 30, 60, 120]
     /// Bounds for database transactions and scrapes, on a local disk.
-    static let local = [0.002, 0.01, 0.05, 0.5, 5]
+    static let local = [0.002, 0.01, 0.05, 0.5, 2, 5]
 }

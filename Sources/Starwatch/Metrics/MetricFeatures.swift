@@ -28,7 +28,7 @@ extension MetricFeatures {
         if kinds.contains(.starredProjects) { endpoints.formUnion([.plansChanged, .acknowledge]) }
         if kinds.contains(.offersToMe) { endpoints.insert(.offersToMe) }
         if kinds.contains(.offersToMyProjects) { endpoints.insert(.offersToMyProjects) }
-        clockSources = options.clock.ntpServer == nil ? [.timeEndpoint, .dateHeader] : Set(ClockSource.allCases)
+        clockSources = options.clock.source == .ntp ? Set(ClockSource.allCases) : [.timeEndpoint, .dateHeader]
         hasDigests = !options.digests.isEmpty
         controlOperations = Set(ControlOperation.allCases)
         if !hasDigests { controlOperations.subtract([.digestsList, .digestsFetch, .digestsShow]) }

@@ -95,7 +95,7 @@ package struct OutboxMetrics: Sendable {
             LabelDimension("group")
         )
         deliveryAttempts = registry.counters(
-            .counter("starwatch_delivery_attempts_total", "Delivery attempts, by result."),
+            .counter("starwatch_delivery_attempts_total", "Delivery attempts and notifications given up, by result."),
             by: sink,
             LabelDimension("result")
         )

@@ -16,8 +16,6 @@ package final class PollCycle: Sendable {
         package var failure: FailureClass?
         /// Reason for the failure as one fixed sentence; `nil` otherwise.
         package var reason: String?
-        /// `true` if the server refused the credentials: the token, or the access that it gives.
-        package var isRefused = false
         /// The same from a closed set; also for a cycle that was skipped because it has no token.
         package var cause: FailureReason?
         /// `true` if the cycle failed or was skipped because it could not get a token.
@@ -186,7 +184,9 @@ package final class PollCycle: Sendable {
         guard let account = snapshot.identity.did,
             let error = await api.tokenError(for: account, kind: poll.kind, runID: runID)
         else { return nil }
-        return Result(skip: .noToken, cause: FailureReason(error.cause), lacksToken: true)
+        // Only a reload can end a missing configuration, so it is no reason to retry soon.
+        let lacksToken = error != .notConfigured
+        return Result(skip: .noToken, cause: FailureReason(error.cause), lacksToken: lacksToken)
     }
 
     /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
@@ -255,14 +255,16 @@ package final class PollCycle: Sendable {
             result.outcome = .deferred
             result.cause = failure?.cause ?? FailureReason(.rateLimit)
             result.resumeAt = until
-            result.reason = "The server, or our rate limit, asks to wait."
+            result.reason = FailureReason.Cause.rateLimit.sentence
         case .request(.failed(let failure)):
             result.failure = failure.failureClass
-            result.isRefused = failure.result == .unauthenticated || failure.result == .forbidden
             result.reason = failure.reason
             result.cause = failure.cause
             if failure.failureClass == .cancelled { result.outcome = .cancelled }
-            if failure.result == .malformed { metrics.polls.violations[poll.label, .schema].increment() }
+            if failure.result == .malformed {
+                metrics.polls.violations[poll.label, .schema].increment()
+                noteViolation(.schema, ValidationIssue(path: "$", problem: .invalid))
+            }
             if failure.failureClass == .unauthenticated {
                 await api.followClock()
                 await gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
@@ -281,15 +283,7 @@ package final class PollCycle: Sendable {
             result.cause = FailureReason(.contract)
             result.reason =
                 "The server's answer broke its contract (\(rejection.violation.rawValue))."
-            for issue in rejection.issues.prefix(10) {
-                note(
-                    .pollContractViolation,
-                    [
-                        .kind: "\(rejection.violation.rawValue)", .path: "\(issue.path)",
-                        .problem: "\(issue.problem.rawValue)",
-                    ]
-                )
-            }
+            for issue in rejection.issues.prefix(10) { noteViolation(rejection.violation, issue) }
         case .staleIdentity, .interestsChanged:
             identity.invalidate()
             result.outcome = .cancelled
@@ -303,10 +297,17 @@ package final class PollCycle: Sendable {
         }
     }
 
+    private func noteViolation(_ violation: ContractViolation, _ issue: ValidationIssue) {
+        note(
+            .pollContractViolation,
+            [.kind: "\(violation.rawValue)", .path: "\(issue.path)", .problem: "\(issue.problem.rawValue)"]
+        )
+    }
+
     private func finish(_ stream: StreamKey, result: Result, startedAt: Timestamp, duration: Duration) async {
         let now = clock.now
         let outcome = result.outcome ?? .failed
-        let hasSucceeded = outcome == .changed || outcome == .unchanged || outcome == .bootstrapped
+        let hasSucceeded = result.hasSucceeded
         let exemplar = Exemplar(runID: runID, atMilliseconds: now.milliseconds)
         metrics.polls.outcomes[poll.label, outcome].increment()
         metrics.polls.duration[poll.label].observe(duration, exemplar: exemplar)

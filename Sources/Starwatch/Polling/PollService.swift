@@ -18,8 +18,6 @@ package final class PollService: Service {
         /// The reason why the last cycle got no token.
         var lastTokenReason: [PollName: FailureReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
-        /// Polls whose credentials the server refused, and that have not succeeded since.
-        var refused: Set<PollName> = []
         /// Number of consecutive cycles that failed in the database.
         var storeFailures: [PollName: Int] = [:]
         /// Number of consecutive cycles that got no token.
@@ -104,14 +102,12 @@ package final class PollService: Service {
         let tasks = state.withLock { state in polls.compactMap { state.running[$0.name] } }
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.value }
-        state.withLock { $0.refused = [] }
+        state.withLock { $0.lastTokenReason = [:] }
     }
 
     /// The skip reason of the poll's last cycle; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> SkipReason? { state.withLock { $0.lastSkip[poll] } }
 
-    /// Returns `true` if the server refused the poll's credentials, and no cycle has succeeded since.
-    package func isRefused(_ poll: PollName) -> Bool { state.withLock { $0.refused.contains(poll) } }
     /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
     package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
 
@@ -151,20 +147,14 @@ package final class PollService: Service {
             wakes.callbacks.raise()
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
-        state.withLock { $0.lastTokenReason[poll.name] = result.lacksToken ? result.cause : nil }
+        let hasNoToken = result.lacksToken || result.skip == .noToken
+        state.withLock { $0.lastTokenReason[poll.name] = hasNoToken ? result.cause : nil }
         if let skip = result.skip {
             var skipped = skipped(poll, skip, runID: runID)
             (skipped.cause, skipped.lacksToken) = (result.cause, result.lacksToken)
             return skipped
         }
-        state.withLock { state in
-            state.lastSkip[poll.name] = nil
-            if result.isRefused {
-                state.refused.insert(poll.name)
-            } else if result.hasSucceeded {
-                state.refused.remove(poll.name)
-            }
-        }
+        state.withLock { $0.lastSkip[poll.name] = nil }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.hasStored { wakes.dispatch.raise() }
         // Changes delivered before the walk was complete are already acknowledged. Only the watermark is behind.

@@ -18,10 +18,14 @@ extension Agent {
         facts.serverCircuit = await runtime.account.gate.circuitState
         status.server.circuit = facts.serverCircuit.rawValue
         status.server.throttledUntil = await runtime.account.gate.heldUntil(now: time.now)?.iso8601
-        facts.sinks = sinks.map(\.health)
         for slot in sinks {
+            let health = slot.health
+            facts.sinks.append(health)
             status.outbox.sinks[slot.name] =
-                slot.isDisabled ? "disabled" : slot.isRejecting ? "rejecting" : slot.circuitState.rawValue
+                switch health.condition {
+                case .disabled, .rejecting: health.condition.rawValue
+                case .down, .working: slot.circuitState.rawValue
+                }
             status.outbox.sinkReasons[slot.name] = slot.lastReason?.description
         }
         do {
@@ -36,7 +40,7 @@ extension Agent {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
                 let (name, entry) = self.entry(poll, stream, now: now, of: current)
                 status.polls[name] = entry
-                facts.polls.append(self.facts(of: poll, isStale: entry.stale, current))
+                facts.polls.append(self.facts(of: poll, entry, current))
             }
             status.digests = try await digestStatus(of: snapshot.identity.did)
             facts.canReadStore = store.health.failure == nil
@@ -54,17 +58,17 @@ extension Agent {
     /// The facts about a poll that decide about the agent's health.
     private func facts(
         of poll: Poll,
-        isStale: Bool,
+        _ entry: AgentStatus.Poll,
         _ identity: IdentityContext.Snapshot
     ) -> HealthFacts.Poll {
         var facts = HealthFacts.Poll(name: poll.name.rawValue)
-        facts.isStale = isStale
+        facts.isStale = entry.stale
         guard identity.identity.did != nil, !identity.optedOut.contains(poll.kind) else { return facts }
         facts.lacksStars = !identity.hasStars(for: poll.kind)
         facts.lacksToken =
             poll.kind.needsToken && runtime.account.api.tokens.isAnonymous
-            || runtime.pollService.lastSkip(poll.name) == .noToken
-        facts.isRefused = runtime.pollService.isRefused(poll.name)
+            || runtime.pollService.lastTokenReason(poll.name) != nil
+        facts.isRefused = entry.needsAction && !facts.lacksToken
         return facts
     }
 

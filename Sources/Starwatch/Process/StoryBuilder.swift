@@ -86,7 +86,7 @@ struct StoryBuilder: Sendable {
             steps.append(
                 TimedStep(.finished, cycle.finishedAt) { step in
                     step.result = cycle.outcome.rawValue
-                    step.reason = cycle.reason
+                    step.reason = cycle.reason.map { FailureReason($0)?.sentence ?? $0 }
                     step.count = cycle.newRows
                     step.tookMilliseconds = (cycle.finishedAt - cycle.startedAt).wholeMilliseconds
                 }

@@ -7,7 +7,7 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Check the configuration.",
         discussion: """
-            Reports every problem with its line. Opens, sends and writes nothing. Exits 0 when the configuration is \
+            Reports every problem with its line. Sends and writes nothing, and opens no database. Exits 0 when the configuration is \
             valid, else 2.
 
             Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \

@@ -57,7 +57,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 try await agent.outboxList(query)
             }
             try arguments.format.print(rows, OutboxText.list)
-            if let note = OutboxText.limitNote(rows, limit: limit) {
+            if let note = OutboxText.limitNote("rows", ids: rows.map(\.id), limit: limit) {
                 FileHandle.standardError.write(Data((note + "\n").utf8))
             }
         }
@@ -86,10 +86,11 @@ struct OutboxCommand: AsyncParsableCommand {
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry",
-            abstract: "Retry dead rows.",
+            abstract: "Retry dead letters.",
             discussion: """
-                A dead row becomes pending, and its attempts start again. Only the sinks that rejected it get it \
-                again, with all changes of the same notification. If one of the ids is not a dead row, nothing changes.
+                A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
+                get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
+                same notification. If one of the ids is neither, nothing changes.
                 """
         )
 
@@ -111,8 +112,8 @@ struct OutboxCommand: AsyncParsableCommand {
             commandName: "discard",
             abstract: "Discard dead rows, or rows that wait for a sink.",
             discussion: """
-                Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead nor a \
-                claimed row, nothing changes. A notification is cancelled when all of its claimed rows are discarded; \
+                Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
+                nor a claimed row, nothing changes. A notification is cancelled when all of its claimed rows are discarded; \
                 until then it is sent with its stored text.
                 """
         )
@@ -144,7 +145,7 @@ struct RowArguments: ParsableArguments {
     @Argument(help: "The rows' ids.")
     var ids: [Int64] = []
 
-    @Flag(help: "Every dead row or quarantined item.")
+    @Flag(help: "All of them.")
     var all = false
 
     @Option(help: "With --all: only the rows of this poll.")

@@ -33,7 +33,6 @@ struct QuarantineCommand: AsyncParsableCommand {
         var limit = OutboxEntry.listLimit
 
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func validate() throws {
             guard (1...OutboxEntry.listLimit).contains(limit) else {
@@ -47,8 +46,8 @@ struct QuarantineCommand: AsyncParsableCommand {
             let items = try await arguments.access.perform { [query] agent throws(ControlError) in
                 try await agent.quarantineList(query)
             }
-            try format.print(items, QuarantineText.list)
-            if let note = QuarantineText.limitNote(items, limit: limit) {
+            try arguments.format.print(items, QuarantineText.list)
+            if let note = OutboxText.limitNote("items", ids: items.map(\.id), limit: limit) {
                 FileHandle.standardError.write(Data((note + "\n").utf8))
             }
         }
@@ -65,7 +64,6 @@ struct QuarantineCommand: AsyncParsableCommand {
 
         @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
-        @OptionGroup var format: FormatArguments
 
         func run() async throws {
             let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
@@ -73,7 +71,7 @@ struct QuarantineCommand: AsyncParsableCommand {
                 guard let ids else { return try await agent.quarantineDiscardAll(poll: poll) }
                 return try await agent.quarantineDiscard(ids)
             }
-            try format.print(["changed": count]) { _ in "\(QuarantineText.items(count)) discarded." }
+            try arguments.format.print(["changed": count]) { _ in "\(QuarantineText.items(count)) discarded." }
         }
     }
 }

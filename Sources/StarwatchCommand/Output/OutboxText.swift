@@ -22,10 +22,10 @@ enum OutboxText {
 
     static func rows(_ count: Int) -> String { "\(count) \(count == 1 ? "row" : "rows")" }
 
-    /// A note that the list can be incomplete; `nil` if it is complete.
-    static func limitNote(_ rows: [OutboxEntry], limit: Int) -> String? {
-        guard rows.count >= limit, let last = rows.last else { return nil }
-        return "starwatch: There can be older rows than these \(rows.count); list them with --before \(last.id)."
+    /// A note that the list of rows or items can be incomplete; `nil` if it is complete.
+    static func limitNote(_ noun: String, ids: [Int64], limit: Int) -> String? {
+        guard ids.count >= limit, let last = ids.last else { return nil }
+        return "starwatch: There can be older \(noun) than these \(ids.count); list them with --before \(last)."
     }
 
     static func details(_ row: OutboxEntry) -> String {

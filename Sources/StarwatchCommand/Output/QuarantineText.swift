@@ -20,10 +20,4 @@ enum QuarantineText {
     }
 
     static func items(_ count: Int) -> String { "\(count) \(count == 1 ? "item" : "items")" }
-
-    /// A note that the list can be incomplete; `nil` if it is complete.
-    static func limitNote(_ items: [QuarantineEntry], limit: Int) -> String? {
-        guard items.count >= limit, let last = items.last else { return nil }
-        return "starwatch: There can be older items than these \(items.count); list them with --before \(last.id)."
-    }
 }

@@ -31,7 +31,8 @@ public struct APIFailure: Error, Sendable, Hashable {
 
     /// The reason from a closed set.
     public var cause: FailureReason {
-        if let status { return FailureReason(status: status, detail: detail) }
+        // A success that is a failure has another reason than its status.
+        if let status, !(200..<300).contains(status) { return FailureReason(status: status, detail: detail) }
         return switch result {
         case .timeout: FailureReason(.timeout)
         case .dns: FailureReason(.dns)

@@ -1,4 +1,4 @@
-/// The facts that decide what an unfinished change waits for.
+/// The facts that decide what a change waits for.
 package struct ChangeWaitFacts: Sendable {
     /// A sink that has not finished the notification.
     package struct Sink: Sendable, Hashable {
@@ -73,12 +73,18 @@ package struct ChangeWaitFacts: Sendable {
         switch state {
         case .pending: isActive ? [pending(at: now)] : [ChangeWait(.identity)]
         case .claimed: isActive ? deliveries(at: now) : [ChangeWait(.identity)]
-        case .delivered: isActive ? [acknowledgement(at: now)] : [ChangeWait(.identity)]
+        case .delivered: isActive ? [acknowledgement(at: now)] + optionalDeliveries(at: now) : [ChangeWait(.identity)]
         case .suppressed where !isAcknowledged && isActive: [acknowledgement(at: now)]
         case .evicted: [ChangeWait(.room)]
         case .dead: [ChangeWait(.retry, row: row)] + watermark
-        case .acknowledged, .cancelled, .suppressed: watermark
+        case .acknowledged: optionalDeliveries(at: now) + watermark
+        case .cancelled, .suppressed: watermark
         }
+    }
+
+    /// The waits of the optional sinks, for which a delivered change does not wait.
+    private func optionalDeliveries(at now: Timestamp) -> [ChangeWait] {
+        isActive && !sinks.isEmpty ? deliveries(at: now) : []
     }
 
     private func pending(at now: Timestamp) -> ChangeWait {

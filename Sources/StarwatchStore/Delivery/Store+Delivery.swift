@@ -6,7 +6,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - attempt: The facts of the attempt, for the notification's story; `nil` if the sink was not tried.
-    ///   - reason: The reason for a failed attempt. Only an attempt replaces the stored one.
+    ///   - reason: The reason for a failed attempt. Only an attempt without one clears the stored one.
     ///   - maxRetries: The number of rejections after which a sink is given up; at least 1.
     /// - Returns: ``DeliveryResult/stale`` if the ticket's lease has ended.
     package func recordDelivery(
@@ -43,12 +43,12 @@ extension Store {
             let recorded = try db.changed(
                 """
                 UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
-                    next_attempt_at = ?, updated_at = ?, reason = iif(?, ?, reason)
+                    next_attempt_at = ?, updated_at = ?, reason = iif(?, ?, coalesce(?, reason))
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
                     state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, attempts > 0,
-                    reason?.description, id, ticket.sink, ticket.lease,
+                    reason?.description, reason?.description, id, ticket.sink, ticket.lease,
                 ]
             )
             guard recorded == 1 else { return .stale }

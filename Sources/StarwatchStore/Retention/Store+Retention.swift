@@ -24,11 +24,11 @@ package struct RetentionPolicy: Sendable, Hashable {
 
     package init() {}
 
-    /// Keeps data that cannot be replaced if the clock was wrong: dead rows, stars, cursors, settings. Removed accounts
+    /// Keeps data that cannot be replaced if the clock was wrong: dead letters, invalid items, stars, cursors, settings. Removed accounts
     /// are still deleted, because their deletion was requested.
     package mutating func spareWhatIsIrreplaceable() {
         let ever = Duration.days(100 * 365)
-        (dead, archivedStars, watermarks, settings) = (ever, ever, ever, ever)
+        (dead, quarantine, archivedStars, watermarks, settings) = (ever, ever, ever, ever, ever)
     }
 }
 
@@ -86,7 +86,15 @@ extension Store {
             ),
             (
                 """
+                DELETE FROM notifications WHERE state NOT IN ('open', 'dead') AND finished_at < ?
+                    AND id NOT IN \(standing)
+                    AND id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost))
+                """, policy.dead, \.notifications
+            ),
+            (
+                """
                 DELETE FROM notifications WHERE state <> 'open' AND finished_at < ? AND id NOT IN \(standing)
+                    AND (state = 'dead' OR id NOT IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
                     AND (state <> 'dead' OR NOT EXISTS (SELECT 1 FROM notification_outbox o
                         WHERE o.state = 'dead' AND o.stream_id = notifications.stream_id
                             AND o.notification_id = notifications.id))

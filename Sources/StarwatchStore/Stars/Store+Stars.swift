@@ -157,8 +157,8 @@ extension Store {
         return after
     }
 
-    /// Suppresses the open rows of a plan, which are still acknowledged (C-049). Includes tombstones, because a server asked about the remaining plans does
-    /// not send them again.
+    /// Suppresses the open rows of a plan, which are still acknowledged (C-049). Includes tombstones, because a server
+    /// asked about the remaining plans does not send them again.
     ///
     /// - Parameter plan: The plan; `nil` for every plan.
     private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws {

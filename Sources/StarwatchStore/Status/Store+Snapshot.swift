@@ -67,16 +67,13 @@ extension Store {
     /// The number of notifications whose rows are finished, and that an optional sink did not get. Usually there are
     /// none, and the index answers at once.
     private func undeliveredNotifications(_ db: Database) throws -> Int {
-        guard !options.optionalSinks.isEmpty else { return 0 }
-        return try db.integer(
+        try db.integer(
             """
             SELECT count(DISTINCT n.id) FROM deliveries d JOIN notifications n ON n.id = d.notification_id
             WHERE d.\(Schema.isLost) AND n.state IN ('open', 'delivered')
-                AND d.sink IN (SELECT value FROM json_each(?))
-                AND EXISTS (SELECT 1 FROM notification_outbox o
-                    WHERE o.stream_id = n.stream_id AND o.notification_id = n.id)
-            """,
-            [jsonArray(options.optionalSinks.sorted())]
+                AND EXISTS (SELECT 1 FROM notification_outbox o WHERE o.stream_id = n.stream_id
+                    AND o.notification_id = n.id AND o.state IN ('delivered', 'acknowledged'))
+            """
         )
     }
 

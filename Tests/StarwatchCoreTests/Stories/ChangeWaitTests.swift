@@ -97,6 +97,18 @@ import Testing
         #expect(waits(.evicted) == [ChangeWait(.room)])
     }
 
+    /// An acknowledged change can still wait for a sink with `required: false`.
+    @Test func aFinishedChangeWaitsForItsOptionalSinks() {
+        let (now, next) = (Timestamp(milliseconds: 1_767_225_600_000), Timestamp(milliseconds: 1_767_225_660_000))
+        for state in [OutboxState.acknowledged, .delivered] {
+            var facts = ChangeWaitFacts(row: 1, state: state)
+            facts.sinks = [ChangeWaitFacts.Sink(name: "hook", nextAttemptAt: next)]
+            #expect(facts.waits(at: now).contains(ChangeWait(.sinkBackoff, until: next, sink: "hook")))
+            facts.sinks = []
+            #expect(!facts.waits(at: now).contains { $0.sink != nil })
+        }
+    }
+
     @Test func everyReasonHasItsOwnSentence() {
         let sentences = ChangeWait.Reason.allCases.map { ChangeWait($0).sentence }
         #expect(Set(sentences).count == sentences.count)

@@ -10,6 +10,7 @@ import Testing
     func theContractSetEqualsWhatItIsAViewOf(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in
             let agent = try await world.agent {
+                $0.useTokens(in: world.folder)
                 $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))
             }
             _ = try await agent.runPoll(World.starred)
@@ -95,9 +96,11 @@ import Testing
     @Test func requestsOfOtherEndpointsAreNoThroughputOfTheStarredPoll() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent {
+                $0.useTokens(in: world.folder)
                 $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))
             }
             _ = try await agent.runPoll("offers")
+            #expect(world.mock.requestCount(of: .offersToMe) > 0)
             #expect(await agent.page()["starred_projects_api_throughput_rps"] == 0)
             _ = try await agent.runPoll(World.starred)
             let page = await agent.page()

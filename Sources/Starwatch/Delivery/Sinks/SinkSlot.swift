@@ -40,10 +40,10 @@ package final class SinkSlot: Sendable {
 
     package var name: String { sink.name }
 
-    /// Keeps the wait that `former` requested, and the start of its outage. `former` is the same sink before a reload.
+    /// Keeps the wait that `former` requested, and the start and the reason of its outage. `former` is the same sink before a reload.
     func keepWait(of former: SinkSlot) {
-        let (asked, downSince) = former.state.withLock { ($0.asked, $0.downSince) }
-        state.withLock { ($0.asked, $0.downSince) = (asked, downSince) }
+        let kept = former.state.withLock { ($0.asked, $0.downSince, $0.isDisabled ? nil : $0.lastReason) }
+        state.withLock { ($0.asked, $0.downSince, $0.lastReason) = kept }
     }
 
     /// The sink's condition, with the start of its outage.
@@ -63,9 +63,6 @@ package final class SinkSlot: Sendable {
 
     /// `true` after the sink returned 410 Gone. It stays disabled until the configuration is loaded again.
     package var isDisabled: Bool { state.withLock(\.isDisabled) }
-
-    /// `true` if the sink responds, but has rejected everything of late.
-    package var isRejecting: Bool { health.condition == .rejecting }
 
     /// Reason why the last attempt failed; `nil` if it succeeded, or before the first one.
     package var lastReason: FailureReason? { state.withLock(\.lastReason) }
@@ -131,6 +128,7 @@ package final class SinkSlot: Sendable {
                 changed = state.circuit.unavailable(at: now)
             case .gone:
                 state.isDisabled = true
+                state.downSince = nil
                 changed = state.circuit.succeeded()
             }
             state.asked = nil
