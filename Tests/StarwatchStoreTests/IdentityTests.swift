@@ -31,13 +31,15 @@ import Testing
         try await world.deliverAll(store)
         _ = try await store.acknowledgeLocally(world.stream, now: world.now)
         try await world.commit(store, world.changes(5...6))
+        // Of the year 2100, so that they do not expire by themselves.
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(
                 sql: """
                     INSERT INTO delivery_attempts
-                        SELECT id, 'log', 1, created_at, created_at, 'ok', NULL, NULL FROM notifications;
+                        SELECT id, 'log', 1, created_at, 4102444800000, 'ok', NULL, NULL FROM notifications;
                     INSERT INTO quarantine (stream_id, fingerprint, kind, issues, page, run_id, created_at, seen_at)
-                        SELECT id, 1, 'schema', '[]', 1, 'run', 1, 1 FROM streams;
+                        SELECT id, 1, 'schema', '[]', 1, 'run', 1, 4102444800000 FROM streams;
+                    UPDATE watermark_moves SET moved_at = 4102444800000;
                     """
             )
         }
