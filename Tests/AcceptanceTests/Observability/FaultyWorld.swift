@@ -144,7 +144,7 @@ actor FaultyWorld {
         guard let page = try? await agent.pages.get("/metrics", headers: ["Accept": "text/plain"]) else {
             return unseen
         }
-        if unseen.contains(where: { $0.contains("outbox_show") }) {
+        if unseen.contains(where: { $0.contains("control_requests") }) {
             _ = try await starwatch("outbox", "show", "999999", "--config", workspace.path("starwatch.yaml"))
         }
         for line in page.split(separator: "\n") where !line.hasSuffix(" 0") {
