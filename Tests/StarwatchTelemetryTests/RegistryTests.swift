@@ -36,6 +36,58 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(registry.seriesCount == 6)
     }
 
+    @Test func theSeriesOfAHiddenValueAppearTogetherOnceOneCounts() {
+        let registry = MetricRegistry()
+        let vector = registry.counters(
+            .counter("t_total", "T."),
+            by: LabelDimension<Side>("side", shown: [.server]),
+            LabelDimension<Reason>("reason")
+        )
+        let seconds = registry.histograms(
+            .histogram("t_seconds", "T."),
+            bounds: [1],
+            by: LabelDimension<Side>("side", shown: [.server])
+        )
+        #expect(registry.seriesCount == 3 + 4)
+        #expect(!text(registry.page(.text)).contains("client"))
+        vector[.client, .overlap].increment()
+        #expect(registry.seriesCount == 6 + 4)
+        #expect(text(registry.page(.text)).contains(#"t_total{side="client",reason="throttled"} 0"#))
+        seconds[.client].observe(.seconds(2))
+        #expect(registry.seriesCount == 6 + 8)
+        #expect(text(registry.page(.text)).contains(#"t_seconds_count{side="client"} 1"#))
+    }
+
+    @Test func aPairThatIsNotExpectedAppearsIfItCountsAllTheSame() {
+        let registry = MetricRegistry()
+        let vector = registry.counters(
+            .counter("t_total", "T."),
+            by: LabelDimension<Side>("side"),
+            LabelDimension<Reason>("reason"),
+            where: { $0 == .server || $1 == .noToken }
+        )
+        #expect(registry.seriesCount == 4)
+        vector[.client, .throttled].increment()
+        #expect(registry.seriesCount == 5)
+        #expect(text(registry.page(.text)).contains(#"t_total{side="client",reason="throttled"} 1"#))
+        #expect(!text(registry.page(.text)).contains(#"side="client",reason="already_running""#))
+    }
+
+    @Test func countsOfAReloadReachHiddenSeries() {
+        func make() -> (MetricRegistry, MetricVector1<Side, Counter>) {
+            let registry = MetricRegistry()
+            return (
+                registry,
+                registry.counters(.counter("t_total", "T."), by: LabelDimension<Side>("side", shown: [.server]))
+            )
+        }
+        let (former, counted) = make()
+        counted[.client].increment(by: 3)
+        let (registry, _) = make()
+        registry.countOn(from: former)
+        #expect(text(registry.page(.text)).contains(#"t_total{side="client"} 3"#))
+    }
+
     @Test func everyCombinationHasItsOwnHandle() throws {
         let registry = MetricRegistry()
         let polls = try ConfiguredNames(["a", "b"])

@@ -21,8 +21,8 @@ package struct APIMetrics: Sendable {
     /// Rate of requests over the last minute, of the endpoint that the contract set describes.
     package let rate: [Endpoint: WindowedRate] = [.plansChanged: WindowedRate()]
 
-    init(registry: MetricRegistry, circuits: ConfiguredNames, endpoints: Set<Endpoint>) {
-        let endpoint = LabelDimension<Endpoint>("endpoint", shown: endpoints)
+    init(registry: MetricRegistry, circuits: ConfiguredNames, features: MetricFeatures) {
+        let endpoint = LabelDimension<Endpoint>("endpoint", shown: features.endpoints)
         let target = LabelDimension<ConfiguredName>("target", of: circuits)
         requests = registry.counters(
             .counter(
@@ -31,7 +31,8 @@ package struct APIMetrics: Sendable {
                 carriesExemplars: true
             ),
             by: endpoint,
-            LabelDimension("result")
+            LabelDimension("result"),
+            where: { Self.isPolled($0) || $1 != .notModified }
         )
         latency = registry.histograms(
             .histogram(
@@ -48,7 +49,7 @@ package struct APIMetrics: Sendable {
                 "Duration of request phases; only phases that occurred are counted."
             ),
             bounds: Buckets.phase,
-            by: LabelDimension("phase")
+            by: LabelDimension("phase", shown: features.phases)
         )
         receivedBytes = registry.counters(
             .counter(
@@ -69,7 +70,8 @@ package struct APIMetrics: Sendable {
                 carriesExemplars: true
             ),
             by: endpoint,
-            LabelDimension("reason")
+            LabelDimension("reason"),
+            where: Self.isRetried
         )
         retriesExhausted = registry.counters(
             .counter(
@@ -78,7 +80,8 @@ package struct APIMetrics: Sendable {
                 carriesExemplars: true
             ),
             by: endpoint,
-            LabelDimension("reason")
+            LabelDimension("reason"),
+            where: Self.isRetried
         )
         // Not by reason, which would be six histograms; starwatch_retries_total has the reasons.
         retryDelay = registry.histogram(
@@ -118,4 +121,12 @@ package struct APIMetrics: Sendable {
             LabelDimension("to")
         )
     }
+
+    /// Whether requests are retried at once for this reason. Acknowledgements and requests for the time have schedules of
+    /// their own, so only a rejected token is.
+    private static func isRetried(_ endpoint: Endpoint, _ reason: RetryReason) -> Bool {
+        isPolled(endpoint) || reason == .unauthenticated
+    }
+
+    private static func isPolled(_ endpoint: Endpoint) -> Bool { endpoint != .acknowledge && endpoint != .time }
 }

@@ -43,7 +43,9 @@ package struct ClockMetrics: Sendable {
                 "Readings of the server's clock; time_endpoint includes X-Server-Time headers."
             ),
             by: LabelDimension("source", shown: sources),
-            LabelDimension("result")
+            LabelDimension("result"),
+            // A failed request has no Date header to read.
+            where: { $0 != .dateHeader || $1 != .failed }
         )
         lastSync = registry.gauge(
             .gauge(

@@ -97,27 +97,18 @@ package enum ControlResult: String, MetricLabel {
 
 /// Operations of the control API.
 package enum ControlOperation: String, MetricLabel {
+    /// Any operation that changes nothing, and ends.
+    case read
     case pollRun = "poll_run"
-    case outboxList = "outbox_list"
-    case outboxShow = "outbox_show"
     case outboxRetry = "outbox_retry"
     case outboxDiscard = "outbox_discard"
-    case quarantineList = "quarantine_list"
     case quarantineDiscard = "quarantine_discard"
-    case identityShow = "identity_show"
     case identitySet = "identity_set"
     case identityRemove = "identity_remove"
-    case starsList = "stars_list"
     case starsChange = "stars_change"
-    case notificationsList = "notifications_list"
     case notificationsFollow = "notifications_follow"
-    case digestsList = "digests_list"
+    case notificationsAct = "notifications_act"
     case digestsFetch = "digests_fetch"
     case digestsShow = "digests_show"
-    case notificationsSent = "notifications_sent"
-    case notificationsShow = "notifications_show"
-    case notificationsAct = "notifications_act"
-    case shortlinkShow = "shortlink_show"
-    case explain, logs
     case reload
 }

@@ -1,8 +1,12 @@
 package import StarwatchCore
 
-/// The optional features whose metrics are on the page. The metrics of the others exist, but are not shown.
+/// The optional features whose metrics are on the page from the start. The series of another feature appear when they
+/// count; the families of digests and callbacks do not appear at all.
 package struct MetricFeatures: Sendable, Hashable {
     package var endpoints: Set<Endpoint>
+    package var phases: Set<RequestPhase>
+    /// Names of the sinks that send no requests.
+    package var localSinks: Set<String>
     package var clockSources: Set<ClockSource>
     package var controlOperations: Set<ControlOperation>
     package var hasDigests: Bool
@@ -12,6 +16,8 @@ package struct MetricFeatures: Sendable, Hashable {
     /// All features, as the catalogue lists them.
     package static let all = MetricFeatures(
         endpoints: Set(Endpoint.allCases),
+        phases: Set(RequestPhase.allCases),
+        localSinks: [],
         clockSources: Set(ClockSource.allCases),
         controlOperations: Set(ControlOperation.allCases),
         hasDigests: true,
@@ -24,16 +30,30 @@ extension MetricFeatures {
     /// The features of a configuration. The polls of a host program appear at their first use.
     package init(_ options: AgentOptions) {
         let kinds = Set(options.polls.map(\.kind))
-        endpoints = [.time]
-        if kinds.contains(.starredProjects) { endpoints.formUnion([.plansChanged, .acknowledge]) }
+        // Until it is known, the server is taken for one that has neither a time nor an acknowledgement endpoint.
+        let dialect = options.assumedDialect
+        let asksForTime =
+            options.clock.source == .timeEndpoint || options.clock.source == .auto && dialect.hasTimeEndpoint
+        endpoints = asksForTime ? [.time] : []
+        if kinds.contains(.starredProjects) {
+            endpoints.insert(.plansChanged)
+            switch options.acknowledge.mode {
+            case .server: endpoints.insert(.acknowledge)
+            case .auto where dialect.hasAcknowledgement: endpoints.insert(.acknowledge)
+            case .auto, .local: break
+            }
+        }
         if kinds.contains(.offersToMe) { endpoints.insert(.offersToMe) }
         if kinds.contains(.offersToMyProjects) { endpoints.insert(.offersToMyProjects) }
+        phases = Set(RequestPhase.allCases)
+        if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
+        localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
         clockSources = options.clock.source == .ntp ? Set(ClockSource.allCases) : [.timeEndpoint, .dateHeader]
         hasDigests = !options.digests.isEmpty
         controlOperations = Set(ControlOperation.allCases)
-        if !hasDigests { controlOperations.subtract([.digestsList, .digestsFetch, .digestsShow]) }
+        if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
         if !options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {
-            controlOperations.subtract([.notificationsList, .notificationsFollow])
+            controlOperations.remove(.notificationsFollow)
         }
         hasCallbacks = CallbackKind.allCases.contains { options.callbacks.receiver(of: $0) != nil }
         hasHostPolls = false

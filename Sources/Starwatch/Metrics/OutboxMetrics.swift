@@ -26,7 +26,8 @@ package struct OutboxMetrics: Sendable {
     package let watermarkAdvances: MetricVector1<ConfiguredName, Counter>
     package let watermarkConflicts: MetricVector1<ConfiguredName, Counter>
 
-    init(registry: MetricRegistry, polls: ConfiguredNames, sinks: ConfiguredNames) {
+    /// - Parameter local: Names of the sinks that send no requests.
+    init(registry: MetricRegistry, polls: ConfiguredNames, sinks: ConfiguredNames, local: Set<String>) {
         let poll = LabelDimension<ConfiguredName>("poll", of: polls)
         let sink = LabelDimension<ConfiguredName>("sink", of: sinks)
         rows = registry.gauges(
@@ -102,7 +103,8 @@ package struct OutboxMetrics: Sendable {
         deliveryFailures = registry.counters(
             .counter("starwatch_delivery_failures_total", "Failed delivery attempts, by reason."),
             by: sink,
-            LabelDimension("reason")
+            LabelDimension("reason"),
+            where: { $1.isLocal || !local.contains($0.text) }
         )
         sinkDisabled = registry.gauges(
             .gauge(

@@ -42,7 +42,8 @@ package struct PollMetrics: Sendable {
         failureReasons = registry.counters(
             .counter("starwatch_poll_failure_reasons_total", "Cycles that reached the API and failed, by reason."),
             by: poll,
-            LabelDimension("reason")
+            LabelDimension("reason"),
+            where: { $1 != .local }
         )
         outcomes = registry.counters(
             .counter("starwatch_poll_outcomes_total", "Cycles that reached the API, by outcome."),

@@ -234,6 +234,14 @@ public struct SinkOptions: Sendable, Hashable {
         /// A program that reads the notification as JSON on standard input. It is ended after `timeout`, and no shell
         /// is used.
         case command(argv: [String], timeout: Duration)
+
+        /// Whether the sink's own requests deliver a notification.
+        var sendsRequests: Bool {
+            switch self {
+            case .webhook, .ntfy: true
+            case .stdout, .log, .feed, .file, .command: false
+            }
+        }
     }
 
     /// A unique name, `[a-z][a-z0-9_]{0,62}`, but not `server`. It becomes a label value.

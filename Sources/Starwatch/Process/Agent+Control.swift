@@ -46,7 +46,7 @@ extension Agent: ServedAgent {
     }
 
     package func identity() async throws(ControlError) -> IdentityReport {
-        try await counted(.identityShow) { report(try await store.activeIdentity()) }
+        try await counted(.read) { report(try await store.activeIdentity()) }
     }
 
     /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
@@ -97,7 +97,7 @@ extension Agent: ServedAgent {
     }
 
     package func stars() async throws(ControlError) -> [String] {
-        try await counted(.starsList) { try await store.stars(of: try await signedIn()) }
+        try await counted(.read) { try await store.stars(of: try await signedIn()) }
     }
 
     package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
@@ -139,7 +139,7 @@ extension Agent: ServedAgent {
     }
 
     package func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {
-        try await counted(.starsList) {
+        try await counted(.read) {
             try await store.archivedStars(of: try await signedIn()).map {
                 ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
             }

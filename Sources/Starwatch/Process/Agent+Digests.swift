@@ -37,7 +37,7 @@ extension Agent {
     }
 
     package func digests() async throws(ControlError) -> [DigestReport] {
-        try await counted(.digestsList) {
+        try await counted(.read) {
             let now = time.now
             let account = try await store.activeIdentity().did
             var reports: [DigestReport] = []

@@ -5,7 +5,7 @@ import StarwatchTransport
 
 extension Agent {
     package func explain(_ id: String) async throws(ControlError) -> Story {
-        try await counted(.explain) { () async throws(ControlError) in
+        try await counted(.read) { () async throws(ControlError) in
             do throws(StoreError) {
                 if let story = try await story(of: id) { return story }
             } catch { throw ControlError(error) }

@@ -3,7 +3,7 @@ import StarwatchStore
 
 extension Agent {
     package func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {
-        try await counted(.notificationsList) {
+        try await counted(.read) {
             guard (1...NotificationQuery.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(NotificationQuery.listLimit).")
             }

@@ -3,7 +3,7 @@ import StarwatchStore
 
 extension Agent {
     package func logs(_ query: LogQuery) async throws(ControlError) -> [LogLine] {
-        try await counted(.logs) { () async throws(ControlError) in
+        try await counted(.read) { () async throws(ControlError) in
             guard (1...LogQuery.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(LogQuery.listLimit).")
             }

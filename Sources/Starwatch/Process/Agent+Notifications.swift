@@ -6,7 +6,7 @@ extension Agent {
     package func notificationList(
         _ query: NotificationQuery
     ) async throws(ControlError) -> [NotificationEntry] {
-        try await counted(.notificationsSent) {
+        try await counted(.read) {
             guard (1...NotificationQuery.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(NotificationQuery.listLimit).")
             }
@@ -19,7 +19,7 @@ extension Agent {
     }
 
     package func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry {
-        try await counted(.notificationsShow) { NotificationEntry(try await notification(id)) }
+        try await counted(.read) { NotificationEntry(try await notification(id)) }
     }
 
     package func notificationAct(
@@ -51,7 +51,7 @@ extension Agent {
     }
 
     package func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport {
-        try await counted(.shortlinkShow) {
+        try await counted(.read) {
             guard let found = try await store.shortlink(shortlink, now: clock.now) else {
                 throw ControlError(
                     .notFound,

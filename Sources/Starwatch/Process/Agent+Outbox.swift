@@ -3,7 +3,7 @@ import StarwatchStore
 
 extension Agent {
     package func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
-        try await counted(.outboxList) {
+        try await counted(.read) {
             guard (1...OutboxEntry.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(OutboxEntry.listLimit).")
             }
@@ -25,7 +25,7 @@ extension Agent {
     }
 
     package func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry {
-        try await counted(.outboxShow) {
+        try await counted(.read) {
             if let detail = try await store.outboxRow(id) {
                 return OutboxEntry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
             }

@@ -3,7 +3,7 @@ import StarwatchStore
 
 extension Agent {
     package func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry] {
-        try await counted(.quarantineList) { () async throws(ControlError) in
+        try await counted(.read) { () async throws(ControlError) in
             guard (1...OutboxEntry.listLimit).contains(query.limit) else {
                 throw ControlError(.invalid, "The limit must be between 1 and \(OutboxEntry.listLimit).")
             }

@@ -18,6 +18,14 @@ public enum FailureLabel: String, Sendable, CaseIterable {
     case local
     case database
     case other
+
+    /// Whether an action without a request can fail for it.
+    public var isLocal: Bool {
+        switch self {
+        case .local, .database, .timeout, .other: true
+        default: false
+        }
+    }
 }
 
 extension FailureReason {

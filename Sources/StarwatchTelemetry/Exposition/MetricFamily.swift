@@ -8,22 +8,33 @@ final class MetricFamily: Sendable {
     private let textHeader: [UInt8]
     private let openMetricsHeader: [UInt8]
     private let series: Mutex<[any MetricSeries]>
+    private let hidden: [HiddenSeries]
 
     init(
         descriptor: MetricDescriptor,
         labels: [CatalogueLabel] = [],
         bounds: [Double] = [],
-        series: [any MetricSeries] = []
+        series: [any MetricSeries] = [],
+        hidden: [HiddenSeries] = []
     ) {
         self.descriptor = descriptor
         self.labels = labels
         self.bounds = bounds
         self.series = Mutex(series)
+        self.hidden = hidden
         textHeader = Self.textHeader(of: descriptor)
         openMetricsHeader = Self.openMetricsHeader(of: descriptor)
     }
 
-    var seriesCount: Int { series.withLock { $0.reduce(0) { $0 + $1.sampleCount } } }
+    /// Number of series that are on the page from the start.
+    var seriesCount: Int { series.withLock { Self.samples(of: $0) } }
+
+    /// Number of series that have appeared since.
+    var appearedCount: Int {
+        hidden.reduce(0) { $0 + ($1.hasCounted ? Self.samples(of: $1.series) : 0) }
+    }
+
+    private static func samples(of series: [any MetricSeries]) -> Int { series.reduce(0) { $0 + $1.sampleCount } }
 
     func add(_ added: any MetricSeries) {
         series.withLock { $0.append(added) }
@@ -47,6 +58,9 @@ final class MetricFamily: Sendable {
         page.append(contentsOf: format == .text ? textHeader : openMetricsHeader)
         let header = page.count
         for one in series.withLock({ $0 }) { one.write(to: &page, format: format) }
+        for group in hidden where group.hasCounted {
+            for one in group.series { one.write(to: &page, format: format) }
+        }
         if page.count == header { page.removeSubrange(start...) }
     }
 
@@ -68,5 +82,18 @@ final class MetricFamily: Sendable {
         bytes.append(escaped: descriptor.help, quotes: true)
         bytes.append(UInt8(ascii: "\n"))
         return bytes
+    }
+}
+
+/// Series that appear on the page together, when one of them has counted.
+struct HiddenSeries: Sendable {
+    private(set) var series: [any MetricSeries] = []
+    private var counting: [any Counting] = []
+
+    var hasCounted: Bool { counting.contains { $0.hasCounted } }
+
+    mutating func add(_ one: any MetricSeries, _ handle: any Counting) {
+        series.append(one)
+        counting.append(handle)
     }
 }

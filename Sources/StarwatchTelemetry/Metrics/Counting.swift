@@ -4,15 +4,22 @@ protocol Counting: Sendable {
     ///
     /// A metric of another kind or with other buckets is ignored: a reload changed its definition, so it restarts at 0.
     func add(_ other: any Counting)
+
+    /// Whether it has counted anything.
+    var hasCounted: Bool { get }
 }
 
 extension Counter: Counting {
+    var hasCounted: Bool { value > 0 }
+
     func add(_ other: any Counting) {
         if let other = other as? Counter { increment(by: other.value) }
     }
 }
 
 extension Histogram: Counting {
+    var hasCounted: Bool { counts.contains { $0 > 0 } }
+
     func add(_ other: any Counting) {
         guard let other = other as? Histogram, other.bounds == bounds else { return }
         add(counts: other.counts, sum: other.sum)

@@ -55,13 +55,16 @@ package struct ConfiguredName: Sendable, Hashable, CustomStringConvertible {
 package struct LabelDimension<Value: Sendable>: Sendable {
     package let name: String
     package let values: [String]
+    /// The values in the order of ``values``.
+    let cases: [Value]
     /// For each value, whether its series are on the page.
     let shown: [Bool]
     @usableFromInline let indexOf: @Sendable (Value) -> Int
 
     /// A label whose values are the raw values of an enumeration.
     ///
-    /// - Parameter shown: The values whose series are on the page; `nil`: all. The others can be counted all the same.
+    /// - Parameter shown: The values whose series are on the page from the start; `nil`: all. The series of another
+    ///   value appear when one of them has counted.
     package init(
         _ name: StaticString,
         of type: Value.Type = Value.self,
@@ -70,6 +73,7 @@ package struct LabelDimension<Value: Sendable>: Sendable {
         let cases = Array(Value.allCases)
         precondition(cases.count <= 64, "The label \(name) has more than 64 values.")
         self.name = "\(name)"
+        self.cases = cases
         values = cases.map(\.rawValue)
         self.shown = cases.map { shown?.contains($0) ?? true }
         if MemoryLayout<Value>.size == 1 {
@@ -87,7 +91,8 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     /// A label whose values are configured names.
     package init(_ name: StaticString, of names: ConfiguredNames) where Value == ConfiguredName {
         self.name = "\(name)"
-        values = names.all.map(\.text)
+        cases = names.all
+        values = cases.map(\.text)
         shown = names.all.map { _ in true }
         indexOf = { [all = names.all, name] value in
             precondition(

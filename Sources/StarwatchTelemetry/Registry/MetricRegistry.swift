@@ -3,7 +3,8 @@ import Synchronization
 /// All metrics of the program. The components register their families at start.
 ///
 /// Registration traps if a family conflicts with another; debug builds also trap if it breaks a rule of ``MetricLint``.
-/// Names are literals in the code, so either is a programming error. All series exist, at zero, from registration on.
+/// Names are literals in the code, so either is a programming error. All series exist, at zero, from registration on,
+/// except those that are hidden until they count.
 package final class MetricRegistry: Sendable {
     private struct State {
         /// Families in the order of the page.
@@ -50,12 +51,17 @@ package final class MetricRegistry: Sendable {
     }
 
     /// Registers a counter for each pair of values of two labels.
+    ///
+    /// - Parameter isExpected: Returns `false` for a pair that does not occur. Its series appears only if it counts.
     package func counters<A, B>(
         _ descriptor: MetricDescriptor,
         by a: LabelDimension<A>,
-        _ b: LabelDimension<B>
+        _ b: LabelDimension<B>,
+        where isExpected: (A, B) -> Bool = { _, _ in true }
     ) -> MetricVector2<A, B, Counter> {
-        MetricVector2(a: a, b: b, handles: make(descriptor, .counter, [a.axis, b.axis], Self.counterSeries))
+        let expected = a.cases.flatMap { left in b.cases.map { isExpected(left, $0) } }
+        let handles = make(descriptor, .counter, [a.axis, b.axis], expected: expected, Self.counterSeries)
+        return MetricVector2(a: a, b: b, handles: handles)
     }
 
     // MARK: - Gauges
@@ -144,8 +150,12 @@ package final class MetricRegistry: Sendable {
         return families
     }
 
-    /// Number of series on the page, without those of dependencies. It depends on the configuration alone.
-    package var seriesCount: Int { state.withLock { $0.seriesCount } }
+    /// Number of series on the page, without those of dependencies. It depends on the configuration, and on what the
+    /// hidden series have counted.
+    package var seriesCount: Int {
+        let (shown, families) = state.withLock { ($0.seriesCount, $0.families) }
+        return families.reduce(shown) { $0 + $1.appearedCount }
+    }
 
     /// All registered families sorted by name, without those of dependencies.
     package var catalogue: [CatalogueEntry] {
@@ -191,33 +201,48 @@ package final class MetricRegistry: Sendable {
     private typealias Made<Handle> = (handle: Handle, series: any MetricSeries)
     private typealias Labels = [(name: String, value: String)]
 
+    /// - Parameter expected: For each combination of values, whether it occurs; empty: all do.
     private func make<Handle>(
         _ descriptor: MetricDescriptor,
         _ kind: MetricKind,
         _ axes: [LabelAxis],
         bounds: [Double] = [],
+        expected: [Bool] = [],
         _ makeOne: (MetricDescriptor, Labels) -> Made<Handle>
     ) -> [Handle] {
         precondition(descriptor.kind == kind, "\(descriptor.name) is not a \(kind.rawValue).")
-        var combinations: [(labels: Labels, isShown: Bool)] = [([], true)]
+        // The series of a hidden value appear together.
+        var combinations: [(labels: Labels, hiddenBy: String?)] = [([], nil)]
         for axis in axes {
             combinations = combinations.flatMap { left in
-                axis.values.map { (left.labels + [(axis.name, $0.text)], left.isShown && $0.isShown) }
-            }
-        }
-        let made = combinations.map { makeOne(descriptor, $0.labels) }
-        let shown = zip(combinations, made).filter { $0.0.isShown }.map { $0.1.series }
-        if !shown.isEmpty {
-            register(MetricFamily(descriptor: descriptor, labels: axes.map(\.label), bounds: bounds, series: shown))
-        }
-        state.withLock { state in
-            for (combination, one) in zip(combinations, made) {
-                if let handle = one.handle as? any Counting {
-                    state.counting.append((descriptor.name, combination.labels, handle))
+                axis.values.map { value in
+                    (left.labels + [(axis.name, value.text)], left.hiddenBy ?? (value.isShown ? nil : value.text))
                 }
             }
         }
-        return made.map(\.handle)
+        for (index, isExpected) in expected.enumerated() where !isExpected {
+            combinations[index].hiddenBy = combinations[index].hiddenBy ?? "\(index)"
+        }
+        var shown: [any MetricSeries] = []
+        var hidden: [String: HiddenSeries] = [:]
+        var handles: [Handle] = []
+        var counting: [(name: String, labels: Labels, handle: any Counting)] = []
+        for (labels, hiddenBy) in combinations {
+            let (handle, series) = makeOne(descriptor, labels)
+            let counter = handle as? any Counting
+            if let counter { counting.append((descriptor.name, labels, counter)) }
+            if let hiddenBy {
+                if let counter { hidden[hiddenBy, default: HiddenSeries()].add(series, counter) }
+            } else {
+                shown.append(series)
+            }
+            handles.append(handle)
+        }
+        let groups = hidden.sorted { $0.key < $1.key }.map(\.value)
+        let labels = axes.map(\.label)
+        register(MetricFamily(descriptor: descriptor, labels: labels, bounds: bounds, series: shown, hidden: groups))
+        state.withLock { $0.counting += counting }
+        return handles
     }
 
     private static func counterSeries(_ descriptor: MetricDescriptor, _ labels: Labels) -> Made<Counter> {

@@ -109,7 +109,7 @@ actor FaultyWorld {
             "starwatch_api_requests_total{endpoint=\"offers_to_me\",result=\"rate_limited\"}",
             "starwatch_throttle_wait_seconds_count{source=\"server\"}",
             "starwatch_retries_exhausted_total{endpoint=\"plans_changed\",reason=\"timeout\"}",
-            "starwatch_control_requests_total{operation=\"outbox_show\",result=\"failed\"}",
+            "starwatch_control_requests_total{operation=\"read\",result=\"failed\"}",
             "starwatch_clock_skew_seconds", "starwatch_token_refreshes_total{result=\"ok\"}",
         ]
 

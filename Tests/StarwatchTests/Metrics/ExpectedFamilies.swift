@@ -261,4 +261,17 @@ enum ExpectedFamilies {
     ]
 
     static let all = contract + polls + api + outbox + digests + agent + host
+
+    /// Whether anything can count these labels. The others are not on the page.
+    static func occurs(_ labels: [String: String], in family: String) -> Bool {
+        let isPolled = !["acknowledge", "time"].contains(labels["endpoint"])
+        return switch family {
+        case "starwatch_retries_total", "starwatch_retries_exhausted_total":
+            isPolled || labels["reason"] == "unauthenticated"
+        case "starwatch_api_requests_total": isPolled || labels["result"] != "not_modified"
+        case "starwatch_poll_failure_reasons_total": labels["reason"] != "local"
+        case "starwatch_clock_samples_total": labels["source"] != "date_header" || labels["result"] != "failed"
+        default: true
+        }
+    }
 }
