@@ -190,6 +190,18 @@ import Testing
         }
     }
 
+    @Test func theLastReasonIsTheLastCyclesAlsoAfterTheClockWasSetBack() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        for (cause, now) in [(FailureReason.Cause.dns, world.now), (.tls, world.now - .seconds(3600))] {
+            var cycle = CycleRecord.make(world, .failed)
+            (cycle.reason, cycle.finishedAt) = (FailureReason(cause), now)
+            try await store.finishCycle(cycle)
+        }
+        let snapshot = try await store.snapshot([world.stream])
+        #expect(snapshot.streams[world.stream]?.lastReason == FailureReason(.tls))
+    }
+
     /// The reasons in the history of cycles.
     private func reasons() async throws -> [String] {
         try await DatabaseQueue(path: world.path).read { db in

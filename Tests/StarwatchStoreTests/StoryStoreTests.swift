@@ -181,6 +181,23 @@ import Testing
         #expect(try await store.runStory("run_other").isEmpty)
     }
 
+    @Test func aSinkOfVersion2HasBeenDueSinceItsNotificationsCreation() async throws {
+        let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2.sql")
+        let created = try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
+            try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
+            try db.execute(
+                sql: "INSERT INTO deliveries VALUES (1, 'hook', 'pending', 1, NULL, 2, 0, 1795253490000, 1795253485000)"
+            )
+            return try Int64.fetchOne(db, sql: "SELECT created_at FROM notifications WHERE id = 1")
+        }
+        #expect(chmod(world.path, 0o600) == 0)
+        _ = try await world.open()
+        let due = try await DatabaseQueue(path: world.path).read { db in
+            try Int64.fetchOne(db, sql: "SELECT due_since FROM deliveries WHERE sink = 'hook'")
+        }
+        #expect(due != nil && due == created)
+    }
+
     @Test func linesOfVersion2KeepTheirLevel() async throws {
         let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2.sql")
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in

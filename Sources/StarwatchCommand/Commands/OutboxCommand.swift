@@ -26,21 +26,10 @@ struct OutboxCommand: AsyncParsableCommand {
         @Option(help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: String?
 
-        @Option(help: "Only rows of this poll.")
-        var poll: String?
-
-        @Option(help: "Only rows with smaller ids, as the note of the previous list says.")
-        var before: Int64?
-
-        @Option(help: "The maximum number of rows, from 1 to \(OutboxEntry.listLimit).")
-        var limit = OutboxEntry.listLimit
-
+        @OptionGroup var part: ListArguments
         @OptionGroup var arguments: AgentArguments
 
         func validate() throws {
-            guard (1...OutboxEntry.listLimit).contains(limit) else {
-                throw ValidationError("--limit must be between 1 and \(OutboxEntry.listLimit)")
-            }
             let states = OutboxState.allCases.map(\.rawValue)
             guard let state, !states.contains(state) else { return }
             let tail = Suggestion.tail(for: state, among: states)
@@ -50,16 +39,12 @@ struct OutboxCommand: AsyncParsableCommand {
         func run() async throws {
             var query = OutboxQuery()
             query.state = state
-            query.poll = poll
-            query.before = before
-            query.limit = limit
+            (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
             let rows = try await arguments.access.perform { [query] agent throws(ControlError) in
                 try await agent.outboxList(query)
             }
             try arguments.format.print(rows, OutboxText.list)
-            if let note = OutboxText.limitNote("rows", ids: rows.map(\.id), limit: limit) {
-                FileHandle.standardError.write(Data((note + "\n").utf8))
-            }
+            part.note("rows", ids: rows.map(\.id))
         }
     }
 
@@ -141,6 +126,30 @@ struct OutboxCommand: AsyncParsableCommand {
 }
 
 /// A selection of dead rows or quarantined items: some by their ids, or all.
+/// A part of a list that has the newest first.
+struct ListArguments: ParsableArguments {
+    @Option(help: "Only those of this poll.")
+    var poll: String?
+
+    @Option(help: "Only those with smaller ids, as the note of the previous list says.")
+    var before: Int64?
+
+    @Option(help: "The maximum number of them, from 1 to \(OutboxEntry.listLimit).")
+    var limit = OutboxEntry.listLimit
+
+    func validate() throws {
+        guard (1...OutboxEntry.listLimit).contains(limit) else {
+            throw ValidationError("--limit must be between 1 and \(OutboxEntry.listLimit)")
+        }
+    }
+
+    /// Tells on standard error whether there can be more.
+    func note(_ what: String, ids: [Int64]) {
+        guard let note = OutboxText.limitNote(what, ids: ids, limit: limit) else { return }
+        FileHandle.standardError.write(Data((note + "\n").utf8))
+    }
+}
+
 struct RowArguments: ParsableArguments {
     @Argument(help: "The rows' ids.")
     var ids: [Int64] = []

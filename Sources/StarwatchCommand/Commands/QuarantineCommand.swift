@@ -23,33 +23,17 @@ struct QuarantineCommand: AsyncParsableCommand {
                 """
         )
 
-        @Option(help: "Only items of this poll.")
-        var poll: String?
-
-        @Option(help: "Only items with smaller ids, as the note of the previous list says.")
-        var before: Int64?
-
-        @Option(help: "The maximum number of items, from 1 to \(OutboxEntry.listLimit).")
-        var limit = OutboxEntry.listLimit
-
+        @OptionGroup var part: ListArguments
         @OptionGroup var arguments: AgentArguments
-
-        func validate() throws {
-            guard (1...OutboxEntry.listLimit).contains(limit) else {
-                throw ValidationError("--limit must be between 1 and \(OutboxEntry.listLimit)")
-            }
-        }
 
         func run() async throws {
             var query = QuarantineQuery()
-            (query.poll, query.before, query.limit) = (poll, before, limit)
+            (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
             let items = try await arguments.access.perform { [query] agent throws(ControlError) in
                 try await agent.quarantineList(query)
             }
             try arguments.format.print(items, QuarantineText.list)
-            if let note = OutboxText.limitNote("items", ids: items.map(\.id), limit: limit) {
-                FileHandle.standardError.write(Data((note + "\n").utf8))
-            }
+            part.note("items", ids: items.map(\.id))
         }
     }
 

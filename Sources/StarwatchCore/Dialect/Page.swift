@@ -11,13 +11,13 @@ public struct Page: Sendable, Hashable {
     /// The number of items on the page, including rejected ones.
     public let fetched: Int
     /// The number of items rejected one by one; always 0 without `quarantine_invalid`.
-    public let rejected: Int
+    public var rejected: Int { refused.count }
     /// Whether the page has a `pagination` object, as pages of the canonical dialect do.
     public internal(set) var hasPagination = false
     /// Whether the items had to be sorted.
     public let reordered: Bool
     /// The issues of the rejected items.
-    public let issues: [ValidationIssue]
+    public var issues: [ValidationIssue] { refused.flatMap(\.issues) }
     /// The rejected items.
     public internal(set) var refused: [RefusedItem] = []
     /// The differences from the former claims that the server sent along.
@@ -30,9 +30,7 @@ public struct Page: Sendable, Hashable {
         hasMore: false,
         nextAfter: nil,
         fetched: 0,
-        rejected: 0,
-        reordered: false,
-        issues: []
+        reordered: false
     )
 }
 

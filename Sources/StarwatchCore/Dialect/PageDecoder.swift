@@ -100,9 +100,7 @@ public enum PageDecoder {
             hasMore: hasMore,
             nextAfter: nextAfter,
             fetched: items.count,
-            rejected: found.refused.count,
-            reordered: reordered,
-            issues: found.refused.flatMap(\.issues)
+            reordered: reordered
         )
         page.refused = found.refused
         page.claimedChanges = found.claimedChanges

@@ -50,6 +50,8 @@ struct Runbook: Sendable {
         Runbook("StarwatchPollStaleCritical", PackageResources.StarwatchPollStaleCritical_md),
         Runbook("StarwatchQuarantinedItems", PackageResources.StarwatchQuarantinedItems_md),
         Runbook("StarwatchRedactionSpike", PackageResources.StarwatchRedactionSpike_md),
+        Runbook("StarwatchRequestLatencyP95High", PackageResources.StarwatchRequestLatencyP95High_md),
+        Runbook("StarwatchRequestLatencyP99High", PackageResources.StarwatchRequestLatencyP99High_md),
         Runbook("StarwatchScheduleMissed", PackageResources.StarwatchScheduleMissed_md),
         Runbook("StarwatchSchedulerStuck", PackageResources.StarwatchSchedulerStuck_md),
         Runbook("StarwatchSeriesOverflow", PackageResources.StarwatchSeriesOverflow_md),

@@ -18,7 +18,7 @@ extension Store {
                     s.last_notified_at, w.watermark,
                     (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id),
                     CASE WHEN s.last_outcome IN ('failed', 'deferred') THEN
-                        (SELECT reason FROM history WHERE stream_id = s.id ORDER BY finished_at DESC, id DESC LIMIT 1)
+                        (SELECT reason FROM history NOT INDEXED WHERE stream_id = s.id ORDER BY id DESC LIMIT 1)
                     END
                 FROM streams s JOIN ledger l ON l.stream_id = s.id
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll

@@ -45,9 +45,10 @@ struct ExpressionReview {
         case .call(let name, let parts): return shape(ofCall: name, parts)
         case .aggregation(let name, let grouping, let parts):
             let inner = parts.last.map { shape(of: $0) } ?? .scalar
-            guard let grouping else { return .vector([]) }
+            let isSelection = ["topk", "bottomk"].contains(name)
+            guard let grouping else { return isSelection ? inner : .vector([]) }
             require(grouping.labels, in: inner, of: "\(name) \(grouping.isBy ? "by" : "without")")
-            guard case .vector(let labels) = inner else { return inner }
+            guard !isSelection, case .vector(let labels) = inner else { return inner }
             return .vector(grouping.isBy ? labels.intersection(grouping.labels) : labels.subtracting(grouping.labels))
         case .binary(let left, let operation, let right):
             return joined(shape(of: left), operation, shape(of: right))

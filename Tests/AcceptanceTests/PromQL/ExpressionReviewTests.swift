@@ -80,6 +80,7 @@ import Testing
         let expression = "sum by (state) (starwatch_outbox_rows)"
         #expect(ExpressionReview.problems(of: expression, in: book, legend: ["state"]) == [])
         #expect(ExpressionReview.problems(of: expression, in: book, legend: ["instance"]).count == 1)
+        #expect(ExpressionReview.problems(of: "topk(1, \(expression))", in: book, legend: ["state"]) == [])
         #expect(PlacedQuery.labels(in: "{{poll}}: {{ kind }} now") == ["poll", "kind"])
     }
 

@@ -1,6 +1,6 @@
 import StarwatchTelemetry
 
-/// Series that Prometheus has of an agent: the catalogue, the recording rules, and `up`.
+/// Series that Prometheus has of an agent: the catalogue, the recording rules, `up` and `ALERTS`.
 struct SampleBook {
     enum Kind {
         case counter
@@ -19,7 +19,12 @@ struct SampleBook {
     /// Prometheus puts these on whatever it scrapes.
     private static let target: [String: [String]] = ["job": [], "instance": []]
 
-    private var scraped: [String: Entry] = ["up": Entry(kind: .gauge, family: nil, labels: target)]
+    private static let alert = ["alertname": [], "severity": [], "alertstate": ["pending", "firing"]]
+
+    private var scraped: [String: Entry] = [
+        "up": Entry(kind: .gauge, family: nil, labels: target),
+        "ALERTS": Entry(kind: .gauge, family: nil, labels: target.merging(alert) { first, _ in first }),
+    ]
     private let recordings: [String: PromQL]
 
     init(catalogue: [CatalogueEntry], recordings: [String: PromQL] = [:]) {

@@ -29,9 +29,7 @@ import Testing
             hasMore: more,
             nextAfter: next,
             fetched: changes.count,
-            rejected: 0,
-            reordered: false,
-            issues: []
+            reordered: false
         )
     }
 

@@ -181,7 +181,7 @@ import Testing
 
     @Test func whatWasMadeBeforeASinkWasGoneIsNotTriedAgain() async throws {
         try await Bench.run(sinks: ["first", "second"]) { bench async throws in
-            bench["second"].script(.unavailable("down", retryAfter: nil), .gone)
+            bench["second"].script(.unavailable(SinkFailure("down", .program), retryAfter: nil), .gone)
             await bench.fetch(1)
             await bench.dispatch()
             bench.clock.advance(by: .seconds(60))
@@ -230,7 +230,7 @@ import Testing
     @Test func aSinkIsNeverAskedBeforeTheTimeItNamed() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let (sink, clock) = (bench["first"], bench.clock)
-            sink.script(.unavailable("The sink is busy.", retryAfter: .seconds(30)))
+            sink.script(.unavailable(SinkFailure("The sink is busy.", .program), retryAfter: .seconds(30)))
             await bench.fetch(1)
             #expect(await bench.dispatch().next == clock.now + .seconds(30))
             clock.advance(by: .seconds(10))

@@ -157,7 +157,7 @@ import Testing
             #expect(slot.pause(at: now) == .backoff(until: now + .seconds(1)))
             for _ in 0..<4 { _ = slot.note(.down, at: now) }
             #expect(slot.pause(at: now) == .circuit(until: now + .seconds(5)))
-            _ = slot.note(.unavailable("Later.", retryAfter: .seconds(60)), at: now)
+            _ = slot.note(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(60)), at: now)
             #expect(slot.pause(at: now) == .asked(until: now + .seconds(60)))
             _ = slot.note(.ok, at: now)
             #expect(slot.pause(at: now) == nil)

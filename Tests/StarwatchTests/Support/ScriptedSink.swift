@@ -55,6 +55,6 @@ final class ScriptedSink: NotificationSink {
 
 extension SinkResult {
     /// Down, without a word on when it will be back.
-    static let down = SinkResult.unavailable("The sink is down.", retryAfter: nil)
-    static let refused = SinkResult.rejected("The sink refused the notification.")
+    static let down = SinkResult.unavailable(SinkFailure("The sink is down.", .program), retryAfter: nil)
+    static let refused = SinkResult.rejected(SinkFailure("The sink refused the notification.", .program))
 }

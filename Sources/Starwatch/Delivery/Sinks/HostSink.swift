@@ -91,10 +91,10 @@ struct HostSinkAdapter: NotificationSink {
             try await sink.deliver(message)
             return .ok
         } catch is HostSinkRefusal {
-            return .rejected("The program refuses the notification.")
+            return .rejected(SinkFailure("The program refuses the notification.", .program))
         } catch {
             // The error's own text can contain personal data.
-            return .unavailable("The program did not take the notification.", retryAfter: nil)
+            return .unavailable(SinkFailure("The program did not take the notification.", .program), retryAfter: nil)
         }
     }
 }

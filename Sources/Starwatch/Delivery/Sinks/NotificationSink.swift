@@ -17,7 +17,7 @@ extension NotificationSink {
 }
 
 /// Cause of a failed attempt, as a fixed sentence without personal data and as a reason from a closed set.
-package struct SinkFailure: Sendable, Hashable, ExpressibleByStringLiteral {
+package struct SinkFailure: Sendable, Hashable {
     package let sentence: String
     package let reason: FailureReason
 
@@ -28,9 +28,6 @@ package struct SinkFailure: Sendable, Hashable, ExpressibleByStringLiteral {
     package init(_ sentence: String, _ cause: FailureReason.Cause) {
         self.init(sentence, FailureReason(cause))
     }
-
-    /// A failure of the program itself.
-    package init(stringLiteral sentence: String) { self.init(sentence, .program) }
 
     static let stopping = SinkFailure("The agent is stopping.", .cancelled)
 }
