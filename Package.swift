@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Versions are ranges, so that a host application resolves them beside its own. Package.resolved is not committed:
-// the tests ran with the versions listed under "Tested versions" in README.md.
+// the tests ran with the versions listed under "Tested versions" in Sources/Starwatch/Starwatch.docc/Starwatch.md.
 let package = Package(
     name: "starwatch",
     products: [

@@ -40,6 +40,7 @@ import Testing
         ("check", "USAGE: starwatch check [--strict] [--config <file>]"),
         ("config print", "USAGE: starwatch config print [--config <file>]"),
         ("config default", "USAGE: starwatch config default"),
+        ("config reference", "USAGE: starwatch config reference"),
         (
             "poll",
             "USAGE: starwatch poll <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--json]"

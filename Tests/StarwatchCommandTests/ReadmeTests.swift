@@ -4,38 +4,66 @@ import Testing
 
 @testable import StarwatchCommand
 
-/// The README matches the program.
+/// The README and the pages of `docs/` match the program.
 @Suite struct ReadmeTests {
     @Test func theMetricsTableIsTheCatalogueOfTheDefaultConfiguration() throws {
-        let parts = try Self.readme().components(separatedBy: "<!-- catalogue -->\n")
-        let table = try #require(parts.last?.components(separatedBy: "<!-- /catalogue -->").first)
         let loaded = try ConfigurationLoader().load(text: "", file: "none", directory: "/")
         #expect(
-            table == (try MetricCatalogue.markdown(for: loaded.options)),
-            "put the output of starwatch metrics catalogue --markdown for the default configuration into README.md"
+            try Pages.generated("catalogue", in: "docs/metrics.md") == MetricCatalogue.markdown(for: loaded.options),
+            "put the output of starwatch metrics catalogue --markdown for the default configuration into docs/metrics.md"
         )
     }
 
     @Test func theTablesOfEventsAreTheCatalogue() throws {
-        let parts = try Self.readme().components(separatedBy: "<!-- events -->\n")
-        let tables = try #require(parts.last?.components(separatedBy: "<!-- /events -->").first)
-        #expect(tables == EventCatalogue.markdown(), "put this into README.md:\n\(EventCatalogue.markdown())")
+        let tables = try Pages.generated("events", in: "docs/logs.md")
+        #expect(tables == EventCatalogue.markdown(), "put this into docs/logs.md:\n\(EventCatalogue.markdown())")
     }
 
-    @Test func everyTopLevelCommandOfTheReadmeExists() async throws {
-        let readme = try Self.readme()
-        let matches = readme.matches(of: /\nstarwatch (config [a-z]+|[a-z-]+)/)
-        #expect(matches.count > 10)
-        for match in matches {
-            let words = match.output.1.split(separator: " ").map(String.init)
-            let ending = await StarwatchTool.run(words + ["--help"])
-            #expect(ending.output.contains("USAGE"), "starwatch \(match.output.1)")
+    @Test func theTablesOfSettingsAreTheReference() throws {
+        let page = try Pages.text("docs/configuration.md")
+        let names = page.matches(of: /<!-- settings: ([a-z]+) -->/).map { String($0.1) }
+        #expect(names == ConfigurationReference.sections.map { String($0.name) })
+        for (name, table) in ConfigurationReference.sections {
+            #expect(
+                try Pages.generated("settings: \(name)", in: "docs/configuration.md") == table,
+                "put the section \(name) of starwatch config reference into docs/configuration.md"
+            )
         }
     }
 
-    private static func readme() throws -> String {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    @Test func everyTopLevelCommandOfTheReadmeExists() async throws {
+        let pages = try Pages.documentation().map { try Pages.text($0) }.joined(separator: "\n")
+        let commands = Set(pages.matches(of: /\nstarwatch (config [a-z]+|[a-z][a-z-]*)/).map(\.output.1))
+        #expect(commands.count > 10)
+        for command in commands {
+            let words = command.split(separator: " ").map(String.init)
+            let ending = await StarwatchTool.run(words + ["--help"])
+            #expect(ending.output.contains("USAGE: starwatch \(command)"), "starwatch \(command)")
+        }
+    }
+
+    /// Whole files and parts of one; the files that they name exist here.
+    @Test func everyExampleOfAConfigurationIsGood() throws {
+        let folder = try TemporaryFolder()
+        for name in ["key", "hook-secret", "token", "ntfy-token"] { try folder.write("content", to: name) }
+        var count = 0
+        for page in try Pages.documentation() {
+            for block in try Pages.text(page).components(separatedBy: "```yaml\n").dropFirst() {
+                let yaml = block.components(separatedBy: "```")[0]
+                guard !yaml.hasPrefix("rule_files"), !yaml.hasPrefix("scrape_configs") else { continue }
+                count += 1
+                do {
+                    _ = try ConfigurationLoader(environment: [:], workingDirectory: "/")
+                        .load(text: yaml, file: page, directory: folder.path)
+                } catch {
+                    Issue.record("\(page): \(error.lines)\n\(yaml)")
+                }
+            }
+        }
+        #expect(count >= 3)
+    }
+
+    @Test func theReadmeIsShort() throws {
+        #expect(try Pages.text("README.md").split { $0.isWhitespace }.count <= 1200)
     }
 }

@@ -1,6 +1,6 @@
 import Logging
 
-/// Catalogue of log events, for README.md.
+/// Catalogue of log events, for docs/logs.md.
 package enum EventCatalogue {
     /// Returns a table of events and a table of fields, in Markdown.
     package static func markdown() -> String {

@@ -4,7 +4,7 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Print the effective or the default configuration.",
-        subcommands: [Print.self, Default.self]
+        subcommands: [Print.self, Default.self, Reference.self]
     )
 
     struct Print: AsyncParsableCommand {
@@ -30,6 +30,17 @@ struct ConfigCommand: AsyncParsableCommand {
 
         func run() async throws {
             print(DefaultConfiguration.text, terminator: "")
+        }
+    }
+
+    struct Reference: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reference",
+            abstract: "Print every setting with its default and meaning, as Markdown."
+        )
+
+        func run() async throws {
+            print(ConfigurationReference.markdown, terminator: "")
         }
     }
 }

@@ -6,8 +6,12 @@ import StarwatchCore
 /// The notes of the effective configuration are origins, `file:12` or `default`, and values that identify or
 /// authenticate a person are withheld: `<did>`, `<plan>`, `<secret>`. The notes of the defaults are the comments.
 struct ConfigurationPrinter {
-    /// `true` for the defaults.
+    /// `true` for the defaults, and for the reference.
     let isDefault: Bool
+    /// `true` for the reference, which lists every setting, also of parts that the defaults do not have.
+    var isReference = false
+    /// The rows of the reference.
+    private(set) var rows: [ConfigurationReference.Row] = []
     private let origins: [String: Int]
     private var lines: [(text: String, note: String)] = []
     /// The path of the section, which ends with a dot.
@@ -30,6 +34,13 @@ struct ConfigurationPrinter {
         return printer.text(width: 31)
     }
 
+    /// The rows of the reference, in the order of the file.
+    static var reference: [ConfigurationReference.Row] {
+        var printer = ConfigurationPrinter(isDefault: true, isReference: true, origins: [:])
+        ConfigurationTable.settings.write(ConfigurationReader.defaults, to: &printer)
+        return printer.rows
+    }
+
     private func text(width: Int) -> String {
         lines.map { text, note in
             if note.isEmpty { return text + "\n" }
@@ -39,7 +50,8 @@ struct ConfigurationPrinter {
 
     // MARK: Lines
 
-    mutating func value(_ key: String, _ value: String, _ comment: String) {
+    mutating func value(_ key: String, _ value: String, _ comment: String, isNeeded: Bool = false) {
+        rows.append(ConfigurationReference.Row(path: path + key, value: isNeeded ? nil : value, comment: comment))
         line("\(key): \(value)", isDefault ? comment : origins[path + key].map { "file:\($0)" } ?? "default")
     }
 
@@ -50,6 +62,7 @@ struct ConfigurationPrinter {
         _ write: (inout ConfigurationPrinter) -> Void
     ) {
         if isDefault, path.isEmpty { lines.append(("", "")) }
+        if !comment.isEmpty { rows.append(ConfigurationReference.Row(path: path + key, value: "", comment: comment)) }
         if isEmpty { return line("\(key): {}", isDefault ? comment : "default") }
         line("\(key):", isDefault ? comment : "")
         nest(in: key + ".", write)
@@ -66,7 +79,7 @@ struct ConfigurationPrinter {
 
     /// Writes lines of the section that ends here as comments, below `comment`; only among the defaults.
     mutating func example(_ comment: String = "", _ write: (inout ConfigurationPrinter) -> Void) {
-        guard isDefault else { return }
+        guard isDefault, !isReference else { return }
         if !comment.isEmpty { line("# \(comment)", "") }
         let first = lines.count
         nest(in: "example.", write)

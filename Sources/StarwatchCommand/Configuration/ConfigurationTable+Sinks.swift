@@ -69,11 +69,23 @@ extension ConfigurationTable {
                 field.report("must have a sink that is required; remove required: false from one.")
             }
         } write: { delivery, printer in
+            if printer.isReference { return describe(&printer) }
             let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: " | ")
             printer.section("sinks", "at most \(maximumParts); kind: \(kinds)") { printer in
                 for (index, sink) in delivery.sinks.enumerated() { write(SinkDraft(sink), common, at: index, &printer) }
             }
             for (comment, sink) in SinkDraft.examples { printer.example(comment) { write(sink, [], at: 0, &$0) } }
+        }
+    }
+
+    /// Writes the settings of every kind for the reference.
+    private static func describe(_ printer: inout ConfigurationPrinter) {
+        let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: " | ")
+        printer.section("sinks[]", "at most \(maximumParts); kind: \(kinds)") {
+            (sink + common).write(SinkDraft(), to: &$0)
+        }
+        for kind in SinkDraft.Kind.allCases {
+            printer.section("sinks[\(kind.rawValue)]") { sink(of: kind).write(SinkDraft(), to: &$0) }
         }
     }
 

@@ -24,7 +24,8 @@ extension Setting {
             field.journal.note(field)
         } write: { root, printer in
             let print = printer.isDefault ? rule.print : rule.show
-            printer.value(key, print(root[keyPath: path]), rule.comment(comment))
+            let isNeeded = rule.needed != nil
+            printer.value(key, print(root[keyPath: path]), rule.comment(comment), isNeeded: isNeeded)
         }
     }
 
@@ -66,7 +67,7 @@ extension Setting {
             settings.readAll(&child, from: section.field(key))
             root[keyPath: path] = child
         } write: { root, printer in
-            guard let child = root[keyPath: path] else {
+            guard let child = root[keyPath: path] ?? (printer.isReference ? empty : nil) else {
                 return printer.value(key, "null", "\(comment): \(settings.map(\.key).joined(separator: ", "))")
             }
             printer.section(key, comment) { settings.write(child, to: &$0) }
@@ -101,6 +102,13 @@ extension Setting {
             }
         } write: { root, printer in
             let children = root[keyPath: path]
+            if printer.isReference {
+                printer.section(key, comment) { printer in
+                    guard let child = children.first ?? example.first else { return }
+                    printer.section("NAME") { settings.write(child, to: &$0) }
+                }
+                return
+            }
             printer.section(key, comment, isEmpty: children.isEmpty) { write(children, &$0) }
             printer.example { write(example, &$0) }
         }

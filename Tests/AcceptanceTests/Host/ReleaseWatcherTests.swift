@@ -43,26 +43,28 @@ import Testing
         #expect(try Database.strings(database, watermark) == [last])
     }
 
-    /// Code in the article is the example's or a test's, line by line; only how far it is indented differs.
-    @Test func theArticlesCodeIsTheExamples() throws {
+    /// Code in an article is an example's or a test's, line by line; only how far it is indented differs.
+    @Test(arguments: [("HostApps", 7), ("HostSinks", 2)])
+    func theArticlesCodeIsTheExamples(article: String, least: Int) throws {
         let root = Repository.root
-        let folder = root.appending(path: "Examples/ReleaseWatcher/Sources/ReleaseWatcher")
-        let test = root.appending(path: "Tests/StarwatchTests/Host/ContentFetcherTests.swift")
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) + [test]
+        let folders = [
+            "Examples/ReleaseWatcher/Sources/ReleaseWatcher", "Examples/HelloPoll/Sources/HelloPoll",
+            "Tests/StarwatchTests/Host",
+        ]
+        let files = try folders.flatMap {
+            try FileManager.default.contentsOfDirectory(at: root.appending(path: $0), includingPropertiesForKeys: nil)
+        }
         let sources = try files.filter { $0.pathExtension == "swift" }
             .map { try lines(String(contentsOf: $0, encoding: .utf8)) }
-        let article = try String(
-            contentsOf: root.appending(path: "Sources/Starwatch/Starwatch.docc/HostApps.md"),
-            encoding: .utf8
-        )
-        let snippets = article.components(separatedBy: "```swift\n").dropFirst().map {
+        let text = try Repository.text("Sources/Starwatch/Starwatch.docc/\(article).md")
+        let snippets = text.components(separatedBy: "```swift\n").dropFirst().map {
             lines($0.components(separatedBy: "```")[0])
         }
-        #expect(snippets.count >= 7)
+        #expect(snippets.count >= least)
         for snippet in snippets {
             #expect(
                 sources.contains { $0.contains(snippet) },
-                "not in the example or the test:\n\(snippet.joined(separator: "\n"))"
+                "not in an example or a test:\n\(snippet.joined(separator: "\n"))"
             )
         }
     }
