@@ -128,6 +128,18 @@ final class LineCollector: LogSink, Sendable {
         #expect(folder.expire(at: 500_000).isEmpty)
     }
 
+    @Test func theSummaryOfOneRepetitionKeepsItsIds() {
+        var folder = LogFolder()
+        for (at, request) in [(0, "first"), (1, "second")] {
+            var one = entry(Int64(at), severity: .info)
+            (one.requestID, one.durationMilliseconds) = (request, .integer(Int64(at)))
+            _ = folder.take(one)
+        }
+        let summary = folder.report(at: 2)
+        #expect(summary.map(\.runID) == ["r1"])
+        #expect(summary.map(\.requestID) == ["second"])
+    }
+
     @Test func alternatingRepetitionsAreFoldedToo() {
         var folder = LogFolder()
         let written = (0..<20).filter { folder.take(entry(Int64($0), $0.isMultiple(of: 2) ? "a" : "b")).isWritten }

@@ -14,6 +14,8 @@ package struct LogFolder: Sendable {
         let summary: LogEntry
         let since: Int64
         var suppressed = 0
+        /// The last repetition's ids and duration. A summary of one repetition has them, so its run can be followed.
+        var last: (requestID: String?, runID: String?, durationMilliseconds: LogValue?)
     }
 
     private var runs: [[UInt8]: Run] = [:]
@@ -34,6 +36,7 @@ package struct LogFolder: Sendable {
         }
         if runs[key] != nil {
             runs[key]?.suppressed += 1
+            runs[key]?.last = (entry.requestID, entry.runID, entry.durationMilliseconds)
             return (false, summaries)
         }
         summaries += report(at: now)
@@ -65,6 +68,9 @@ package struct LogFolder: Sendable {
         runs.filter { $0.suppressed > 0 }.sorted { $0.since < $1.since }.map { run in
             var entry = run.summary
             entry.timestampMilliseconds = milliseconds
+            if run.suppressed == 1 {
+                (entry.requestID, entry.runID, entry.durationMilliseconds) = run.last
+            }
             entry.counts.append((name: "suppressed", value: .integer(Int64(run.suppressed))))
             return entry
         }
