@@ -176,6 +176,14 @@ import Testing
         poll.nextRun = "2026-01-01T12:15:00Z"
         poll.watermarkTime = "2026-01-01T06:59:00Z"
         poll.skipReason = .circuitOpen
+        poll.skippedSince = "2026-01-01T11:47:00.000Z"
+        status.outbox.waiting["hook"] = .init(
+            notifications: 3,
+            since: "2026-01-01T11:40:00.000Z",
+            nextAttempt: "2026-01-01T12:01:00.000Z"
+        )
+        (status.outbox.lastDay.stored, status.outbox.lastDay.delivered) = (57, 54)
+        (status.outbox.lastDay.acknowledged, status.outbox.lastDay.failed) = (50, 1)
         status.polls = [
             "starred_projects": poll,
             "mine": AgentStatus.Poll(kind: .offersToMe, stale: false, staleAfterSeconds: 60),
@@ -201,11 +209,15 @@ import Testing
                 Identity  did:hash:ab12
                 Agent     starwatch 1.2.3, up 3 h
 
-                POLL              STATE  LAST SUCCESS  OUTCOME  NEXT RUN   WATERMARK             SKIPPED
-                mine              fresh  never         -        -          -                     -
-                starred_projects  stale  5 h ago       failed   in 15 min  2026-01-01T06:59:00Z  circuit_open
+                POLL              STATE  LAST SUCCESS  OUTCOME  NEXT RUN   WATERMARK
+                mine              fresh  never         -        -          -
+                starred_projects  stale  5 h ago       failed   in 15 min  2026-01-01T06:59:00Z
 
-                Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 delivered, 1 dead, 2 given up
+                Poll starred_projects  skipped for 13 min: the server failed repeatedly, so requests pause
+
+                Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 unacknowledged, 1 dead, 2 given up
+                Waiting       3 notifications wait for sink hook for 20 min (next attempt in 1 min)
+                Last 24 h     57 stored, 54 delivered, 50 acknowledged, 1 failed
                 Oldest        pending 1 min 59 s ago, due none
                 Backpressure  off
                 Quarantined   2 invalid items of the server
@@ -233,11 +245,12 @@ import Testing
         poll.lastReason = "http_403 error=forbidden scope=notifications:read"
         poll.lastError = "The server denied access (403)."
         poll.needsAction = true
+        poll.failingSince = "2026-01-01T11:55:00.000Z"
         status.polls = ["starred_projects": poll]
         let page = StatusText.page(status)
         #expect(page.contains("starred_projects  needs action  "))
         #expect(page.contains("  failed (HTTP 403, forbidden, scope notifications:read)  "))
-        #expect(page.contains("\nPoll starred_projects  The server denied access (403).\n"))
+        #expect(page.contains("\nPoll starred_projects  failing for 5 min: The server denied access (403).\n"))
     }
 
     @Test func aFreshAgentsStatusHasNoHoles() {

@@ -41,6 +41,10 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// Whether the poll fails until a person changes the token, its scope or the configuration. It still follows its
         /// schedule.
         public var needsAction = false
+        /// Start of the failures: the first one since the last success; `nil` if the last cycle did not fail.
+        public var failingSince: String?
+        /// The time since which runs are skipped for ``skipReason``; `nil` without one.
+        public var skippedSince: String?
 
         enum CodingKeys: String, CodingKey {
             case kind, stale
@@ -55,6 +59,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
             case lastReason = "last_reason"
             case lastError = "last_error"
             case needsAction = "needs_action"
+            case failingSince = "failing_since"
+            case skippedSince = "skipped_since"
         }
 
         public init(kind: PollKind, stale: Bool, staleAfterSeconds: Double) {
@@ -118,6 +124,10 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var sinks: [String: String] = [:]
         /// The reason, as a ``FailureReason``, by name of the sinks whose last attempt failed.
         public var sinkReasons: [String: String] = [:]
+        /// The notifications of claimed rows that wait for a sink, by name of the sink.
+        public var waiting: [String: Waiting] = [:]
+        /// The changes of the last 24 hours.
+        public var lastDay = LastDay()
 
         enum CodingKeys: String, CodingKey {
             case pending, claimed, delivered, dead, quarantined
@@ -128,7 +138,40 @@ public struct AgentStatus: Sendable, Codable, Hashable {
             case ledgerImbalance = "ledger_imbalance"
             case sinks
             case sinkReasons = "sink_reasons"
+            case waiting
+            case lastDay = "last_day"
         }
+
+        public init() {}
+    }
+
+    /// The notifications that wait for one sink.
+    public struct Waiting: Sendable, Codable, Hashable {
+        /// The number of notifications. Each announces one or more rows.
+        public var notifications: Int
+        /// Time since which the oldest one is due.
+        public var since: String
+        /// Time of the next attempt.
+        public var nextAttempt: String
+
+        enum CodingKeys: String, CodingKey {
+            case notifications, since
+            case nextAttempt = "next_attempt"
+        }
+
+        public init(notifications: Int, since: String, nextAttempt: String) {
+            (self.notifications, self.since, self.nextAttempt) = (notifications, since, nextAttempt)
+        }
+    }
+
+    /// The numbers of changes in the last 24 hours, of all accounts. They include rows that are deleted by now.
+    public struct LastDay: Sendable, Codable, Hashable {
+        /// Changes that were stored, with those of a first run, which are never announced.
+        public var stored = 0
+        public var delivered = 0
+        public var acknowledged = 0
+        /// Changes that became dead letters.
+        public var failed = 0
 
         public init() {}
     }

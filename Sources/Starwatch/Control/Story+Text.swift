@@ -1,5 +1,17 @@
 import StarwatchCore
 
+extension Story {
+    /// The kind as a title.
+    package var title: String {
+        switch kind {
+        case .change: "Change"
+        case .notification: "Notification"
+        case .digest: "Digest"
+        case .run: "Run"
+        }
+    }
+}
+
 extension Story.Step {
     /// Time since the previous step: `+12 ms`, `+3.2 s`, or the usual text of a duration; empty for the first.
     package var after: String {

@@ -14,7 +14,8 @@ package final class PollService: Service {
     struct State {
         /// The cycles in progress.
         var running: [PollName: Running] = [:]
-        var lastSkip: [PollName: SkipReason] = [:]
+        /// The skip of the last cycle, and the time since which cycles are skipped for this reason.
+        var lastSkip: [PollName: (reason: SkipReason, since: Timestamp)] = [:]
         /// The reason why the last cycle got no token.
         var lastTokenReason: [PollName: FailureReason] = [:]
         var nextRun: [PollName: Timestamp] = [:]
@@ -105,8 +106,10 @@ package final class PollService: Service {
         state.withLock { $0.lastTokenReason = [:] }
     }
 
-    /// The skip reason of the poll's last cycle; `nil` if it was not skipped.
-    package func lastSkip(_ poll: PollName) -> SkipReason? { state.withLock { $0.lastSkip[poll] } }
+    /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.
+    package func lastSkip(_ poll: PollName) -> (reason: SkipReason, since: Timestamp)? {
+        state.withLock { $0.lastSkip[poll] }
+    }
 
     /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
     package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
@@ -166,8 +169,9 @@ package final class PollService: Service {
         environment.metrics.polls.skipped[poll.label, reason].increment()
         news.publish(.skipped(poll.name, reason))
         let isNew = state.withLock { state in
-            defer { state.lastSkip[poll.name] = reason }
-            return state.lastSkip[poll.name] != reason
+            guard state.lastSkip[poll.name]?.reason != reason else { return false }
+            state.lastSkip[poll.name] = (reason, environment.clock.now)
+            return true
         }
         // A skip is counted every time, but logged only when its reason changes.
         environment.logger.log(

@@ -32,6 +32,8 @@ extension Agent {
             let snapshot = try await snapshot()
             status.identity = snapshot.identity.did.map(process.pseudonym.hash)
             fill(&status.outbox, from: snapshot)
+            status.outbox.waiting = waiting(in: snapshot, for: sinks, now: now)
+            status.outbox.lastDay = lastDay(try await store.ledgerOfLastDay(now: now))
             status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot)?.iso8601
             let current = try await identity.current()
             facts.isSignedOut =
@@ -92,6 +94,31 @@ extension Agent {
         outbox.ledgerImbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
     }
 
+    /// The notifications that wait for each of these sinks.
+    private func waiting(
+        in snapshot: StoreSnapshot,
+        for sinks: [SinkSlot],
+        now: Timestamp
+    ) -> [String: AgentStatus.Waiting] {
+        var waiting: [String: AgentStatus.Waiting] = [:]
+        for sink in sinks {
+            guard let backlog = snapshot.backlogs[sink.name] else { continue }
+            waiting[sink.name] = AgentStatus.Waiting(
+                notifications: backlog.notifications,
+                since: backlog.oldestDue.iso8601,
+                nextAttempt: max(backlog.nextAttempt, sink.pause(at: now)?.until ?? backlog.nextAttempt).iso8601
+            )
+        }
+        return waiting
+    }
+
+    private func lastDay(_ ledger: Ledger) -> AgentStatus.LastDay {
+        var day = AgentStatus.LastDay()
+        (day.stored, day.delivered) = (ledger.new, ledger.delivered)
+        (day.acknowledged, day.failed) = (ledger.acknowledged, ledger.dead)
+        return day
+    }
+
     private func entry(
         _ poll: Poll,
         _ stream: StreamSnapshot?,
@@ -111,11 +138,15 @@ extension Agent {
         entry.nextRun = (runtime.pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
-        entry.skipReason = runtime.pollService.lastSkip(poll.name)
+        let skip = runtime.pollService.lastSkip(poll.name)
+        (entry.skipReason, entry.skippedSince) = (skip?.reason, skip?.since.iso8601)
         if let reason = runtime.pollService.lastTokenReason(poll.name) ?? stream?.lastReason {
             entry.lastReason = reason.description
             entry.lastError = reason.sentence
             entry.needsAction = reason.needsAction
+            // Cycles without a token are skipped, and not in the history.
+            let hasToken = runtime.pollService.lastTokenReason(poll.name) == nil
+            entry.failingSince = hasToken ? stream?.failingSince?.iso8601 : entry.skippedSince
         }
         return (poll.name.rawValue, entry)
     }

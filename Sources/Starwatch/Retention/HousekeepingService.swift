@@ -48,6 +48,7 @@ package final class HousekeepingService: Service {
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
             var nextWork = self.time.monotonic + Self.interval
+            var nextSample = nextWork
             var nextCleanup = self.time.monotonic + min(Self.firstCleanup, self.outbox.cleanupInterval)
             while !Task.isCancelled {
                 await self.beat()
@@ -57,6 +58,11 @@ package final class HousekeepingService: Service {
                 nextWork = self.time.monotonic + Self.interval
                 self.pipeline.flushExpired()
                 await self.recorder.flush(to: self.store)
+                if self.time.monotonic >= nextSample {
+                    // A missing sample makes a total cover more than a day, which is no failure.
+                    try? await self.store.sampleLedger(now: self.clock.now)
+                    nextSample = self.time.monotonic + Store.sampleInterval
+                }
                 guard self.time.monotonic >= nextCleanup else { continue }
                 await self.pass()
                 nextCleanup = self.time.monotonic + self.outbox.cleanupInterval

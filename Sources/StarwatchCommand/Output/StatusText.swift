@@ -8,7 +8,7 @@ enum StatusText {
         return [
             TextTable.pairs(head(status, now)),
             polls(status, now).text,
-            errors(status),
+            errors(status, now),
             status.digests.isEmpty ? nil : digests(status, now).text,
             TextTable.pairs(outbox(status.outbox, now)),
             sinks(status.outbox).text,
@@ -28,13 +28,12 @@ enum StatusText {
 
     private static func polls(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
         TextTable(
-            titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "NEXT RUN", "WATERMARK", "SKIPPED"],
+            titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "NEXT RUN", "WATERMARK"],
             rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
                 [
                     name, poll.needsAction ? "needs action" : poll.stale ? "stale" : "fresh",
                     RelativeTime.text(poll.lastSuccess, now: now, never: "never"), outcome(poll),
                     RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
-                    poll.skipReason?.rawValue ?? "-",
                 ]
             }
         )
@@ -45,12 +44,21 @@ enum StatusText {
         return phrase(poll.lastReason).map { "\(outcome) (\($0))" } ?? outcome
     }
 
-    /// The failure of each poll that fails; `nil` if none does.
-    private static func errors(_ status: AgentStatus) -> String? {
-        let errors = status.polls.sorted { $0.key < $1.key }.compactMap { name, poll in
-            poll.lastError.map { ("Poll \(name)", $0) }
+    /// The failure and the skip of each poll that has one; `nil` if none has.
+    private static func errors(_ status: AgentStatus, _ now: Timestamp) -> String? {
+        func lasts(_ time: String?) -> String { time.map { " for \(duration(since: $0, now))" } ?? "" }
+        let errors = status.polls.sorted { $0.key < $1.key }.flatMap { name, poll -> [(String, String)] in
+            let error = poll.lastError.map { "failing\(lasts(poll.failingSince)): \($0)" }
+            // A run without a token is both a failure and a skip.
+            let shown = poll.skipReason?.rawValue == poll.lastReason ? nil : poll.skipReason
+            let skip = shown.map { "skipped\(lasts(poll.skippedSince)): \($0.phrase)" }
+            return [error, skip].compactMap { $0 }.map { ("Poll \(name)", $0) }
         }
         return errors.isEmpty ? nil : TextTable.pairs(errors)
+    }
+
+    private static func duration(since time: String, _ now: Timestamp) -> String {
+        Timestamp(iso8601: time).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
     }
 
     /// The phrase of a reason; the word itself if it is unknown.
@@ -73,13 +81,25 @@ enum StatusText {
 
     private static func outbox(_ outbox: AgentStatus.Outbox, _ now: Timestamp) -> [(String, String)] {
         let waiting = outbox.pending + outbox.claimed
-        return [
+        let day = outbox.lastDay
+        let sinks = outbox.waiting.sorted { $0.key < $1.key }.map { sink, wait -> (String, String) in
+            let count = wait.notifications == 1 ? "1 notification waits" : "\(wait.notifications) notifications wait"
+            let isDue = Timestamp(iso8601: wait.since).map { $0 <= now } ?? true
+            let lasting = isDue ? " for \(duration(since: wait.since, now))" : ""
+            let next = RelativeTime.text(wait.nextAttempt, now: now)
+            return ("Waiting", "\(count) for sink \(sink)\(lasting) (next attempt \(next))")
+        }
+        let counts = ["\(day.stored) stored", "\(day.delivered) delivered", "\(day.acknowledged) acknowledged"]
+        let head: [(String, String)] = [
             (
                 "Outbox",
                 "\(waiting) of \(outbox.capacity) waiting (\(outbox.pending) pending, \(outbox.claimed) claimed), "
-                    + "\(outbox.delivered) delivered, \(outbox.dead) dead"
+                    + "\(outbox.delivered) unacknowledged, \(outbox.dead) dead"
                     + (outbox.givenUp > 0 ? ", \(outbox.givenUp) given up" : "")
-            ),
+            )
+        ]
+        return head + sinks + [
+            ("Last 24 h", (counts + ["\(day.failed) failed"]).joined(separator: ", ")),
             (
                 "Oldest",
                 "pending \(RelativeTime.text(outbox.oldestPending, now: now, never: "none")), "

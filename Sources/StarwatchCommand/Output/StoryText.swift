@@ -11,16 +11,10 @@ enum StoryText {
     }
 
     private static func head(_ story: Story) -> [(name: String, value: String)] {
-        let name =
-            switch story.kind {
-            case .change: "Change"
-            case .notification: "Notification"
-            case .digest: "Digest"
-            case .run: "Run"
-            }
         let others = story.otherRows.map { " (also rows \($0.map(String.init).joined(separator: ", ")))" } ?? ""
         let pairs: [(name: String, value: String?)] = [
-            (name, story.id), ("Row", story.row.map { "\($0)\(others)" }), ("State", story.state), ("Poll", story.poll),
+            (story.title, story.id), ("Row", story.row.map { "\($0)\(others)" }), ("State", story.state),
+            ("Poll", story.poll),
             ("Identity", story.identity), ("Run", story.runID), ("Notification", story.notificationID),
             ("Notifications", story.notifications?.joined(separator: ", ")),
         ]

@@ -84,6 +84,7 @@ extension FailureReason.Cause {
         case .rateLimit: "The server, or our rate limit, asks to wait."
         case .database: "The database failed; check the disk."
         case .identityChanged: "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
+        case .noToken: "There is no token; check auth."
         default: phrase.prefix(1).uppercased() + phrase.dropFirst() + "."
         }
     }

@@ -69,11 +69,27 @@ struct FeedPage: Sendable {
 
     /// The names of the changes. The body already names a single one.
     private func names(_ message: NotificationMessage) -> HTML {
-        guard message.count > 1 else { return "" }
+        guard message.count > 1 else {
+            return message.changes.first.flatMap(Self.fields).map { "<p class=\"none\">\($0)</p>" } ?? ""
+        }
         let named = message.changes.prefix(Self.listedNames)
-        let items: [HTML] = named.map { "<li>\($0.name ?? "A project without a name")</li>" }
+        let items: [HTML] = named.map { change in
+            let fields: HTML = Self.fields(change).map { " <small>\($0)</small>" } ?? ""
+            return "<li>\(change.name ?? "A project without a name")\(fields)</li>"
+        }
         let rest = message.count - named.count
         let more: HTML = rest > 0 ? "<li class=\"none\">and \(rest) more</li>" : ""
         return "<ul>\(items)\(more)</ul>"
+    }
+
+    /// The changed fields of a change, such as `Changed: description, end time`; `nil` if no earlier state is known.
+    private static func fields(_ change: NotificationMessage.Item) -> HTML? {
+        guard let fields = change.fields else { return nil }
+        let order = PlanDetails.Field.allCases.map(\.rawValue)
+        let names = fields.keys.sorted {
+            (order.firstIndex(of: $0) ?? order.count, $0) < (order.firstIndex(of: $1) ?? order.count, $1)
+        }
+        guard !names.isEmpty else { return "Edited; no compared field changed" }
+        return "Changed: \(names.map { $0.replacing("_", with: " ") }.joined(separator: ", "))"
     }
 }

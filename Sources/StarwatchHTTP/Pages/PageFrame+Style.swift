@@ -72,7 +72,9 @@ extension PageFrame {
         dd { margin: 0; text-align: right; overflow-wrap: anywhere; }
         .numbers { grid-template-columns: repeat(4, 1fr); gap: .5rem; margin-bottom: .9rem; }
         .numbers div { display: flex; flex-direction: column-reverse; }
-        .numbers dt { font-size: clamp(.75rem, 3.2vw, .9rem); }
+        .numbers { gap: .75rem; }
+        .numbers dt { font-size: clamp(.7rem, 3.1vw, .9rem); }
+        @media (max-width: 30rem) { .numbers { grid-template-columns: repeat(2, 1fr); } }
         .numbers dd { font-size: clamp(1.3rem, 5vw, 1.9rem); font-weight: 600; line-height: 1.2; text-align: left; }
         .numbers .bad, .numbers .bad dt { color: var(--bad); }
         .caption { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .25rem 1rem;
@@ -88,6 +90,15 @@ extension PageFrame {
         td:last-child:nth-child(2) { text-align: right; }
         .polls small { display: block; }
         .polls time { display: inline-block; vertical-align: top; }
+        .polls .why { border: 0; }
+        .polls .why td { padding-top: 0; text-align: left; }
+        .polls .why time, .polls .why small { display: inline; }
+        .polls .why small, .waits small { font-size: inherit; color: inherit; }
+        .sinks th { min-width: 5rem; }
+        .sinks td small { display: block; }
+        .waits { margin: 0 0 .9rem; padding: .6rem .9rem; border-radius: .5rem; background: var(--warn-page);
+          color: var(--warn); list-style: none; }
+        .more { margin-top: .9rem; }
         .state { display: grid; gap: .35rem; justify-items: start; max-width: 9rem; }
         .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
         @media (max-width: 52rem) {
@@ -98,6 +109,9 @@ extension PageFrame {
           .polls th, .polls td { padding: .15rem 0; }
           .polls td > div { min-width: 0; }
           .polls td { display: flex; justify-content: space-between; gap: 1rem; text-align: right; }
+          .polls .why { padding-top: 0; }
+          .polls .why td { display: block; }
+          .polls .why td::before { content: none; }
           .polls td::before { content: attr(data-label); color: var(--soft); text-align: left; white-space: nowrap; }
           .state { justify-items: end; }
         }
@@ -141,6 +155,11 @@ extension PageFrame {
           background: var(--page); color: inherit; font: inherit; }
         .story dd { text-align: left; }
         .story td { overflow-wrap: anywhere; }
+        .story .steps td:not(:last-child) { white-space: nowrap; overflow-wrap: normal; }
+        .story .steps .failed { color: var(--bad); }
+        .story .finished { color: var(--good); font-weight: 600; }
+        .story .waiting { background: var(--warn-page); color: var(--warn); }
+        .story .waiting small { color: inherit; }
         .story ul { margin: 0; padding-left: 1.2rem; }
 
         footer { margin-top: 1.5rem; padding-top: .75rem; border-top: 1px solid var(--line); font-size: .9rem; }

@@ -20,6 +20,12 @@ struct PageTimes: Sendable {
         return "<time datetime=\"\(text)\">\(AgeText.age(seconds)) <small>\(clock(text))</small></time>"
     }
 
+    /// The time in UTC and the time that has passed since, for a text such as `since 12:00:05 UTC (3 min)`.
+    func timeAndDuration(_ text: String) -> HTML {
+        guard let seconds = secondsSince(text) else { return "\(text)" }
+        return "\(time(text)) (\(AgeText.duration(max(0, seconds))))"
+    }
+
     /// The time in UTC, without its age.
     func time(_ text: String) -> HTML { "<time datetime=\"\(text)\"><small>\(clock(text))</small></time>" }
 

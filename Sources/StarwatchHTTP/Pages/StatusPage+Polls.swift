@@ -31,9 +31,25 @@ extension StatusPage {
         <td data-label="Last attempt"><div>\(attempt(poll))</div></td>
         <td data-label="Next run"><div>\(nextRun(poll))</div></td>
         <td data-label="Watermark lag"><div>\(watermarkLag(poll))</div></td></tr>
+        \(why(poll))
 
         """
     }
+
+    /// The error and the skip of a poll, as a row below its own; empty if there are none.
+    private func why(_ poll: AgentStatus.Poll) -> HTML {
+        var lines: [HTML] = []
+        if let error = poll.lastError {
+            lines.append("<p><b>Fails\(since(poll.failingSince)).</b> \(error)</p>")
+        }
+        // A run without a token is both a failure and a skip.
+        if let skip = poll.skipReason, skip.rawValue != poll.lastReason {
+            lines.append("<p><b>Skipped\(since(poll.skippedSince)):</b> \(skip.phrase).</p>")
+        }
+        return lines.isEmpty ? "" : "<tr class=\"why\"><td colspan=\"6\">\(lines)</td></tr>"
+    }
+
+    private func since(_ time: String?) -> HTML { time.map { " since \(times.timeAndDuration($0))" } ?? "" }
 
     private func pill(_ poll: AgentStatus.Poll) -> HTML {
         if poll.needsAction { return "<span class=\"pill bad\">Needs action</span>" }
@@ -58,13 +74,8 @@ extension StatusPage {
         guard let outcome = poll.lastOutcome else { return times.ageAndTime(poll.lastAttempt, never: "not yet") }
         let word = Self.words(outcome).lowercased()
         let shown: HTML = outcome == "failed" ? "<span class=\"bad\">\(word)</span>" : "\(word)"
-        return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))\(reason(poll))"
-    }
-
-    private func reason(_ poll: AgentStatus.Poll) -> HTML {
-        guard let reason = poll.lastReason else { return "" }
-        let error: HTML = poll.lastError.map { ": \($0)" } ?? ""
-        return "<br><small>\(Self.phrase(reason))\(error)</small>"
+        let reason: HTML = poll.lastReason.map { "<br><small>\(Self.phrase($0))</small>" } ?? ""
+        return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))\(reason)"
     }
 
     private func nextRun(_ poll: AgentStatus.Poll) -> HTML {

@@ -18,6 +18,7 @@ extension StatusPage {
         let balance: HTML =
             outbox.ledgerImbalance == 0
             ? "consistent" : "<span class=\"bad\">\(outbox.ledgerImbalance) unaccounted for</span>"
+        let explain: HTML = canControl ? "<p class=\"more\"><a href=\"explain\">Explain a change</a></p>" : ""
         return card(
             "outbox",
             "Outbox",
@@ -25,19 +26,41 @@ extension StatusPage {
             <dl class="numbers">
             <div><dt>Pending</dt><dd>\(outbox.pending)</dd></div>
             <div><dt>Claimed</dt><dd>\(outbox.claimed)</dd></div>
-            <div><dt>Delivered</dt><dd>\(outbox.delivered)</dd></div>
+            <div><dt>Unacknowledged</dt><dd>\(outbox.delivered)</dd></div>
             <div\(deadKind)><dt>Dead</dt><dd>\(outbox.dead)</dd></div>
             </dl>
             \(fill)
             <p class="caption"><span>\(waiting) of \(outbox.capacity) places taken</span> \(backpressure)</p>
+            \(sinkWaits)
             <dl>
+            <dt>Last 24 hours</dt><dd>\(lastDay)</dd>
             <dt>Oldest pending</dt><dd>\(times.ageAndTime(outbox.oldestPending, never: "none"))</dd>
             <dt>Oldest due</dt><dd>\(times.ageAndTime(outbox.oldestDue, never: "none"))</dd>
             <dt>Counters</dt><dd>\(balance)</dd>\(quarantined)
             </dl>
-            \(canControl ? "<p><a href=\"explain\">Explain a change</a></p>" : "")
+            \(explain)
             """
         )
+    }
+
+    /// The notifications of claimed rows, by the sink that they wait for.
+    private var sinkWaits: HTML {
+        let items = status.outbox.waiting.sorted { $0.key < $1.key }.map { sink, wait -> HTML in
+            let one = wait.notifications == 1
+            let age = times.secondsSince(wait.since) ?? 0
+            let since: HTML = age >= 0 ? " since \(times.timeAndDuration(wait.since))" : ""
+            return """
+                <li>\(wait.notifications) \(one ? "notification waits" : "notifications wait") for sink \
+                <code>\(sink)</code>\(since); next attempt \(times.ageAndTime(wait.nextAttempt))</li>
+                """
+        }
+        return items.isEmpty ? "" : "<ul class=\"waits\">\(items)</ul>"
+    }
+
+    private var lastDay: HTML {
+        let day = status.outbox.lastDay
+        let failed: HTML = day.failed > 0 ? "<span class=\"bad\">\(day.failed) failed</span>" : "0 failed"
+        return "\(day.stored) stored, \(day.delivered) delivered, \(day.acknowledged) acknowledged, \(failed)"
     }
 
     var sinksCard: HTML {
@@ -49,7 +72,7 @@ extension StatusPage {
         if rows.isEmpty { return card("sinks", "Sinks", "<p class=\"none\">There are no sinks.</p>") }
         return """
             <section class="card" aria-labelledby="sinks">
-            <table>
+            <table class="sinks">
             <caption id="sinks">Sinks</caption>
             <thead class="unseen"><tr><th scope="col">Sink</th><th scope="col">State</th></tr></thead>
             <tbody>\(rows)</tbody>

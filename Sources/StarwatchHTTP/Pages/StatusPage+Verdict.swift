@@ -158,6 +158,10 @@ extension StatusPage {
         let age =
             times.secondsSince(poll.lastSuccess).map { "No success for \(AgeText.duration($0)); " }
             ?? "No success yet; "
-        return "\(age)stale after \(limit). <code>starwatch poll \(name)</code> shows the error."
+        let why: HTML =
+            if let error = poll.lastError { "\(error)" } else if let skip = poll.skipReason {
+                "Its runs are skipped: \(skip.phrase)."
+            } else { "<code>starwatch poll \(name)</code> runs it now." }
+        return "\(age)stale after \(limit). \(why)"
     }
 }

@@ -38,7 +38,8 @@ struct StatusPage: Sendable {
         """
     }
 
-    /// The notice of stale data. Requirements fix its wording; the age is that of the oldest stale poll.
+    /// The notice of stale data. Requirements fix its wording, which here leaves out the tap: a button is beside it, and
+    /// most readers have a mouse. The age is that of the oldest stale poll.
     private var staleBanner: HTML {
         let stale = status.polls.filter(\.value.stale).sorted { $0.key < $1.key }
         guard !stale.isEmpty else { return "" }
@@ -59,10 +60,9 @@ struct StatusPage: Sendable {
                 ? "<form method=\"post\" action=\"api/v1/polls/\(name)/run\"><button>\(label)</button></form>"
                 : "<a class=\"button\" href=\"help#refresh\">\(label)</a>"
         }
-        let tap = canControl ? " Tap to refresh." : ""
         return """
             <section class="banner" role="status" aria-labelledby="stale">
-            <div><h2 id="stale">Data may be outdated</h2><p>\(updated)\(tap)</p></div>
+            <div><h2 id="stale">Data may be outdated</h2><p>\(updated)</p></div>
             <div class="actions">\(refresh)<a class="button" href="help#settings">Settings</a></div>
             </section>
             """

@@ -44,32 +44,26 @@ struct StoryPage: Sendable {
     }
 
     private func sections(_ story: Story) -> HTML {
-        let title: HTML =
-            switch story.kind {
-            case .change: "Change"
-            case .notification: "Notification"
-            case .digest: "Digest"
-            case .run: "Run"
-            }
-        return """
-            <section class="card" aria-labelledby="what"><h2 id="what">\(title)</h2>
-            <dl>
-            <dt>Id</dt><dd><code>\(story.id)</code></dd>
-            <dt>State</dt><dd>\(story.state)</dd>
-            \(field("Poll", story.poll))
-            \(field("Identity", story.identity))
-            \(field("Row", story.row.map(String.init)))
-            \(link("Run", story.runID))
-            \(link("Notification", story.notificationID))
-            </dl></section>
-            \(waits(story))
-            <section class="card" aria-labelledby="steps"><table>
-            <caption id="steps">Steps</caption>
-            <thead><tr><th scope="col">Time</th><th scope="col">After</th><th scope="col">Step</th><th scope="col">Details</th></tr></thead>
-            <tbody>\(story.steps.map(row))</tbody>
-            </table></section>
-            \(others(story))
-            """
+        """
+        <section class="card" aria-labelledby="what"><h2 id="what">\(story.title)</h2>
+        <dl>
+        <dt>Id</dt><dd><code>\(story.id)</code></dd>
+        <dt>State</dt><dd><span class="pill">\(story.state)</span></dd>
+        \(field("Poll", story.poll))
+        \(field("Identity", story.identity))
+        \(field("Row", story.row.map(String.init)))
+        \(otherRows(story))
+        \(link("Run", story.runID))
+        \(link("Notification", story.notificationID))
+        </dl></section>
+        \(waits(story))
+        <section class="card" aria-labelledby="steps"><table class="steps">
+        <caption id="steps">Steps</caption>
+        <thead><tr><th scope="col">Time</th><th scope="col">After</th><th scope="col">Step</th><th scope="col">Details</th></tr></thead>
+        <tbody>\(story.steps.map(row))</tbody>
+        </table></section>
+        \(others(story))
+        """
     }
 
     private func field(_ name: HTML, _ value: String?) -> HTML {
@@ -83,24 +77,35 @@ struct StoryPage: Sendable {
     /// A link to another story. Ids are letters, digits and `_`.
     static func link(_ id: String) -> HTML { "<a href=\"explain?id=\(id)\"><code>\(id)</code></a>" }
 
+    /// The other rows of the same change, each with its own story.
+    private func otherRows(_ story: Story) -> HTML {
+        guard let rows = story.otherRows, !rows.isEmpty else { return "" }
+        let links: [HTML] = rows.map { "\(Self.link(String($0))) " }
+        return "<dt>Other rows</dt><dd>\(links)</dd>"
+    }
+
     private func waits(_ story: Story) -> HTML {
         guard !story.waits.isEmpty else {
-            return "<section class=\"card\" aria-label=\"Waits\"><p>It waits for nothing.</p></section>"
+            return
+                "<section class=\"card\" aria-label=\"Waits\"><p class=\"finished\">It waits for nothing.</p></section>"
         }
         let items: [HTML] = story.waits.map { wait in
-            let until: HTML = wait.until.map { " Until \(times.ageAndTime($0))." } ?? ""
+            let until: HTML = wait.until.map { " Ends \(times.ageAndTime($0))." } ?? ""
             return "<li>\(wait.sentence)\(until)</li>"
         }
         return
-            "<section class=\"card\" aria-labelledby=\"waits\"><h2 id=\"waits\">Waits for</h2><ul>\(items)</ul></section>"
+            "<section class=\"card waiting\" aria-labelledby=\"waits\"><h2 id=\"waits\">Waits for</h2><ul>\(items)</ul></section>"
     }
 
     private func row(_ step: Story.Step) -> HTML {
-        """
-        <tr><td>\(times.ageAndTime(step.at))</td><td>\(step.after)</td><td>\(step.step.rawValue)</td>\
-        <td>\(step.details)</td></tr>
+        let hasFailed = step.step == .dead || step.step == .attempt && step.result != "ok"
+        let failed: HTML = hasFailed ? " class=\"failed\"" : ""
+        return """
+            <tr><td>\(times.ageAndTime(step.at))</td><td>\(step.after)</td>\
+            <td\(failed)>\(step.step.rawValue)</td>\
+            <td>\(step.details)</td></tr>
 
-        """
+            """
     }
 
     private func others(_ story: Story) -> HTML {

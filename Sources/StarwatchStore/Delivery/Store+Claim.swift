@@ -214,10 +214,11 @@ extension Database {
     func sinkBacklogs() throws -> [String: SinkBacklog] {
         let found: [(sink: String, backlog: SinkBacklog)] = try all(
             """
-            SELECT d.sink, count(*), min(d.due_since) FROM notifications n
+            SELECT d.sink, count(*), min(d.due_since), min(max(d.next_attempt_at, coalesce(d.leased_until, 0)))
+            FROM notifications n
             JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
             """
-        ) { ($0[0], SinkBacklog(notifications: $0[1], oldestDue: $0.time(2))) }
+        ) { ($0[0], SinkBacklog(notifications: $0[1], oldestDue: $0.time(2), nextAttempt: $0.time(3))) }
         return Dictionary(uniqueKeysWithValues: found.map { ($0.sink, $0.backlog) })
     }
 }

@@ -17,6 +17,8 @@ package struct StreamSnapshot: Sendable, Hashable {
     package let rows: [OutboxState: Int]
     /// The reason why the last cycle failed or was deferred; `nil` if it succeeded.
     package let lastReason: FailureReason?
+    /// The end of the first cycle that failed or was deferred since the last success; `nil` if none was.
+    package let failingSince: Timestamp?
 }
 
 /// The notifications that wait for one sink.
@@ -24,6 +26,8 @@ package struct SinkBacklog: Sendable, Hashable {
     package let notifications: Int
     /// The time since which the oldest one is due, whatever its retries; it can be in the future.
     package let oldestDue: Timestamp
+    /// The earliest planned attempt, or end of a running one, whatever the sink's own wait.
+    package let nextAttempt: Timestamp
 }
 
 /// The state of the store at one moment.

@@ -19,6 +19,11 @@ extension Store {
                     (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id),
                     CASE WHEN s.last_outcome IN ('failed', 'deferred') THEN
                         (SELECT reason FROM history NOT INDEXED WHERE stream_id = s.id ORDER BY id DESC LIMIT 1)
+                    END,
+                    CASE WHEN s.last_outcome IN ('failed', 'deferred') THEN
+                        (SELECT finished_at FROM history WHERE stream_id = s.id
+                            AND finished_at > coalesce(s.last_success, 0) AND outcome IN ('failed', 'deferred')
+                            ORDER BY finished_at LIMIT 1)
                     END
                 FROM streams s JOIN ledger l ON l.stream_id = s.id
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
@@ -44,7 +49,8 @@ extension Store {
                     oldestPending: row.optionalTime(22),
                     ledger: ledger,
                     rows: open,
-                    lastReason: (row[23] as String?).flatMap { FailureReason($0) }
+                    lastReason: (row[23] as String?).flatMap { FailureReason($0) },
+                    failingSince: row.optionalTime(24)
                 )
             }
             return StoreSnapshot(

@@ -1,3 +1,4 @@
+import StarwatchCore
 import Testing
 
 @testable import Starwatch
@@ -22,6 +23,23 @@ import Testing
         let many = page([Sample.notification(2)])
         #expect(many.split(separator: "<li>Creek &lt;Cleanup&gt;</li>", omittingEmptySubsequences: false).count == 6)
         #expect(many.contains("and 2 more"))
+    }
+
+    @Test func aCardSaysWhichFieldsChanged() {
+        let change = FieldChange(before: "a", after: "b")
+        let fields = ["end_time": change, "description": change]
+        #expect(
+            page([Sample.notification(1, fields: fields)]).contains(
+                "<p class=\"none\">Changed: description, end time</p>"
+            )
+        )
+        #expect(
+            page([Sample.notification(2, fields: fields)]).contains(
+                " <small>Changed: description, end time</small></li>"
+            )
+        )
+        #expect(page([Sample.notification(1, fields: [:])]).contains("Edited; no compared field changed"))
+        #expect(!page([Sample.notification(1)]).contains("Changed:"))
     }
 
     @Test func itGoesOnFromTheNewest() {

@@ -19,6 +19,20 @@ import Testing
         #expect(text.contains("<a href=\"explain?id=chg_1\">"))
     }
 
+    @Test func theOtherRowsOfAChangeAreLinked() {
+        var story = Sample.story("chg_1")
+        story.otherRows = [18, 19]
+        let text = page("chg_1") { $0.story = story }
+        #expect(text.contains("<dt>Other rows</dt><dd><a href=\"explain?id=18\">"))
+        #expect(text.contains("<a href=\"explain?id=19\">"))
+    }
+
+    @Test func anAttemptThatFailedIsMarked() {
+        let text = page("chg_1") { $0.story = Sample.story("chg_1") }
+        #expect(text.contains("<td class=\"failed\">attempt</td>"))
+        #expect(text.contains("<td>claimed</td>"))
+    }
+
     @Test func aTextOfTheFormIsTextAndNotMarkup() {
         let text = page("\"><script>alert(1)</script>") { $0.problem = "Nothing has that id." }
         #expect(!text.contains("<script>alert"))

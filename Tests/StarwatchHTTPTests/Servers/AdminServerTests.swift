@@ -109,6 +109,9 @@ struct AdminServerTests {
         status.outbox.sinks = ["phone": "disabled"]
         status.pollingMetrics.lastPollTimestamp = status.now
         status.outbox.sinkReasons = ["phone": "http_410"]
+        status.outbox.waiting = ["phone": .init(notifications: 1, since: status.now, nextAttempt: status.now)]
+        status.polls["starred_projects"]?.failingSince = status.now
+        status.polls["starred_projects"]?.skippedSince = status.now
         status.digests = status.digests.filter { $0.key == "weekly" }
         let reply = try await withAdmin(FakeAgent { [status] in $0.status = status }) {
             try await $0.get("/api/v1/status")
@@ -117,14 +120,17 @@ struct AdminServerTests {
             clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
             digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone headline identity now \
             outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \
+            outbox.last_day.acknowledged outbox.last_day.delivered outbox.last_day.failed outbox.last_day.stored \
             outbox.ledger_imbalance outbox.oldest_due outbox.oldest_pending outbox.pending outbox.quarantined \
-            outbox.sink_reasons.NAME outbox.sinks.NAME \
+            outbox.sink_reasons.NAME outbox.sinks.NAME outbox.waiting.NAME.next_attempt \
+            outbox.waiting.NAME.notifications outbox.waiting.NAME.since \
             polling_metrics.averageResponseTime polling_metrics.changesFound polling_metrics.lastPollTimestamp \
             polling_metrics.notificationsGenerated polling_metrics.pollsFailed polling_metrics.pollsSuccessful \
-            polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.fetch_cursor_time polls.NAME.kind \
+            polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.failing_since \
+            polls.NAME.fetch_cursor_time polls.NAME.kind \
             polls.NAME.last_attempt polls.NAME.last_error polls.NAME.last_outcome polls.NAME.last_reason \
             polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run \
-            polls.NAME.skip_reason polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
+            polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             reasons server.circuit server.dialect server.throttled_until started_at status version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))

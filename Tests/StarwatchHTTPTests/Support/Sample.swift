@@ -87,7 +87,11 @@ enum Sample {
         return story
     }
 
-    static func notification(_ sequence: Int64, name: String? = "Creek <Cleanup>") -> FeedEntry {
+    static func notification(
+        _ sequence: Int64,
+        name: String? = "Creek <Cleanup>",
+        fields: [String: FieldChange]? = nil
+    ) -> FeedEntry {
         let change = Change(
             id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + sequence)),
             plan: "p/1",
@@ -99,7 +103,7 @@ enum Sample {
             poll: PollName("starred_projects")!,
             kind: .starredProjects,
             changes: sequence == 1 ? [change] : Array(repeating: change, count: 7),
-            context: NotificationContext(largestGroup: 5),
+            context: NotificationContext(largestGroup: 5, fields: fields.map { [change.id: $0] } ?? [:]),
             createdAt: Timestamp(seconds: 3000)
         )
         return FeedEntry(sequence: sequence, storedAt: "1970-01-01T00:50:00.000Z", notification: message)
