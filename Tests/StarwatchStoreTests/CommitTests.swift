@@ -27,6 +27,28 @@ import Testing
         try await world.expectBalanced(store!)
     }
 
+    @Test func aRowKeepsThatItsHandleIsAnOffers() async throws {
+        let store = try await world.open()
+        let change = Change(id: world.id(1), plan: "offer", name: nil, isOffer: true)
+        try await world.commit(store, [change])
+        #expect(try await store.outbox(OutboxFilter()).map(\.change) == [change])
+        #expect(try await store.changeStory(1)?.row.change == change)
+        let (stream, now) = (world.stream, world.now)
+        let claim = try await store.claim(stream, now: now, limit: 1, leaseUntil: now, sinks: ["log"]) { rows in
+            let message = NotificationMessage(
+                id: "ntf_1",
+                runID: "run",
+                poll: stream.poll,
+                kind: .offersToMe,
+                changes: rows.map(\.change),
+                context: NotificationContext(largestGroup: 5),
+                createdAt: now
+            )
+            return (OutgoingNotification(message), nil)
+        }
+        #expect(NotificationMessage(json: claim?.outgoing.payload ?? [])?.deepLink == DeepLink.notifications.url)
+    }
+
     @Test func aLimitDropsTheOldestRows() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))

@@ -5,12 +5,19 @@ public struct Change: Sendable, Hashable, Codable {
     public let plan: String
     /// The name to show; `nil` if the server sent none.
     public let name: String?
+    /// Whether ``plan`` is the handle of an offer without a plan.
+    public let isOffer: Bool
     /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }
 
-    public init(id: JWTID, plan: String, name: String?) {
+    /// Whether this is an edition of an earlier offer without a plan. The handle of an offer contains the identifier
+    /// of its first edition.
+    public var isEditedOffer: Bool { isOffer && !plan.hasSuffix(id.rawValue) }
+
+    public init(id: JWTID, plan: String, name: String?, isOffer: Bool = false) {
         self.id = id
         self.plan = plan
         self.name = name
+        self.isOffer = isOffer
     }
 }

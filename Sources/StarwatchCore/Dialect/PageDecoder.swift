@@ -158,7 +158,8 @@ public enum PageDecoder {
                 }
                 continue
             }
-            found.changes.append(Change(id: id, plan: handle, name: item.name.flatMap(shortened)))
+            let name = item.name.flatMap(shortened)
+            found.changes.append(Change(id: id, plan: handle, name: name, isOffer: item.isOffer))
             found.details[id] = item.details
             found.claimedChanges[id] = item.claimedChanges
         }

@@ -72,6 +72,8 @@ struct ItemWire: Decodable {
     var id: String?
     var handle: String?
     var name: String?
+    /// Whether ``handle`` is an offer's.
+    var isOffer = false
     /// `nil` for offers.
     var details: PlanDetails?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
@@ -99,7 +101,9 @@ struct ItemWire: Decodable {
                 fields.record(.planSummary, .missing)
             } else if fields.container.contains(.jwtId) {
                 id = fields.read(.jwtId, required: true)
-                handle = fields.read(.fulfillsPlanHandleId) ?? fields.read(.handleId, required: true)
+                let plan: String? = fields.read(.fulfillsPlanHandleId)
+                isOffer = plan == nil
+                handle = plan ?? fields.read(.handleId, required: true)
                 name = fields.read(.planName) ?? fields.read(.objectDescription)
             } else {
                 place = .plan

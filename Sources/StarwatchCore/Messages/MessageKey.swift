@@ -10,6 +10,9 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case offerSingle = "notifications.offers_to_me.single_update"
     case offerSingleUnnamed = "notifications.offers_to_me.single_update_unnamed"
     case offerMultiple = "notifications.offers_to_me.multiple_updates"
+    case offerEditedTitle = "notifications.offers_to_me.edited_title"
+    case offerEdited = "notifications.offers_to_me.edited"
+    case offerEditedUnnamed = "notifications.offers_to_me.edited_unnamed"
     case projectOfferSingleTitle = "notifications.offers_to_my_projects.single_title"
     case projectOfferMultipleTitle = "notifications.offers_to_my_projects.multiple_title"
     case projectOfferSingle = "notifications.offers_to_my_projects.single_update"
@@ -33,7 +36,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
     /// The variables that the message can use.
     public var variables: Set<MessageVariable> {
         switch self {
-        case .starredSingle, .offerSingle, .projectOfferSingle: [.projectName]
+        case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle: [.projectName]
         case .starredMultiple, .offerMultiple, .projectOfferMultiple: [.count]
         case .staleMessage: [.hours]
         default: []

@@ -21,7 +21,9 @@ public enum NotificationAction: String, Sendable, CaseIterable, Codable {
     }
 
     /// The actions of a notification about changes.
-    static func offered(in group: NotificationGroup) -> [NotificationAction] {
-        [group == .single ? .viewProject : .viewUpdates, .dismiss, .snooze, .markRead]
+    ///
+    /// - Parameter hasProject: Whether a single change is of a project, or of an offer to one.
+    static func offered(in group: NotificationGroup, hasProject: Bool) -> [NotificationAction] {
+        [group == .single && hasProject ? .viewProject : .viewUpdates, .dismiss, .snooze, .markRead]
     }
 }

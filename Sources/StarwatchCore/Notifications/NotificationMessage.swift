@@ -10,12 +10,14 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         public let changedAt: String
         /// The fields that differ from the last seen state of the plan; `nil` if no earlier state is known.
         public let fields: [String: FieldChange]?
+        /// `true` for an edition of an earlier offer without a plan; `nil` otherwise.
+        public let edited: Bool?
 
         enum CodingKeys: String, CodingKey {
             case jwtID = "jwt_id"
             case plan, name
             case changedAt = "changed_at"
-            case fields
+            case fields, edited
         }
     }
 
@@ -75,14 +77,18 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         let messages = context.messages
         let wording = NotificationWording(kind: kind, messages: messages)
         let group = NotificationGroup(count: changes.count, largest: context.largestGroup)
-        let offered = NotificationAction.offered(in: group)
+        let offered = NotificationAction.offered(in: group, hasProject: changes.first?.isOffer == false)
         self.id = id
         self.runID = runID
         self.poll = poll.rawValue
         self.group = group
         collapseKey = poll.rawValue.replacing("_", with: "-")
         count = changes.count
-        (title, body) = wording.text(count: changes.count, name: changes.first.flatMap(name))
+        (title, body) = wording.text(
+            count: changes.count,
+            name: changes.first.flatMap(name),
+            isEdited: changes.first?.isEditedOffer == true
+        )
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
         deepLink = Self.link(to: changes, of: group, shortlink: context.shortlink).url
@@ -98,7 +104,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
                 plan: change.plan,
                 name: name(change),
                 changedAt: change.changedAt.iso8601,
-                fields: context.fields[change.id]
+                fields: context.fields[change.id],
+                edited: change.isEditedOffer ? true : nil
             )
         }
     }
@@ -167,7 +174,9 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         of group: NotificationGroup,
         shortlink: Shortlink?
     ) -> DeepLink {
-        if group == .single, let change = changes.first { return DeepLink(plan: change.plan, jwt: change.id) }
+        if group == .single, let change = changes.first {
+            return change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)
+        }
         if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) { return .updates(jwts) }
         return shortlink.map { .shortlink($0) } ?? .notifications
     }

@@ -22,9 +22,14 @@ struct NotificationWording {
         }
     }
 
-    func text(count: Int, name: String?) -> (title: String, body: String) {
+    /// - Parameter isEdited: Whether the only change is an edition of an earlier offer.
+    func text(count: Int, name: String?, isEdited: Bool) -> (title: String, body: String) {
         guard count == 1 else {
             return (messages.text(multipleTitle), messages.text(multiple, [.count: .number(count)]))
+        }
+        if isEdited {
+            let body = name.map { messages.text(.offerEdited, [.projectName: .text($0)]) }
+            return (messages.text(.offerEditedTitle), body ?? messages.text(.offerEditedUnnamed))
         }
         let body = name.map { messages.text(single, [.projectName: .text($0)]) } ?? messages.text(unnamed)
         return (messages.text(singleTitle), body)

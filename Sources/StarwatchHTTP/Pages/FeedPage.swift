@@ -84,6 +84,7 @@ struct FeedPage: Sendable {
 
     /// The changed fields of a change, such as `Changed: description, end time`; `nil` if no earlier state is known.
     private static func fields(_ change: NotificationMessage.Item) -> HTML? {
+        if change.edited == true { return "Edited" }
         guard let fields = change.fields else { return nil }
         let order = PlanDetails.Field.allCases.map(\.rawValue)
         let names = fields.keys.sorted {

@@ -85,7 +85,7 @@ extension Store {
         var found: [OutboxRow] = []
         let rows = try db.rows(
             """
-            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id
+            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id, is_offer
             FROM notification_outbox
             WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
             """,
@@ -96,7 +96,7 @@ extension Store {
                 OutboxRow(
                     id: row[0],
                     stream: stream,
-                    change: Change(id: try row.jwtID(1), plan: row[2], name: row[3]),
+                    change: Change(id: try row.jwtID(1), plan: row[2], name: row[3], isOffer: row[9]),
                     state: .pending,
                     priority: row[4],
                     retryCount: row[5],

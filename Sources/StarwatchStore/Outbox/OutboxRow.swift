@@ -53,7 +53,8 @@ extension OutboxRow {
         o.id, s.account, s.server, s.poll, o.jwt_id, o.plan_id, o.name, o.state, o.priority, o.retry_count,
         (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
         o.acknowledged_at, o.finished_at, o.run_id,
-        (SELECT group_concat(sink) FROM deliveries d WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost))
+        (SELECT group_concat(sink) FROM deliveries d WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)),
+        o.is_offer
         """
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
@@ -66,7 +67,7 @@ extension OutboxRow {
     init(_ row: Row) throws {
         id = row[0]
         stream = try row.stream(1)
-        change = Change(id: try row.jwtID(4), plan: row[5], name: row[6])
+        change = Change(id: try row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17])
         state = try row.word(7)
         priority = row[8]
         retryCount = row[9]

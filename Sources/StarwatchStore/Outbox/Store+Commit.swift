@@ -69,8 +69,8 @@ extension Store {
             sql: """
                 INSERT INTO notification_outbox
                     (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
-                    changed_fields, fetch_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+                    changed_fields, fetch_id, is_offer)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
                 """
         )
         let announced = page.disposition == .announce
@@ -87,7 +87,7 @@ extension Store {
                 }
                 insert.setUncheckedArguments([
                     id, change.id.rawValue, change.plan, change.name, origin, state, page.priority, page.runID,
-                    page.now.milliseconds, finished, difference, fetch,
+                    page.now.milliseconds, finished, difference, fetch, change.isOffer,
                 ])
                 try insert.execute()
                 if db.changesCount == 1 {

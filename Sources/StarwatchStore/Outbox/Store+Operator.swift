@@ -35,7 +35,7 @@ extension Store {
                 [id]
             )
             guard let row else { return nil }
-            return OutboxDetail(row: try OutboxRow(row), deliveries: try db.deliveries(of: row[17]))
+            return OutboxDetail(row: try OutboxRow(row), deliveries: try db.deliveries(of: row[18]))
         }
     }
 

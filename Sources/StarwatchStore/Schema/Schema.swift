@@ -3,7 +3,7 @@ import GRDB
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
     /// The versions that this program supports.
-    package static let supported = 3...3
+    package static let supported = 4...4
 
     /// Migrates the database to the newest version; for a host's database, checks the version.
     static func open(_ database: DatabaseQueue, owner: StoreOwner) throws {
@@ -63,6 +63,10 @@ package enum Schema {
         migrator.registerMigration("v3") { db in
             try db.execute(sql: version3)
             try db.execute(sql: "PRAGMA user_version = 3")
+        }
+        migrator.registerMigration("v4") { db in
+            try db.execute(sql: version4)
+            try db.execute(sql: "PRAGMA user_version = 4")
         }
         return migrator
     }

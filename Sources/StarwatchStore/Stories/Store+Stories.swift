@@ -41,25 +41,25 @@ extension Store {
             )
             guard let found else { return nil }
             let row = try OutboxRow(found)
-            let stream: Int64 = found[18]
-            let fetch: Int64? = found[20]
+            let stream: Int64 = found[19]
+            let fetch: Int64? = found[21]
             let pending = try db.row(
                 "SELECT count(*), min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?",
                 [stream]
             )
             return ChangeStory(
                 row: row,
-                isActive: found[23],
-                isBootstrap: found[19] == "bootstrap",
+                isActive: found[24],
+                isBootstrap: found[20] == "bootstrap",
                 page: try fetch.flatMap { try db.pages("id = ?", $0).first?.page },
-                notification: try (found[17] as Int64?).flatMap { try db.notificationStory("n.id = ?", $0) },
-                ackRequestID: found[21],
+                notification: try (found[18] as Int64?).flatMap { try db.notificationStory("n.id = ?", $0) },
+                ackRequestID: found[22],
                 batch: try db.batch(of: stream, row: id),
                 watermark: try db.watermark(of: row, stream),
                 due: DueSummary(
                     count: pending?[0] ?? 0,
                     oldestCreatedAt: pending?.optionalTime(1),
-                    lastNotifiedAt: found.optionalTime(22)
+                    lastNotifiedAt: found.optionalTime(23)
                 )
             )
         }

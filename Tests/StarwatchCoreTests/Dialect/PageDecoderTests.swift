@@ -96,6 +96,15 @@ import Testing
         #expect(page.changes.first?.name == nil)
     }
 
+    @Test func anOfferHasThePlanItFulfilsOrItsOwnHandle() throws {
+        let items = [#""fulfillsPlanHandleId":"p","#, ""].enumerated().map {
+            #"{"jwtId":"01ARZ3NDEKTSV4RRFFQ69G5FA\#(9 - $0.offset)",\#($0.element)"handleId":"o"}"#
+        }
+        let page = try decode(#"{"data":[\#(items.joined(separator: ","))]}"#, .endorser)
+        #expect(page.changes.map(\.plan) == ["p", "o"])
+        #expect(page.changes.map(\.isOffer) == [false, true])
+    }
+
     @Test func pagesWithTooManyItemsAreRejected() throws {
         func page(_ count: Int) -> String {
             #"{"data":["# + Array(repeating: "{}", count: count).joined(separator: ",") + #"],"hitLimit":false}"#

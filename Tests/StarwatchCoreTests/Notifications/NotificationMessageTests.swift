@@ -35,6 +35,27 @@ import Testing
         #expect(try self.message(1, name: nil).body == "A starred project has been updated")
     }
 
+    @Test(arguments: [false, true])
+    func anOfferWithoutAPlanHasNoProjectLinkAndSaysWhetherItWasEdited(isEdited: Bool) throws {
+        let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))
+        let first = isEdited ? "01JWMCKG0022HDXJ4G4Q61XV37" : id.rawValue
+        let offer = Change(id: id, plan: "https://endorser.ch/entity/\(first)", name: "2 hours", isOffer: true)
+        let message = NotificationMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: try #require(PollName("offers")),
+            kind: .offersToMe,
+            changes: [offer],
+            context: NotificationContext(largestGroup: 5, shortlink: nil),
+            createdAt: Timestamp(seconds: 1_767_225_600)
+        )
+        #expect(message.deepLink == DeepLink.notifications.url)
+        #expect(!message.actions.contains("view_project"))
+        #expect(message.title == (isEdited ? "Offer Edited" : "New Offer"))
+        #expect(message.body == (isEdited ? "An offer to you was edited: 2 hours" : "You have a new offer: 2 hours"))
+        #expect(message.changes[0].edited == (isEdited ? true : nil))
+    }
+
     @Test func severalAreCounted() throws {
         let message = try message(3)
         #expect(message.group == .several)

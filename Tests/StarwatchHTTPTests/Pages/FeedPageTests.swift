@@ -40,6 +40,7 @@ import Testing
         )
         #expect(page([Sample.notification(1, fields: [:])]).contains("Edited; no compared field changed"))
         #expect(!page([Sample.notification(1)]).contains("Changed:"))
+        #expect(page([Sample.notification(1, isEdited: true)]).contains("<p class=\"none\">Edited</p>"))
     }
 
     @Test func itGoesOnFromTheNewest() {

@@ -90,12 +90,14 @@ enum Sample {
     static func notification(
         _ sequence: Int64,
         name: String? = "Creek <Cleanup>",
-        fields: [String: FieldChange]? = nil
+        fields: [String: FieldChange]? = nil,
+        isEdited: Bool = false
     ) -> FeedEntry {
         let change = Change(
             id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + sequence)),
             plan: "p/1",
-            name: name
+            name: name,
+            isOffer: isEdited
         )
         let message = NotificationMessage(
             id: "ntf_\(sequence)",
