@@ -1,3 +1,4 @@
+import FoundationEssentials
 import StarwatchCore
 import Testing
 
@@ -177,13 +178,16 @@ import Testing
         poll.watermarkTime = "2026-01-01T06:59:00Z"
         poll.skipReason = .circuitOpen
         poll.skippedSince = "2026-01-01T11:47:00.000Z"
-        status.outbox.waiting["hook"] = .init(
-            notifications: 3,
-            since: "2026-01-01T11:40:00.000Z",
-            nextAttempt: "2026-01-01T12:01:00.000Z"
-        )
-        (status.outbox.lastDay.stored, status.outbox.lastDay.delivered) = (57, 54)
-        (status.outbox.lastDay.acknowledged, status.outbox.lastDay.failed) = (50, 1)
+        status.outbox.waiting = [
+            "hook": .init(
+                notifications: 3,
+                since: "2026-01-01T11:40:00.000Z",
+                nextAttempt: "2026-01-01T12:01:00.000Z"
+            )
+        ]
+        var day = AgentStatus.LastDay()
+        (day.stored, day.delivered, day.acknowledged, day.failed) = (57, 54, 50, 1)
+        status.outbox.lastDay = day
         status.polls = [
             "starred_projects": poll,
             "mine": AgentStatus.Poll(kind: .offersToMe, stale: false, staleAfterSeconds: 60),
@@ -251,6 +255,18 @@ import Testing
         #expect(page.contains("starred_projects  needs action  "))
         #expect(page.contains("  failed (HTTP 403, forbidden, scope notifications:read)  "))
         #expect(page.contains("\nPoll starred_projects  failing for 5 min: The server denied access (403).\n"))
+    }
+
+    @Test func theStatusOfAnOlderAgentIsReadable() throws {
+        let now = Timestamp(seconds: 1_767_225_600)
+        var text = String(
+            decoding: try JSONEncoder().encode(AgentStatus(version: "1", startedAt: now, now: now)),
+            as: UTF8.self
+        )
+        text = text.replacing(/,?"(waiting|last_day)":\{[^}]*\}/, with: "")
+        let status = try JSONDecoder().decode(AgentStatus.self, from: Data(text.utf8))
+        #expect(status.outbox.waiting == nil && status.outbox.lastDay == nil)
+        #expect(StatusText.page(status).contains("0 stored"))
     }
 
     @Test func aFreshAgentsStatusHasNoHoles() {

@@ -49,6 +49,18 @@ import Testing
         #expect(NotificationMessage(json: claim?.outgoing.payload ?? [])?.deepLink == DeepLink.notifications.url)
     }
 
+    @Test func anOfferOfAnOlderVersionThatComesAgainIsKnownAsOne() async throws {
+        let store = try await world.open()
+        let change = Change(id: world.id(1), plan: "offer", name: nil, isOffer: true)
+        try await world.commit(store, [change])
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
+            try db.execute(sql: "UPDATE notification_outbox SET is_offer = 0")
+        }
+        try await world.commit(store, [change])
+        #expect(try await store.outbox(OutboxFilter()).map(\.change) == [change])
+    }
+
     @Test func aLimitDropsTheOldestRows() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))

@@ -124,10 +124,10 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var sinks: [String: String] = [:]
         /// The reason, as a ``FailureReason``, by name of the sinks whose last attempt failed.
         public var sinkReasons: [String: String] = [:]
-        /// The notifications of claimed rows that wait for a sink, by name of the sink.
-        public var waiting: [String: Waiting] = [:]
-        /// The changes of the last 24 hours.
-        public var lastDay = LastDay()
+        /// The notifications of claimed rows that wait for a sink, by name of the sink; `nil` from an older agent.
+        public var waiting: [String: Waiting]? = [:]
+        /// The changes of the last 24 hours; `nil` from an older agent.
+        public var lastDay: LastDay? = LastDay()
 
         enum CodingKeys: String, CodingKey {
             case pending, claimed, delivered, dead, quarantined
@@ -151,7 +151,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var notifications: Int
         /// Time since which the oldest one is due.
         public var since: String
-        /// Time of the next attempt.
+        /// Time of the next attempt, at the latest; of an attempt in progress, the end of its lease.
         public var nextAttempt: String
 
         enum CodingKeys: String, CodingKey {
@@ -166,7 +166,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// The numbers of changes in the last 24 hours, of all accounts. They include rows that are deleted by now.
     public struct LastDay: Sendable, Codable, Hashable {
-        /// Changes that were stored, with those of a first run, which are never announced.
+        /// Changes that were stored, including those of a first run.
         public var stored = 0
         public var delivered = 0
         public var acknowledged = 0

@@ -123,7 +123,7 @@ package struct APIMetrics: Sendable {
     }
 
     /// Whether requests are retried at once for this reason. Acknowledgements and requests for the time have schedules of
-    /// their own, so only a rejected token is.
+    /// their own, so only a rejected token is retried at once.
     private static func isRetried(_ endpoint: Endpoint, _ reason: RetryReason) -> Bool {
         isPolled(endpoint) || reason == .unauthenticated
     }

@@ -30,7 +30,7 @@ extension MetricFeatures {
     /// The features of a configuration. The polls of a host program appear at their first use.
     package init(_ options: AgentOptions) {
         let kinds = Set(options.polls.map(\.kind))
-        // Until it is known, the server is taken for one that has neither a time nor an acknowledgement endpoint.
+        // Until the dialect is known, the assumed one decides.
         let dialect = options.assumedDialect
         let asksForTime =
             options.clock.source == .timeEndpoint || options.clock.source == .auto && dialect.hasTimeEndpoint

@@ -125,16 +125,15 @@ struct OutboxCommand: AsyncParsableCommand {
     }
 }
 
-/// A selection of dead rows or quarantined items: some by their ids, or all.
-/// A part of a list that has the newest first.
+/// Options that select a part of a list, newest first.
 struct ListArguments: ParsableArguments {
-    @Option(help: "Only those of this poll.")
+    @Option(help: "Only entries of this poll.")
     var poll: String?
 
-    @Option(help: "Only those with smaller ids, as the note of the previous list says.")
+    @Option(help: "Only entries with smaller ids, as the note of the previous list says.")
     var before: Int64?
 
-    @Option(help: "The maximum number of them, from 1 to \(OutboxEntry.listLimit).")
+    @Option(help: "The maximum number of entries, from 1 to \(OutboxEntry.listLimit).")
     var limit = OutboxEntry.listLimit
 
     func validate() throws {
@@ -150,6 +149,7 @@ struct ListArguments: ParsableArguments {
     }
 }
 
+/// A selection of dead rows or quarantined items: some by their ids, or all.
 struct RowArguments: ParsableArguments {
     @Argument(help: "The rows' ids.")
     var ids: [Int64] = []

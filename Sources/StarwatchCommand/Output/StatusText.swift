@@ -50,7 +50,7 @@ enum StatusText {
         let errors = status.polls.sorted { $0.key < $1.key }.flatMap { name, poll -> [(String, String)] in
             let error = poll.lastError.map { "failing\(lasts(poll.failingSince)): \($0)" }
             // A run without a token is both a failure and a skip.
-            let shown = poll.skipReason?.rawValue == poll.lastReason ? nil : poll.skipReason
+            let shown = poll.skipReason == .noToken && error != nil ? nil : poll.skipReason
             let skip = shown.map { "skipped\(lasts(poll.skippedSince)): \($0.phrase)" }
             return [error, skip].compactMap { $0 }.map { ("Poll \(name)", $0) }
         }
@@ -81,8 +81,8 @@ enum StatusText {
 
     private static func outbox(_ outbox: AgentStatus.Outbox, _ now: Timestamp) -> [(String, String)] {
         let waiting = outbox.pending + outbox.claimed
-        let day = outbox.lastDay
-        let sinks = outbox.waiting.sorted { $0.key < $1.key }.map { sink, wait -> (String, String) in
+        let day = outbox.lastDay ?? AgentStatus.LastDay()
+        let sinks = (outbox.waiting ?? [:]).sorted { $0.key < $1.key }.map { sink, wait -> (String, String) in
             let count = wait.notifications == 1 ? "1 notification waits" : "\(wait.notifications) notifications wait"
             let isDue = Timestamp(iso8601: wait.since).map { $0 <= now } ?? true
             let lasting = isDue ? " for \(duration(since: wait.since, now))" : ""

@@ -19,7 +19,7 @@ public enum FailureLabel: String, Sendable, CaseIterable {
     case database
     case other
 
-    /// Whether an action without a request can fail for it.
+    /// Whether a sink that sends no requests can fail for this reason.
     public var isLocal: Bool {
         switch self {
         case .local, .database, .timeout, .other: true

@@ -10,9 +10,12 @@ public struct Change: Sendable, Hashable, Codable {
     /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }
 
-    /// Whether this is an edition of an earlier offer without a plan. The handle of an offer contains the identifier
-    /// of its first edition.
-    public var isEditedOffer: Bool { isOffer && !plan.hasSuffix(id.rawValue) }
+    /// Whether this is an edition of an earlier offer without a plan: its handle ends with another identifier, that of
+    /// the first edition. A handle without an identifier does not tell.
+    public var isEditedOffer: Bool {
+        guard isOffer, let last = plan.split(separator: "/").last, let first = JWTID(String(last)) else { return false }
+        return first.kind == id.kind && first != id
+    }
 
     public init(id: JWTID, plan: String, name: String?, isOffer: Bool = false) {
         self.id = id

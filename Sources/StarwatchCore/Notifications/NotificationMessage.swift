@@ -87,7 +87,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         (title, body) = wording.text(
             count: changes.count,
             name: changes.first.flatMap(name),
-            isEdited: changes.first?.isEditedOffer == true
+            isEdited: kind == .offersToMe && changes.first?.isEditedOffer == true
         )
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601

@@ -43,7 +43,7 @@ extension StatusPage {
             lines.append("<p><b>Fails\(since(poll.failingSince)).</b> \(error)</p>")
         }
         // A run without a token is both a failure and a skip.
-        if let skip = poll.skipReason, skip.rawValue != poll.lastReason {
+        if let skip = poll.skipReason, skip != .noToken || poll.lastError == nil {
             lines.append("<p><b>Skipped\(since(poll.skippedSince)):</b> \(skip.phrase).</p>")
         }
         return lines.isEmpty ? "" : "<tr class=\"why\"><td colspan=\"6\">\(lines)</td></tr>"

@@ -45,7 +45,7 @@ extension StatusPage {
 
     /// The notifications of claimed rows, by the sink that they wait for.
     private var sinkWaits: HTML {
-        let items = status.outbox.waiting.sorted { $0.key < $1.key }.map { sink, wait -> HTML in
+        let items = (status.outbox.waiting ?? [:]).sorted { $0.key < $1.key }.map { sink, wait -> HTML in
             let one = wait.notifications == 1
             let age = times.secondsSince(wait.since) ?? 0
             let since: HTML = age >= 0 ? " since \(times.timeAndDuration(wait.since))" : ""
@@ -58,7 +58,7 @@ extension StatusPage {
     }
 
     private var lastDay: HTML {
-        let day = status.outbox.lastDay
+        let day = status.outbox.lastDay ?? AgentStatus.LastDay()
         let failed: HTML = day.failed > 0 ? "<span class=\"bad\">\(day.failed) failed</span>" : "0 failed"
         return "\(day.stored) stored, \(day.delivered) delivered, \(day.acknowledged) acknowledged, \(failed)"
     }

@@ -150,11 +150,11 @@ extension Store {
         guard hasRoom else { return .outOfRoom }
         try db.run(
             """
-            UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, run_id = ?,
+            UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, is_offer = ?, run_id = ?,
                 fetch_id = ?, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
-            [change.name, page.runID, fetch, page.now.milliseconds, id, change.id.rawValue]
+            [change.name, change.isOffer, page.runID, fetch, page.now.milliseconds, id, change.id.rawValue]
         )
         return isCancelled ? .reopened : .refetched
     }

@@ -1,6 +1,7 @@
 extension Schema {
     /// The changes of version 4: the sums of all ledgers at earlier times, for the totals of the last day, and whether a
-    /// row's `plan_id` is the handle of an offer without a plan. The first sample is from before everything.
+    /// row's `plan_id` is the handle of an offer without a plan. The first sample has time 0, so it precedes
+    /// every total. Rows that wait at the migration keep the link of a project.
     static let version4 = """
         CREATE TABLE ledger_samples (
             taken_at INTEGER PRIMARY KEY,

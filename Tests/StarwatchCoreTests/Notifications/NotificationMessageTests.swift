@@ -56,6 +56,13 @@ import Testing
         #expect(message.changes[0].edited == (isEdited ? true : nil))
     }
 
+    @Test func aHandleWithoutAnIdentifierDoesNotTellOfAnEdition() {
+        let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))
+        for handle in ["offer_1", "https://example.org/x", "1704067200_abc123_def45678"] {
+            #expect(!Change(id: id, plan: handle, name: nil, isOffer: true).isEditedOffer)
+        }
+    }
+
     @Test func severalAreCounted() throws {
         let message = try message(3)
         #expect(message.group == .several)

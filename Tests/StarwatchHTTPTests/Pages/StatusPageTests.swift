@@ -231,10 +231,10 @@ import Testing
 
     @Test func aBusyAgentShowsTheTotalsOfTheLastDay() {
         var status = Self.healthy
-        status.outbox.lastDay.stored = 57
-        status.outbox.lastDay.delivered = 54
-        status.outbox.lastDay.acknowledged = 50
-        status.outbox.lastDay.failed = 2
+        status.outbox.lastDay?.stored = 57
+        status.outbox.lastDay?.delivered = 54
+        status.outbox.lastDay?.acknowledged = 50
+        status.outbox.lastDay?.failed = 2
         #expect(
             page(status).contains(
                 "57 stored, 54 delivered, 50 acknowledged, <span class=\"bad\">2 failed</span></dd>"

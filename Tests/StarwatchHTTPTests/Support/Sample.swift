@@ -95,7 +95,7 @@ enum Sample {
     ) -> FeedEntry {
         let change = Change(
             id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + sequence)),
-            plan: "p/1",
+            plan: isEdited ? "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37" : "p/1",
             name: name,
             isOffer: isEdited
         )
