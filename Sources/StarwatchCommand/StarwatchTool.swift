@@ -19,11 +19,16 @@ struct StarwatchTool: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Agent",
-                subcommands: [RunCommand.self, StatusCommand.self, PollCommand.self, LogsCommand.self]
+                subcommands: [
+                    RunCommand.self, StatusCommand.self, PollCommand.self, SinksCommand.self, LogsCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Configuration",
-                subcommands: [CheckCommand.self, ConfigCommand.self, NextRunsCommand.self, MetricsCommand.self]
+                subcommands: [
+                    InitCommand.self, DoctorCommand.self, CheckCommand.self, ConfigCommand.self, NextRunsCommand.self,
+                    MetricsCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Data",

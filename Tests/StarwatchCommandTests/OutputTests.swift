@@ -204,6 +204,7 @@ import Testing
         status.clock.skewSeconds = -0.0125
         status.clock.uncertaintySeconds = 0.5
         status.clock.lastSync = "2026-01-01T11:57:00Z"
+        status.lastScrape = "2026-01-01T11:59:45Z"
         status.server.dialect = .endorser
         status.server.throttledUntil = "2026-01-01T12:01:00Z"
         #expect(
@@ -231,8 +232,9 @@ import Testing
                 hook  open     the name does not resolve
                 log   closed   -
 
-                Server  dialect endorser, circuit closed, throttled, next request in 1 min
-                Clock   the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
+                Server   dialect endorser, circuit closed, throttled, next request in 1 min
+                Clock    the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
+                Scraped  15 s ago
 
                 """
         )
@@ -274,7 +276,8 @@ import Testing
         let page = StatusText.page(AgentStatus(version: "1", startedAt: now, now: now))
         #expect(page.contains("Reasons   none"))
         #expect(page.contains("Identity  signed out"))
-        #expect(page.contains("Clock   not compared with the server's yet"))
+        #expect(page.contains("Scraped  never since the start"))
+        #expect(page.contains("Clock    not compared with the server's yet"))
         #expect(page.contains("dialect unknown yet"))
     }
 

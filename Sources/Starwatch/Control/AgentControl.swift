@@ -46,6 +46,8 @@ package protocol AgentControl: Sendable {
     func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport
     /// Shows a digest's stored content now, after one attempt at every sink.
     func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport
+    /// Sends a test notification to one sink, past its queue, circuit and counters.
+    func testSink(_ name: String) async throws(ControlError) -> SinkTestReport
     func reload() async throws(ControlError)
     /// The notifications that the sink of kind `feed` keeps, newest first.
     func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry]

@@ -234,6 +234,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var outbox = Outbox()
     public var clock = Clock()
     public var server = Server()
+    /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
+    /// without one since the start.
+    public var lastScrape: String?
     /// The summary of the poll `starred_projects`.
     public var pollingMetrics = PollingMetrics()
 
@@ -241,6 +244,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case status, reasons, headline, version
         case startedAt = "started_at"
         case now, identity, polls, digests, outbox, clock, server
+        case lastScrape = "last_scrape"
         case pollingMetrics = "polling_metrics"
     }
 

@@ -112,6 +112,10 @@ package struct ControlClient: AgentControl {
         try await post("/api/v1/digests/\(PercentEncoding.encode(name))/show")
     }
 
+    package func testSink(_ name: String) async throws(ControlError) -> SinkTestReport {
+        try await post("/api/v1/sinks/\(PercentEncoding.encode(name))/test")
+    }
+
     package func reload() async throws(ControlError) { _ = try await post("/api/v1/reload", as: ReloadAnswer.self) }
 
     package func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {

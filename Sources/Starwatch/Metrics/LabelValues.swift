@@ -110,5 +110,6 @@ package enum ControlOperation: String, MetricLabel {
     case notificationsAct = "notifications_act"
     case digestsFetch = "digests_fetch"
     case digestsShow = "digests_show"
+    case sinkTest = "sink_test"
     case reload
 }

@@ -236,7 +236,7 @@ public struct SinkOptions: Sendable, Hashable {
         case command(argv: [String], timeout: Duration)
 
         /// Whether the sink's own requests deliver a notification.
-        var sendsRequests: Bool {
+        package var sendsRequests: Bool {
             switch self {
             case .webhook, .ntfy: true
             case .stdout, .log, .feed, .file, .command: false

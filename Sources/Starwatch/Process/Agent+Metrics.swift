@@ -11,6 +11,7 @@ extension Agent {
     ///
     /// 503 if too many scrapes are in flight, or if the page would arrive after the scraper's timeout.
     package func metrics(_ query: MetricsQuery) async -> MetricsAnswer {
+        if query.scrapeTimeout != nil { lifecycle.lastScrape = clock.now }
         metrics.scrapesInFlight.add(1)
         defer { metrics.scrapesInFlight.add(-1) }
         guard metrics.scrapesInFlight.value <= Self.scrapeLimit else {

@@ -49,6 +49,7 @@ extension Agent {
         } catch {
             facts.canReadStore = false
         }
+        status.lastScrape = lifecycle.lastScrape?.iso8601
         status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
         facts.outbox = status.outbox.facts
         status.reasons = HealthDecision.reasons(facts)

@@ -19,7 +19,7 @@ public final class Agent: Sendable {
     /// The parts for the configured account.
     package let runtime: AccountRuntime
     package let reloader: Reloader
-    let lifecycle = AgentLifecycle()
+    let lifecycle: AgentLifecycle
     /// The host's action handlers.
     let actions = Mutex<(any NotificationActions)?>(nil)
     let ntp: NTPClient?
@@ -80,6 +80,7 @@ public final class Agent: Sendable {
     ) async throws(AgentError) {
         self.options = options
         isContinued = previous != nil
+        lifecycle = AgentLifecycle(after: previous?.lifecycle)
         let log = try AgentLog(
             options: options,
             surroundings: surroundings,

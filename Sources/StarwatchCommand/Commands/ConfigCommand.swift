@@ -17,7 +17,7 @@ struct ConfigCommand: AsyncParsableCommand {
         @OptionGroup var arguments: ConfigurationArguments
 
         func run() async throws {
-            print(ConfigurationPrinter.yaml(try arguments.access.configuration()), terminator: "")
+            print(ConfigurationPrinter.yaml(try arguments.access.configuration(secrets: false)), terminator: "")
         }
     }
 

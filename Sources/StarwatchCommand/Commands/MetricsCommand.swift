@@ -47,7 +47,7 @@ struct MetricsCommand: AsyncParsableCommand {
 
         private func options() throws(CommandError) -> AgentOptions {
             do throws(CommandError) {
-                return try arguments.access.configuration().options
+                return try arguments.access.configuration(secrets: false).options
             } catch .noConfiguration {
                 return ConfigurationReader.defaults
             }

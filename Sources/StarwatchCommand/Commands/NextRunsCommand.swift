@@ -27,7 +27,7 @@ struct NextRunsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let options = try arguments.access.configuration().options
+        let options = try arguments.access.configuration(secrets: false).options
         let runs: NextRuns
         if let digest = options.digests.first(where: { $0.name.rawValue == name }) {
             runs = NextRuns(digest, after: SystemClock().now, count: count)

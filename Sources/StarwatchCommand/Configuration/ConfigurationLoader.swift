@@ -8,6 +8,8 @@ struct ConfigurationLoader: Sendable {
     /// By default those of the process.
     var environment = ProcessInfo.processInfo.environment
     var workingDirectory = FileManager.default.currentDirectoryPath
+    /// `false` for commands that need no secret.
+    var checksSecrets = true
 
     // MARK: Finding
 
@@ -56,7 +58,7 @@ struct ConfigurationLoader: Sendable {
             throw ConfigurationFailure(file: file, problems: [error])
         }
         let credentials = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
-        let files = FileResolver(directory: directory, credentialsDirectory: credentials)
+        let files = FileResolver(directory: directory, credentialsDirectory: credentials, checksSecrets: checksSecrets)
         let journal = ConfigurationJournal(files: files)
         let options = ConfigurationReader.read(root, into: journal)
         guard journal.problems.isEmpty else {

@@ -126,7 +126,10 @@ enum StatusText {
         if server.throttledUntil != nil {
             way += ", throttled, next request \(RelativeTime.text(server.throttledUntil, now: now))"
         }
-        return [("Server", way), ("Clock", clock(status.clock, now))]
+        return [
+            ("Server", way), ("Clock", clock(status.clock, now)),
+            ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
+        ]
     }
 
     private static func clock(_ clock: AgentStatus.Clock, _ now: Timestamp) -> String {

@@ -9,7 +9,11 @@ struct AgentAccess: Sendable {
     var loader = ConfigurationLoader()
 
     /// Loads the configuration that `--config` or the usual places name.
-    func configuration() throws(CommandError) -> LoadedConfiguration {
+    ///
+    /// - Parameter secrets: `false` if the command needs none. The files of secrets are then not looked at.
+    func configuration(secrets: Bool = true) throws(CommandError) -> LoadedConfiguration {
+        var loader = loader
+        loader.checksSecrets = secrets
         guard let file = loader.find(config) else { throw .noConfiguration }
         do throws(ConfigurationFailure) {
             return try loader.load(file: file)
@@ -36,7 +40,7 @@ struct AgentAccess: Sendable {
     /// Returns the agent behind `--socket` or behind the configured socket, whether or not it runs.
     func running() throws(CommandError) -> ControlClient {
         if let socket { return ControlClient(socketPath: socket) }
-        return ControlClient(socketPath: try configuration().options.control.socket)
+        return ControlClient(socketPath: try configuration(secrets: false).options.control.socket)
     }
 
     /// Does `work` with the running agent. If there is none, it uses an agent in the foreground, which it then closes.
@@ -46,13 +50,13 @@ struct AgentAccess: Sendable {
     func perform<Answer: Sendable>(
         _ work: (any AgentControl) async throws(ControlError) -> Answer
     ) async throws(CommandError) -> Answer {
-        let options = socket == nil ? try configuration().options : nil
+        let agent = try running()
         do throws(ControlError) {
-            return try await work(ControlClient(socketPath: socket ?? options?.control.socket ?? ""))
+            return try await work(agent)
         } catch {
-            guard error.kind == .unreachable, let options else { throw .control(error) }
-            return try await performHere(options, work)
+            guard error.kind == .unreachable, socket == nil else { throw .control(error) }
         }
+        return try await performHere(try configuration().options, work)
     }
 
     private func performHere<Answer: Sendable>(

@@ -16,6 +16,12 @@ enum CommandError: Error, Sendable {
     case pollFailed
     /// A digest's content could not be fetched. The report has been printed.
     case fetchFailed
+    /// Something else failed.
+    case failed(String)
+    /// `doctor` found problems. They have been printed.
+    case unsound
+    /// A sink did not accept a test notification. The report has been printed.
+    case sinkFailed
     /// `check --strict` found warnings. They have been printed.
     case warned
 
@@ -24,7 +30,7 @@ enum CommandError: Error, Sendable {
         case .noConfiguration, .configuration, .usage: .usage
         case .agent(let error): error.kind == .configuration ? .usage : .failed
         case .control(let error): CommandExitCode(error.kind)
-        case .degraded, .pollFailed, .fetchFailed, .warned: .failed
+        case .failed, .degraded, .pollFailed, .fetchFailed, .warned, .unsound, .sinkFailed: .failed
         }
     }
 
@@ -37,10 +43,10 @@ enum CommandError: Error, Sendable {
                     + "'starwatch config default > starwatch.yaml'."
             ]
         case .configuration(let failure): failure.lines
-        case .usage(let message): ["starwatch: \(message)"]
+        case .usage(let message), .failed(let message): ["starwatch: \(message)"]
         case .agent(let error): ["starwatch: \(error.message)"]
         case .control(let error): ["starwatch: \(error.message)"]
-        case .degraded, .pollFailed, .fetchFailed, .warned: []
+        case .degraded, .pollFailed, .fetchFailed, .warned, .unsound, .sinkFailed: []
         }
     }
 }

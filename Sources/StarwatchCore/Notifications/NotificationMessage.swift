@@ -146,6 +146,24 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         cleared = isOver ? true : nil
     }
 
+    /// The notification that tests a sink. It announces nothing, and is for an operator, so it is in English.
+    public init(test id: String, runID: String, sink: String, createdAt: Timestamp) {
+        self.id = id
+        self.runID = runID
+        poll = "test"
+        (group, count, changes) = (.single, 0, [])
+        collapseKey = "test"
+        title = "Starwatch test"
+        body = "The sink \(sink) works. This notification announces no change."
+        locale = LocaleTag.english.description
+        self.createdAt = createdAt.iso8601
+        deepLink = DeepLink.notifications.url
+        actions = []
+        actionLabels = nil
+        repeats = nil
+        (priority, cleared) = ("low", nil)
+    }
+
     /// A copy for delivery after a snooze, with its own id.
     public func repeated(id: String, of first: String) -> NotificationMessage {
         var copy = self

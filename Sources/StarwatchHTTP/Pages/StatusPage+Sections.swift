@@ -141,6 +141,7 @@ extension StatusPage {
             <dt>Identity</dt><dd>\(identity)</dd>
             <dt>Up</dt><dd>\(uptime)</dd>
             <dt>Version</dt><dd>\(status.version)</dd>
+            <dt>Last scrape</dt><dd>\(times.ageAndTime(status.lastScrape, never: "none since the start"))</dd>
             </dl>
             """
         )

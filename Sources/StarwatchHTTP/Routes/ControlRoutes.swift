@@ -19,6 +19,9 @@ struct ControlRoutes: Sendable {
                 Answer(contentType: "application/json", body: PackageResources.openapi_json)
             },
             Route("POST", "/api/v1/polls/{name}/run") { call throws(ControlError) in try await runPoll(call) },
+            .json("POST", "/api/v1/sinks/{name}/test") { call throws(ControlError) in
+                try await agent.testSink(call.arguments[0])
+            },
             Route("POST", "/api/v1/reload") { _ throws(ControlError) in
                 try await agent.reload()
                 var answer = Answer.json(ReloadAnswer(reloaded: true))

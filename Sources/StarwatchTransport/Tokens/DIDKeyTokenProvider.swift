@@ -30,8 +30,21 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
 
     /// The DID of the key, its address in mixed case as apps write it (EIP-55); `nil` if the file holds no key.
     package var ownDID: DID? {
-        guard let bytes = try? file.read(), let key = try? PrivateKeyFile.parse(bytes) else { return nil }
-        return DID("did:ethr:" + key.address.checksummed)
+        (try? file.read()).flatMap { try? Self.did(ofKey: $0, setting: Self.setting) }
+    }
+
+    /// Returns the DID of the key in a file's content.
+    ///
+    /// - Parameter setting: Names the file in the error.
+    package static func did(ofKey content: [UInt8], setting: String) throws(TokenError) -> DID {
+        let key: Secp256k1PrivateKey
+        do { key = try PrivateKeyFile.parse(content) } catch {
+            throw .fileInvalid(setting: setting, advice: error.advice)
+        }
+        guard let did = DID("did:ethr:" + key.address.checksummed) else {
+            preconditionFailure("an address has 40 digits")
+        }
+        return did
     }
 
     func mint(

@@ -74,6 +74,12 @@ final class FakeAgent: ServedAgent {
 
     func reload() async throws(ControlError) { try record("reload") }
 
+    func testSink(_ name: String) async throws(ControlError) -> SinkTestReport {
+        try record("testSink \(name)") { _ in
+            SinkTestReport(sink: name, notificationID: "ntf_1", result: .ok, tookMilliseconds: 12)
+        }
+    }
+
     func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
         var call = "list \(query.state ?? "all")"
         if let poll = query.poll { call += " of \(poll)" }

@@ -1,0 +1,94 @@
+import Foundation
+package import StarwatchCore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// A trial of a configuration against the real server and the real sinks.
+///
+/// It is made by an agent with a database of its own in a temporary folder, which is deleted at the end. A trial stores
+/// nothing else and acknowledges nothing.
+package enum Trial {
+    /// The results of polls.
+    package struct Polls: Sendable, Hashable {
+        package var reports: [PollReport] = []
+        /// The status of the agent after the polls.
+        package var status: AgentStatus
+    }
+
+    /// The longest time for one request. Nobody waits longer for an answer on a terminal.
+    private static let longestRequest = Duration.seconds(10)
+
+    /// Runs one cycle of every poll.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration` if an option, a secret or the identity is unusable.
+    package static func polls(_ options: AgentOptions) async throws(AgentError) -> Polls {
+        var options = options
+        options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        options.server.timeout = min(options.server.timeout, longestRequest)
+        // The newest changes only, of which a first run makes no notifications.
+        for index in options.polls.indices { options.polls[index].bootstrap = .latest }
+        return try await with(options, logSinks: []) { agent throws(ControlError) in
+            var polls = Polls(status: await agent.status())
+            for poll in options.polls { polls.reports.append(try await agent.runPoll(poll.name.rawValue)) }
+            polls.status = await agent.status()
+            return polls
+        }
+    }
+
+    /// Sends a test notification to one sink. A sink of kind `log` writes to standard error.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration` if there is no such sink, or if its secret is unusable.
+    package static func sink(_ name: String, of options: AgentOptions) async throws(AgentError) -> SinkTestReport {
+        guard let sink = options.delivery.sinks.first(where: { $0.name == name }) else {
+            let names = options.delivery.sinks.map(\.name).joined(separator: ", ")
+            throw AgentError(.configuration, "There is no sink of that name; the sinks are \(names).")
+        }
+        var options = options
+        options.delivery.sinks = [sink]
+        // A trial of a sink needs no token.
+        options.auth = AuthOptions()
+        options.polls = []
+        return try await with(options, logSinks: nil) { agent throws(ControlError) in try await agent.testSink(name) }
+    }
+
+    /// Returns the DID of a private key.
+    ///
+    /// - Parameter content: 64 hexadecimal digits, or PEM.
+    /// - Throws: ``AgentError`` that says what the content must be.
+    package static func did(ofKey content: [UInt8]) throws(AgentError) -> DID {
+        do throws(TokenError) {
+            return try DIDKeyTokenProvider.did(ofKey: content, setting: "--key-file")
+        } catch { throw AgentError(.configuration, error.description) }
+    }
+
+    private static func with<Answer: Sendable>(
+        _ options: AgentOptions,
+        logSinks: [any LogSink]?,
+        _ work: (Agent) async throws(ControlError) -> Answer
+    ) async throws(AgentError) -> Answer {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "starwatch-trial-" + RandomID.uuid())
+        do {
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw AgentError(.failed, "No folder can be created in \(folder.deletingLastPathComponent().path).")
+        }
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var options = options
+        options.storage = StorageOptions()
+        options.storage.path = folder.appending(path: "trial.db").path
+        (options.digests, options.callbacks) = ([], CallbackOptions())
+        let agent = try await Agent(options: options, time: SystemClock(), logSinks: logSinks)
+        do throws(ControlError) {
+            let answer = try await work(agent)
+            await agent.close()
+            return answer
+        } catch {
+            await agent.close()
+            throw AgentError(.failed, error.message)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check an installation: files, server, token, sinks, scraping.",
+        discussion: """
+            Checks the configuration, the modes of its files, the running agent, the server's name, connection, \
+            certificate and dialect, the clock, the token, whether each sink can be reached, the last scrape, and the \
+            version of the rules in Prometheus. Runs every poll once, with a database of its own that it deletes. \
+            Delivers nothing. Exits 1 if there are problems.
+
+            Examples:
+              sudo starwatch doctor
+              starwatch doctor --prometheus http://127.0.0.1:9090 --json
+            """
+    )
+
+    @Option(help: ArgumentHelp("The Prometheus server whose rules to check.", valueName: "url"))
+    var prometheus: String?
+
+    @OptionGroup var arguments: AgentArguments
+
+    func validate() throws {
+        guard let prometheus, !prometheus.hasPrefix("http://"), !prometheus.hasPrefix("https://") else { return }
+        throw ValidationError("--prometheus must be a URL, such as http://127.0.0.1:9090.")
+    }
+
+    func run() async throws {
+        let report = try await Doctor(access: arguments.access, prometheus: prometheus).report()
+        try arguments.format.print(report, \.text)
+        if report.hasProblems { throw CommandError.unsound }
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Starwatch
+
+struct SinksCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sinks",
+        abstract: "Test a sink.",
+        subcommands: [Test.self]
+    )
+
+    struct Test: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "test",
+            abstract: "Send a test notification to a sink.",
+            discussion: """
+                The running agent sends it; if there is none, this command does. The notification is neither stored nor \
+                counted, and it is sent also while the agent pauses the sink. Exits 1 if the sink does not accept it.
+
+                Examples:
+                  starwatch sinks test hook
+                  starwatch sinks test hook --json
+                """
+        )
+
+        @Argument(help: "The sink's name in the configuration.")
+        var name: String
+
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            let report = try await test()
+            try arguments.format.print(report, SinkTestText.line)
+            if report.result != .ok { throw CommandError.sinkFailed }
+        }
+
+        private func test() async throws(CommandError) -> SinkTestReport {
+            let access = arguments.access
+            let agent = try access.running()
+            do throws(ControlError) {
+                return try await agent.testSink(name)
+            } catch {
+                guard error.kind == .unreachable, access.socket == nil else { throw .control(error) }
+            }
+            let options = try access.configuration().options
+            do throws(AgentError) { return try await Trial.sink(name, of: options) } catch { throw .agent(error) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Starwatch
+import StarwatchCore
+
+/// The findings about the running agent: version, health, sinks, scrapes, rules.
+struct AgentFindings {
+    let status: AgentStatus
+    let options: AgentOptions
+
+    private var now: Timestamp { Timestamp(iso8601: status.now) ?? Timestamp(milliseconds: 0) }
+
+    private func age(_ time: String?) -> Duration? { time.flatMap { Timestamp(iso8601: $0) }.map { now - $0 } }
+
+    var agent: [Finding] {
+        let up = age(status.startedAt).map { AgeText.duration(max(0, $0.inSeconds)) } ?? "an unknown time"
+        var findings = [Finding("agent", .ok, "starwatch \(status.version) runs for \(up).")]
+        if status.version != AgentVersion.current {
+            let text =
+                "starwatch \(status.version) runs, but \(AgentVersion.current) is installed; restart the agent."
+            findings = [Finding("agent", .warning, text)]
+        }
+        let reasons = status.reasons.joined(separator: ", ")
+        findings.append(
+            status.status == .healthy
+                ? Finding("health", .ok, "The agent is healthy.")
+                : Finding("health", .problem, "\(status.headline ?? reasons) (\(reasons)); see starwatch status.")
+        )
+        return findings
+    }
+
+    /// The state of a sink in the running agent; `nil` if it works.
+    func sink(_ name: String) -> Finding? {
+        let reason = status.outbox.sinkReasons[name].flatMap { FailureReason($0)?.phrase }
+        let because = reason.map { " (\($0))" } ?? ""
+        let test = "see 'starwatch sinks test \(name)'."
+        return switch status.outbox.sinks[name] {
+        case "open": Finding("sink \(name)", .problem, "The agent's attempts fail\(because); \(test)")
+        case "rejecting": Finding("sink \(name)", .problem, "It rejects every notification\(because); \(test)")
+        case "disabled":
+            Finding("sink \(name)", .problem, "It answered 410 Gone, so it is off until a reload; correct its URL.")
+        case .none: Finding("sink \(name)", .problem, "The agent does not know it; reload the configuration.")
+        default: nil
+        }
+    }
+
+    /// The time without a scrape that is not expected: more than most scrape intervals.
+    private static let longestScrapeGap = Duration.seconds(300)
+
+    var scraping: Finding {
+        let address = "http://\(options.http.listen)/metrics"
+        let advice = "add \(options.http.listen) to the targets of Prometheus."
+        guard let age = age(status.lastScrape) else {
+            let uptime = self.age(status.startedAt) ?? .zero
+            let isNew = uptime < Self.longestScrapeGap
+            return Finding(
+                "scraping",
+                isNew ? .skipped : .warning,
+                isNew
+                    ? "The agent has just started, and nothing has scraped \(address) yet."
+                    : "Nothing has scraped \(address) since the start; \(advice)"
+            )
+        }
+        let text = "Prometheus scraped \(address) \(AgeText.duration(max(0, age.inSeconds))) ago"
+        return age <= Self.longestScrapeGap
+            ? Finding("scraping", .ok, text + ".")
+            : Finding("scraping", .warning, text + "; start Prometheus again, or \(advice)")
+    }
+}

@@ -1,0 +1,83 @@
+import Starwatch
+import StarwatchCore
+
+/// The checks of an installation, one after the other.
+struct Doctor {
+    let access: AgentAccess
+    /// The URL of the Prometheus server whose rules are checked; `nil` checks none.
+    let prometheus: String?
+
+    /// Checks everything.
+    ///
+    /// - Throws: ``CommandError`` if the configuration is invalid, apart from its secrets.
+    func report() async throws(CommandError) -> DoctorReport {
+        var (configuration, hasSecrets) = (try access.configuration(secrets: false), false)
+        var findings: [Finding] = []
+        do throws(CommandError) {
+            configuration = try access.configuration()
+            hasSecrets = true
+            findings = [Finding("configuration", .ok, "\(configuration.file) is valid.")]
+        } catch {
+            findings = error.lines.map { Finding("configuration", .warning, $0) }
+        }
+        let options = configuration.options
+        findings += configuration.lines(of: await Agent.warnings(about: options)).map {
+            Finding("configuration", .warning, $0)
+        }
+        findings += InstalledFiles(configuration: configuration.file, options: options).findings
+        let agent = try access.running()
+        let status = await Self.status(of: agent)
+        let running = (try? status.get()).map { AgentFindings(status: $0, options: options) }
+        switch status {
+        case .success: findings += running?.agent ?? []
+        case .failure(let error): findings.append(Finding("agent", .problem, error.message))
+        }
+        findings += await server(options, hasSecrets: hasSecrets, agent: running == nil ? nil : agent)
+        for sink in options.delivery.sinks { findings.append(await self.sink(sink, options, running)) }
+        if let running { findings.append(running.scraping) }
+        findings.append(await rules())
+        return DoctorReport(findings: findings)
+    }
+
+    private static func status(of agent: ControlClient) async -> Result<AgentStatus, ControlError> {
+        do throws(ControlError) { return .success(try await agent.status()) } catch { return .failure(error) }
+    }
+
+    /// - Parameter agent: The running agent, which knows who is signed in; `nil` if none runs.
+    private func server(_ options: AgentOptions, hasSecrets: Bool, agent: ControlClient?) async -> [Finding] {
+        var options = options
+        if let agent {
+            options.initialIdentity = (try? await agent.identity().did).flatMap { DID($0) }
+            let stars = (try? await agent.stars()) ?? []
+            for index in options.polls.indices where options.polls[index].kind == .starredProjects {
+                options.polls[index].planIDs = stars
+            }
+        }
+        let hasToken = hasSecrets || options.auth.kind == .none
+        if !hasToken { options.auth = AuthOptions() }
+        do throws(AgentError) {
+            return ServerFindings(trial: try await Trial.polls(options), options: options, hasToken: hasToken).all
+        } catch {
+            return [Finding("server", .problem, error.message)]
+        }
+    }
+
+    private func sink(_ sink: SinkOptions, _ options: AgentOptions, _ running: AgentFindings?) async -> Finding {
+        let area = "sink \(sink.name)"
+        if let failure = await SinkReach.failure(of: sink, server: options.server) {
+            return Finding(area, .problem, failure.sentence)
+        }
+        if let finding = running?.sink(sink.name) { return finding }
+        let test = "'starwatch sinks test \(sink.name)' delivers to it."
+        return Finding(area, .ok, sink.kind.sendsRequests ? "It can be reached; \(test)" : "It is ready; \(test)")
+    }
+
+    private func rules() async -> Finding {
+        guard let prometheus else { return RulesFinding.finding(server: nil, loaded: .success(nil)) }
+        let loaded: Result<Double?, AgentError>
+        do throws(AgentError) {
+            loaded = .success(try await PrometheusQuery.value(of: RulesFinding.query, at: prometheus))
+        } catch { loaded = .failure(error) }
+        return RulesFinding.finding(server: prometheus, loaded: loaded)
+    }
+}

@@ -1,0 +1,47 @@
+import StarwatchCore
+
+/// The result of one check of an installation.
+struct Finding: Sendable, Hashable, Codable {
+    enum State: String, Sendable, Codable, CaseIterable {
+        case ok, warning, problem
+        /// Something is missing that the check needs.
+        case skipped
+    }
+
+    /// The part of the installation: `files`, or `sink hook`.
+    var area: String
+    var state: State
+    /// One sentence. That of a problem says what to do.
+    var text: String
+
+    init(_ area: String, _ state: State, _ text: String) {
+        (self.area, self.state, self.text) = (area, state, text)
+    }
+}
+
+/// The output of `starwatch doctor`.
+struct DoctorReport: Sendable, Encodable {
+    var findings: [Finding]
+
+    var hasProblems: Bool { findings.contains { $0.state == .problem } }
+
+    /// One line per finding, and a summary.
+    var text: String {
+        let width = findings.map(\.area.count).max() ?? 0
+        let lines = findings.map { finding in
+            func padded(_ text: String, _ width: Int) -> String {
+                text + String(repeating: " ", count: max(0, width - text.count))
+            }
+            return "\(padded(finding.state.rawValue, 7))  \(padded(finding.area, width))  \(finding.text)"
+        }
+        return (lines + ["", summary]).joined(separator: "\n")
+    }
+
+    private var summary: String {
+        func count(_ state: Finding.State, _ noun: String) -> String {
+            let number = findings.count { $0.state == state }
+            return "\(number) \(noun)\(number == 1 ? "" : "s")"
+        }
+        return "\(count(.problem, "problem")), \(count(.warning, "warning")), \(count(.skipped, "skipped check"))."
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+
+/// The findings of polls that were tried: name, connection, TLS, dialect, clock, token, and each poll.
+struct ServerFindings {
+    let trial: Trial.Polls
+    let options: AgentOptions
+    /// Whether the token could be tried.
+    let hasToken: Bool
+
+    /// The steps of a request, in their order.
+    private enum Step: Int, CaseIterable {
+        case dns, connection, tls, server
+
+        var area: String { "\(self)" }
+
+        /// The step that a failure ended.
+        init(_ reason: FailureReason) {
+            self =
+                switch reason.cause {
+                case .dns: .dns
+                case .connect, .timeout: .connection
+                case .tls: .tls
+                default: .server
+                }
+        }
+    }
+
+    var all: [Finding] {
+        guard let asked = trial.reports.first(where: { $0.outcome != "skipped" || reason(of: $0) != nil }) else {
+            return [Finding("server", .skipped, unasked)]
+        }
+        let failure = isFailed(asked) ? reason(of: asked) : nil
+        // A poll without a token asks nothing.
+        if let failure, failure.label == .noToken { return [Finding("token", .problem, failure.sentence)] }
+        if let failure, Step(failure) != .server { return network(failure) }
+        return network(failure) + [clock, token].compactMap { $0 } + trial.reports.map(poll)
+    }
+
+    private var unasked: String {
+        trial.reports.isEmpty
+            ? "There are no polls, so nothing asks the server."
+            : "No poll can be tried, because \(skip(trial.reports[0]))."
+    }
+
+    private func isFailed(_ report: PollReport) -> Bool { ["failed", "deferred", "skipped"].contains(report.outcome) }
+
+    private func reason(of report: PollReport) -> FailureReason? {
+        trial.status.polls[report.poll]?.lastReason.flatMap { FailureReason($0) }
+    }
+
+    private func skip(_ report: PollReport) -> String {
+        report.reason.flatMap(SkipReason.init(rawValue:))?.phrase ?? "it was skipped"
+    }
+
+    // MARK: Network
+
+    private func network(_ failure: FailureReason?) -> [Finding] {
+        let broken = failure.map(Step.init)
+        return Step.allCases.compactMap { step in
+            if let broken, let failure, step == broken, step != .server {
+                return Finding(step.area, .problem, failure.sentence)
+            }
+            if let broken, step.rawValue > broken.rawValue {
+                return Finding(step.area, .skipped, "Not reached.")
+            }
+            return success(step)
+        }
+    }
+
+    private var url: URL? { URL(string: options.server.url) }
+
+    private func success(_ step: Step) -> Finding? {
+        let host = url?.host ?? ""
+        switch step {
+        case .dns:
+            let isAddress = host.allSatisfy { $0.isNumber || $0 == "." } || host.contains(":")
+            return Finding(step.area, .ok, isAddress ? "\(host) is an address." : "\(host) resolves.")
+        case .connection: return Finding(step.area, .ok, "\(host) accepts connections.")
+        case .tls:
+            let isSecure = url?.scheme == "https"
+            return Finding(
+                step.area,
+                isSecure ? .ok : .skipped,
+                isSecure ? "The certificate is valid." : "The server's URL is http, which this machine alone can read."
+            )
+        case .server:
+            guard let dialect = trial.status.server.dialect else {
+                return Finding(step.area, .warning, "The server answers, but its dialect is not known yet.")
+            }
+            return Finding(step.area, .ok, "The server answers in the dialect \(dialect.rawValue).")
+        }
+    }
+
+    // MARK: Clock and token
+
+    private var clock: Finding? {
+        guard let skew = trial.status.clock.skewSeconds else { return nil }
+        let limit = options.clock.maxSkew
+        let text = "The clock differs by \(AgeText.duration(skew.magnitude)) from the server's"
+        if skew.magnitude > limit.inSeconds {
+            let advice = "correct the time of this machine, for example with systemd-timesyncd."
+            return Finding("clock", .problem, "\(text), more than \(DurationText.format(limit)); \(advice)")
+        }
+        return Finding("clock", .ok, text + ".")
+    }
+
+    private var token: Finding? {
+        let reasons = trial.reports.compactMap(reason)
+        if let refused = reasons.first(where: \.needsAction) {
+            if !hasToken { return Finding("token", .skipped, "Only the service can read the secret of auth.") }
+            return Finding("token", .problem, refused.sentence)
+        }
+        guard trial.reports.contains(where: { !isFailed($0) }) else { return nil }
+        if options.auth.kind == .none { return Finding("token", .ok, "The polls need none.") }
+        if !hasToken { return Finding("token", .skipped, "Only the service can read the secret of auth.") }
+        return Finding("token", .ok, "The server accepts the token (\(options.auth.kind.rawValue)).")
+    }
+
+    // MARK: Polls
+
+    private func poll(_ report: PollReport) -> Finding {
+        let area = "poll \(report.poll)"
+        if let reason = reason(of: report), isFailed(report) {
+            let isUntried = reason.needsAction && !hasToken
+            return Finding(area, isUntried ? .skipped : .problem, isUntried ? "It needs the token." : reason.sentence)
+        }
+        switch report.outcome {
+        case "skipped": return Finding(area, .warning, "It cannot be tried, because \(skip(report)).")
+        case "failed", "deferred", "cancelled":
+            return Finding(area, .problem, report.reason ?? "It \(report.outcome).")
+        default: return Finding(area, .ok, "The server answered with \(changes(report.fetched)).")
+        }
+    }
+
+    private func changes(_ count: Int) -> String { count == 1 ? "1 change" : "\(count) changes" }
+}

@@ -1,0 +1,15 @@
+import Glibc
+
+/// The user that the package's service runs as.
+struct ServiceUser: Sendable, Hashable {
+    static let folder = "/etc/starwatch"
+
+    var id: Int
+    var group: Int
+
+    /// The user of that name; `nil` if there is none.
+    static func find(_ name: String = "starwatch") -> ServiceUser? {
+        guard let entry = getpwnam(name) else { return nil }
+        return ServiceUser(id: Int(entry.pointee.pw_uid), group: Int(entry.pointee.pw_gid))
+    }
+}

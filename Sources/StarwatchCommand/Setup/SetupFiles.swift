@@ -1,0 +1,105 @@
+import Foundation
+import StarwatchCore
+
+/// The files of a new installation: the configuration, and the copies of the secrets.
+struct SetupFiles: Sendable, Hashable {
+    struct File: Sendable, Hashable {
+        var name: String
+        var content: Data
+        var isSecret: Bool
+    }
+
+    static let configurationName = "starwatch.yaml"
+
+    /// The configuration comes last, so that it never names a file that is not there.
+    var files: [File]
+
+    /// - Parameter isPackaged: Whether systemd and the package create the folders of the database and the socket.
+    /// - Throws: ``CommandError`` if a secret cannot be read.
+    init(_ answers: SetupAnswers, isPackaged: Bool) throws(CommandError) {
+        files = []
+        if let copy = answers.token.copy { try add(copy.source, as: copy.name) }
+        if let source = answers.sinkSecret, let secret = answers.sink.secret { try add(source, as: secret.name) }
+        let text = Self.text(answers, isPackaged: isPackaged)
+        files.append(File(name: Self.configurationName, content: Data(text.utf8), isSecret: false))
+    }
+
+    private mutating func add(_ source: String, as name: String) throws(CommandError) {
+        guard let content = FileManager.default.contents(atPath: source), !content.isEmpty else {
+            throw .usage("The file for \(name) cannot be read, or is empty; correct its path or mode.")
+        }
+        files.append(File(name: name, content: content, isSecret: true))
+    }
+
+    /// The configuration.
+    static func text(_ answers: SetupAnswers, isPackaged: Bool) -> String {
+        var lines = [
+            "# Written by 'starwatch init'. Settings that are not here have their default; 'starwatch config default'",
+            "# prints all of them. Check this file with 'starwatch check'.",
+            "", "server:", "  url: \(ConfigurationPrinter.scalar(answers.server))",
+        ]
+        lines += ["identity:", "  did: \(answers.did.map { ConfigurationPrinter.scalar($0.rawValue) } ?? "null")"]
+        if let copy = answers.token.copy {
+            lines += ["auth:", "  kind: \(copy.kind)", "  \(copy.setting): \(copy.name)"]
+        }
+        lines += ["polls:", "  starred_projects:", "    kind: starred_projects", "    schedule: \"*/15 * * * *\""]
+        if answers.stars.isEmpty {
+            lines.append("    plan_ids: []")
+        } else {
+            lines.append("    plan_ids:")
+            lines += answers.stars.map { "      - \(ConfigurationPrinter.scalar($0))" }
+        }
+        let name = answers.sink.name
+        lines += ["delivery:", "  sinks:", "    - name: \(name)", "      kind: \(name)"]
+        lines += answers.sink.settings.map { "      \($0.key): \($0.value)" }
+        if answers.sinkSecret != nil, let secret = answers.sink.secret {
+            lines.append("      \(secret.setting): \(secret.name)")
+        }
+        if isPackaged {
+            lines += ["storage:", "  path: /var/lib/starwatch/starwatch.db"]
+            lines += ["control:", "  socket: /run/starwatch/starwatch.sock"]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Writes the files into a folder. A file that is there with another content is kept as `NAME.old`.
+    ///
+    /// Secrets get mode 0600 and belong to the agent's user. The configuration can also be read by its group, because
+    /// root owns it.
+    ///
+    /// - Parameter user: The agent's user, if it is another one.
+    /// - Returns: One line per file.
+    /// - Throws: ``CommandError`` if a file cannot be written.
+    func write(to folder: String, for user: ServiceUser?) throws(CommandError) -> [String] {
+        var lines: [String] = []
+        for file in files {
+            let path = folder + "/" + file.name
+            if let old = try keep(path, unless: file.content) { lines.append("kept     \(old)") }
+            let mode = file.isSecret || user == nil ? 0o600 : 0o640
+            var attributes: [FileAttributeKey: Any] = [.posixPermissions: mode]
+            if let user {
+                attributes[.ownerAccountID] = file.isSecret ? user.id : 0
+                attributes[.groupOwnerAccountID] = user.group
+            }
+            do {
+                // The caller's umask closes the file from its first byte on.
+                try file.content.write(to: URL(fileURLWithPath: path), options: .atomic)
+                try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+            } catch {
+                throw .failed("\(path) cannot be written; check the folder's owner and free space.")
+            }
+            lines.append("written  \(path) (mode 0\(String(mode, radix: 8)))")
+        }
+        return lines
+    }
+
+    /// Renames a file that has another content.
+    private func keep(_ path: String, unless content: Data) throws(CommandError) -> String? {
+        guard let present = FileManager.default.contents(atPath: path), present != content else { return nil }
+        let names = [path + ".old"] + (2..<100).map { "\(path).old\($0)" }
+        guard let old = names.first(where: { !FileManager.default.fileExists(atPath: $0) }),
+            (try? FileManager.default.moveItem(atPath: path, toPath: old)) != nil
+        else { throw .failed("\(path) cannot be kept as \(path).old; move it away.") }
+        return old
+    }
+}

@@ -1,0 +1,130 @@
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchCommand
+
+@Suite struct FindingTests {
+    private let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
+
+    private func status(started: String = "2026-01-01T09:00:00Z") -> AgentStatus {
+        AgentStatus(version: AgentVersion.current, startedAt: Timestamp(iso8601: started)!, now: now)
+    }
+
+    private func trial(_ outcome: String, _ reason: FailureReason? = nil) -> Trial.Polls {
+        var status = status()
+        var poll = AgentStatus.Poll(kind: .starredProjects, stale: false, staleAfterSeconds: 60)
+        poll.lastReason = reason?.description
+        status.polls = ["p": poll]
+        status.server.dialect = .endorser
+        var trial = Trial.Polls(status: status)
+        trial.reports = [PollReport(poll: "p", outcome: outcome, runID: "run")]
+        return trial
+    }
+
+    private func states(_ trial: Trial.Polls, hasToken: Bool = true, auth: AuthOptions.Kind = .didKey) -> [String] {
+        var options = AgentOptions()
+        options.auth.kind = auth
+        return ServerFindings(trial: trial, options: options, hasToken: hasToken).all
+            .map { "\($0.area) \($0.state.rawValue)" }
+    }
+
+    @Test func theStepThatFailedIsTheProblemAndLaterStepsAreSkipped() {
+        let dns = ["dns problem", "connection skipped", "tls skipped", "server skipped"]
+        #expect(states(trial("failed", FailureReason(.dns))) == dns)
+        let timeout = ["dns ok", "connection problem", "tls skipped", "server skipped"]
+        #expect(states(trial("failed", FailureReason(.timeout))) == timeout)
+        let tls = ["dns ok", "connection ok", "tls problem", "server skipped"]
+        #expect(states(trial("failed", FailureReason(.tls))) == tls)
+    }
+
+    @Test func aRefusedTokenIsAProblemUnlessOnlyTheServiceHasIt() {
+        let refused = trial("failed", FailureReason(status: 401))
+        #expect(states(refused).suffix(2) == ["token problem", "poll p problem"])
+        #expect(states(refused, hasToken: false).suffix(2) == ["token skipped", "poll p skipped"])
+        #expect(states(trial("unchanged"), auth: .none).suffix(2) == ["token ok", "poll p ok"])
+    }
+
+    @Test func aServerErrorIsTheProblemOfThePoll() {
+        let failed = states(trial("failed", FailureReason(status: 500)))
+        #expect(failed == ["dns ok", "connection ok", "tls ok", "server ok", "poll p problem"])
+    }
+
+    @Test func aPollThatIsSkippedAsksNobody() {
+        var skipped = trial("skipped")
+        skipped.reports[0].reason = SkipReason.noStars.rawValue
+        #expect(states(skipped) == ["server skipped"])
+    }
+
+    @Test func aClockThatIsOffByMoreThanTheLimitIsAProblem() {
+        var trial = trial("unchanged")
+        trial.status.clock.skewSeconds = -31
+        #expect(states(trial).contains("clock problem"))
+        trial.status.clock.skewSeconds = 29
+        #expect(states(trial).contains("clock ok"))
+    }
+
+    @Test func scrapesAreExpectedFiveMinutesAfterTheStart() {
+        func state(_ status: AgentStatus) -> Finding.State {
+            AgentFindings(status: status, options: AgentOptions()).scraping.state
+        }
+        var status = status()
+        #expect(state(status) == .warning)
+        #expect(state(self.status(started: "2026-01-01T11:59:00Z")) == .skipped)
+        status.lastScrape = "2026-01-01T11:59:45Z"
+        #expect(state(status) == .ok)
+        status.lastScrape = "2026-01-01T11:50:00Z"
+        #expect(state(status) == .warning)
+    }
+
+    @Test func aSinkThatTheAgentCannotReachIsAProblem() {
+        var status = status()
+        status.outbox.sinks = ["a": "closed", "b": "open", "c": "rejecting", "d": "disabled"]
+        status.outbox.sinkReasons = ["b": "connect"]
+        let findings = AgentFindings(status: status, options: AgentOptions())
+        #expect(findings.sink("a") == nil)
+        #expect(
+            findings.sink("b")?.text == "The agent's attempts fail (connection failed); see 'starwatch sinks test b'."
+        )
+        #expect(["b", "c", "d", "new"].allSatisfy { findings.sink($0)?.state == .problem })
+    }
+
+    @Test func anAgentOfAnotherVersionIsAWarning() {
+        var status = status()
+        status.version = "0.0.1"
+        #expect(AgentFindings(status: status, options: AgentOptions()).agent.first?.state == .warning)
+    }
+
+    @Test func filesThatOthersCanUseAreProblems() {
+        var files = InstalledFiles()
+        files.configuration = .init(path: "/c", mode: 0o640, owner: 0)
+        files.folder = .init(path: "/f", mode: 0o700, owner: 7)
+        files.database = .init(path: "/f/d", mode: 0o600, owner: 7)
+        files.socket = .init(path: "/s", mode: 0o600, owner: 7)
+        #expect(files.findings.map(\.state) == [.ok])
+        for change in [
+            \InstalledFiles.configuration!.mode, \.folder!.mode, \.database!.mode, \.socket!.mode,
+        ] {
+            var changed = files
+            changed[keyPath: change] |= 0o022
+            #expect(changed.findings.map(\.state) == [.problem])
+        }
+        files.database?.owner = 0
+        #expect(files.findings.map(\.text) == ["/f/d belongs to user 0, and the agent is user 7; run chown on it."])
+    }
+
+    @Test func theReportCountsProblems() {
+        let report = DoctorReport(findings: [
+            Finding("dns", .ok, "a resolves."), Finding("sink hook", .problem, "It is down."),
+        ])
+        #expect(
+            report.text == """
+                ok       dns        a resolves.
+                problem  sink hook  It is down.
+
+                1 problem, 0 warnings, 0 skipped checks.
+                """
+        )
+        #expect(report.hasProblems)
+    }
+}
