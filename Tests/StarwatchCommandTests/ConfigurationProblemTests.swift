@@ -110,7 +110,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("acknowledge:\n  batch_size: 101", line: 2, "acknowledge.batch_size", "between 1 and 100"),
         BadInput("acknowledge:\n  batch_size: 0", line: 2, "acknowledge.batch_size", "between 1 and 100"),
         BadInput("limits:\n  max_concurrent_polls: 17", line: 2, "limits.max_concurrent_polls", "between 1 and 16"),
-        BadInput("http:\n  listen: 9464", line: 2, "http.listen", "put it in quotes"),
+        BadInput("http:\n  listen: 9464", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: localhost", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: localhost:99999", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: ::1:9464", line: 2, "http.listen", "must be HOST:PORT"),
@@ -251,10 +251,10 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     ].map { BadInput("server:\n  url: \"\($0.key)\"", line: 2, "server.url", $0.value) }
 
     static let syntax = [
-        BadInput("server:\n\turl: x", line: 2, "", "indent with spaces, not tabs"),
+        BadInput("server:\n\turl: x", line: 2, "", "is indented with a tab; use spaces."),
         BadInput("server: [", line: 2, "", "is not valid YAML"),
-        BadInput("server: {}\n---\nlog: {}", line: 2, "", "another document"),
-        BadInput("server: *nothing", line: 1, "", "quote a value that starts with *"),
+        BadInput("server: {}\n---\nlog: {}", line: 2, "", "begins a second document"),
+        BadInput("server: *nothing", line: 1, "", "begins with *; quote the value of server"),
         BadInput("server:\n  timeout: 3s\n  url: x\n  timeout: 4s", line: 4, "timeout", "first on line 2"),
         BadInput("log: {}\nserver: {}\nlog: {}", line: 3, "log", "first on line 1"),
     ]

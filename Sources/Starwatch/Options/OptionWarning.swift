@@ -23,7 +23,15 @@ package struct OptionWarning: Sendable, Hashable {
     /// The warnings about `options`, in the order of the configuration file.
     package static func all(in options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
         identity(options, surroundings) + storage(surroundings) + options.polls.flatMap { poll($0, options) }
-            + listeners(options)
+            + locale(options.delivery) + listeners(options)
+    }
+
+    private static func locale(_ delivery: DeliveryOptions) -> [OptionWarning] {
+        guard let locale = LocaleTag(delivery.locale), locale.language != LocaleTag.english.language,
+            delivery.catalogues.messages(for: locale).locale == .english
+        else { return [] }
+        let message = "has no texts, so notifications are in English; add a catalogue, or use en, ja or pl."
+        return [OptionWarning(path: "delivery.locale", message: message)]
     }
 
     private static func identity(_ options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {

@@ -89,6 +89,12 @@ enum ConfigurationTable {
             Setting("lifetime", \.lifetime, .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
             Setting("refresh_before", \.refreshBefore, .duration(), "time before expiry; at most half the lifetime")
         } check: { auth, _, section in
+            let files = ["key_file": "did_key", "secret_file": "shared_secret", "tokens_file": "token_pool"]
+            if auth.kind == .none {
+                for (key, kind) in files.sorted(by: { $0.key < $1.key }) where section.has(key) {
+                    section.report("is not used, because kind is none; add kind: \(kind).", at: key)
+                }
+            }
             let needed: String? =
                 switch auth.kind {
                 case .none: nil
@@ -122,9 +128,12 @@ enum ConfigurationTable {
             Setting("socket", \.socket, .path, "created with mode 0600")
             Setting("listen", \.listen, .text(ValueRules.listen), "control API on TCP; needs token_file")
             Setting("token_file", \.tokenFile, .secretFile, "bearer token of requests over TCP")
-        } check: { control, _, section in
+        } check: { control, options, section in
             if let problem = ControlSocket.problem(ofPath: control.socket) {
                 section.report("\(problem).", at: "socket")
+            }
+            if let listen = control.listen, listen == options.http.listen, !listen.hasSuffix(":0") {
+                section.report("is the address of http.listen; use another port.", at: "listen")
             }
             guard section.has("listen"), !section.has("token_file") else { return }
             section.report("opens the control API on TCP, which needs token_file; add that.", at: "listen")

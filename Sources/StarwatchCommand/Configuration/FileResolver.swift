@@ -31,14 +31,27 @@ struct FileResolver: Sendable {
     func secretProblem(_ text: String) -> String? {
         guard checksSecrets else { return nil }
         let file = secretPath(text)
-        // The message omits the path, because it can be the secret itself, put here by mistake.
-        guard FileManager.default.fileExists(atPath: file) else {
-            return "there is no such file; the value must be the path of a file that contains the secret."
-        }
+        guard FileManager.default.fileExists(atPath: file) else { return missing(text, file) }
         if let problem = readProblem(file) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
         guard let mode = permissions(file), mode & (isCredential ? 0o007 : 0o077) != 0 else { return nil }
         return "\(file) can be read or changed by other users; run chmod 600 on it."
+    }
+
+    /// The value is shown only if it is plainly a path. Otherwise it can be the secret itself, put here by mistake.
+    private func missing(_ text: String, _ file: String) -> String {
+        if Self.isPlainlyAPath(text) { return "there is no file \(file); create it or correct the path." }
+        let places = [directory, credentialsDirectory].compactMap { $0 }.joined(separator: " or ")
+        return "there is no such file in \(places); the value must be the name of a file that contains the secret."
+    }
+
+    private static let extensions = ["secret", "key", "pem", "token", "tokens", "txt", "json", "jwk", "conf"]
+
+    private static func isPlainlyAPath(_ text: String) -> Bool {
+        guard text.wholeMatch(of: /[A-Za-z0-9._\/\-]{1,200}/) != nil else { return false }
+        let name = text.split(separator: "/").last ?? ""
+        let hasExtension = extensions.contains { name.hasSuffix("." + $0) }
+        return hasExtension || text.hasPrefix("/") && text.count { $0 == "/" } >= 2
     }
 
     private var base: URL { URL(fileURLWithPath: directory, isDirectory: true) }

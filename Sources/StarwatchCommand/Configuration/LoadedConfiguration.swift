@@ -12,16 +12,21 @@ struct LoadedConfiguration: Sendable, Hashable {
     ///
     /// - Parameter warnings: The warnings about the options.
     func lines(of warnings: [OptionWarning]) -> [String] {
+        problems(of: warnings).map { problem in
+            ConfigurationProblem(line: problem.line, path: problem.path, message: "warning: " + problem.message)
+                .description(file: file)
+        }
+    }
+
+    /// The warnings with the lines of their settings, and that about a file without settings.
+    func problems(of warnings: [OptionWarning]) -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         if origins.isEmpty {
             let message = "sets nothing, so nobody is signed in and nothing is polled; see 'starwatch config default'."
             problems.append(ConfigurationProblem(line: nil, path: "", message: message))
         }
         problems += warnings.map { ConfigurationProblem(line: origins[$0.path], path: $0.path, message: $0.message) }
-        return problems.map { problem in
-            ConfigurationProblem(line: problem.line, path: problem.path, message: "warning: " + problem.message)
-                .description(file: file)
-        }
+        return problems
     }
 }
 

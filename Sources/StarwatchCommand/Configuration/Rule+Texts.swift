@@ -6,17 +6,18 @@ extension Rule<String> {
     /// Text. `problem` returns what is wrong with it, or `nil`.
     static func text(_ problem: @escaping (String) -> String? = { _ in nil }) -> Rule {
         scalar("text", ConfigurationPrinter.scalar) { text, field in
-            if field.looksLikeAnotherType { return field.reject("must be text; put it in quotes.") }
+            // A number where an address is wanted needs no quotes, but another value.
+            if field.looksLikeAnotherType { return field.reject(problem(text) ?? "must be text; put it in quotes.") }
             return text.isEmpty ? field.reject("must not be empty.") : text
         }
         .checked { text, _ in problem(text) }
     }
 
-    static var url: Rule { text { ValueRules.url($0) } }
+    static var url: Rule { text { ValueRules.literal($0) ?? ValueRules.url($0) } }
 
     /// A URL whose path and query can be a credential.
     static var secretURL: Rule {
-        text { ValueRules.url($0, allowsQuery: true) }.shown { url in
+        text { ValueRules.literal($0) ?? ValueRules.url($0, allowsQuery: true) }.shown { url in
             guard var parts = URLComponents(string: url), parts.query != nil || parts.path.count > 1 else {
                 return ConfigurationPrinter.scalar(url)
             }
@@ -31,16 +32,22 @@ extension Rule<String> {
     }
 
     /// A file that need not exist.
-    static var path: Rule { text().map(to: text().print) { $1.journal.files.path($0) } }
+    static var path: Rule { text(ValueRules.literal).map(to: text().print) { $1.journal.files.path($0) } }
 
     /// A file that other users can be allowed to read.
     static var file: Rule {
-        text().checked { $1.journal.files.fileProblem($0) }.map(to: text().print) { $1.journal.files.path($0) }
+        text(ValueRules.literal).checked { $1.journal.files.fileProblem($0) }.map(to: text().print) {
+            $1.journal.files.path($0)
+        }
     }
 
     /// A file that no other user can read.
     static var secretFile: Rule {
-        text().checked { $1.journal.files.secretProblem($0) }.map(to: text().print) { $1.journal.files.secretPath($0) }
+        text {
+            ValueRules.literal($0) ?? ($0.allSatisfy(\.isNumber) ? "must be the name of a file with the secret." : nil)
+        }
+        .checked { $1.journal.files.secretProblem($0) }
+        .map(to: text().print) { $1.journal.files.secretPath($0) }
     }
 }
 
@@ -51,7 +58,7 @@ extension Rule {
         shown: @escaping (Value) -> String,
         _ make: @escaping (String) -> Value?
     ) -> Rule {
-        Rule<String>.text().map(to: shown) { text, field in make(text) ?? field.reject(problem) }
+        Rule<String>.text { make($0) == nil ? problem : nil }.map(to: shown) { text, _ in make(text) }
     }
 }
 

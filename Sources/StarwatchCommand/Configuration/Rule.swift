@@ -78,9 +78,19 @@ struct Rule<Value> {
     }
 
     /// A scalar that is not text, so it has no quotes.
-    private static func plain(_ expected: String, _ parse: @escaping (String) -> Value?) -> Rule {
+    ///
+    /// - Parameter intended: Returns the value that a wrong text probably means.
+    private static func plain(
+        _ expected: String,
+        intended: @escaping (String) -> String? = { _ in nil },
+        _ parse: @escaping (String) -> Value?
+    ) -> Rule {
         scalar(expected, { "\($0)" }) { text, field in
-            (field.node?.isPlain == true ? parse(text) : nil) ?? field.reject("must be \(expected).")
+            if let value = parse(text) {
+                return field.node?.isPlain == true ? value : field.reject("must be \(expected); remove the quotes.")
+            }
+            let tail = intended(text).map { "; write \($0)." } ?? "."
+            return field.reject("must be \(expected)\(tail)")
         }
     }
 
@@ -98,7 +108,8 @@ struct Rule<Value> {
 
 extension Rule<Int> {
     static func integer(_ range: ClosedRange<Int>) -> Rule {
-        plain("a whole number") { Int($0) }.within(range) { "\($0)" }
+        plain("a whole number", intended: { Int($0.filter { $0 != "," && $0 != "_" }).map(String.init) }) { Int($0) }
+            .within(range) { "\($0)" }
     }
 
     /// A number of bytes.
@@ -116,12 +127,27 @@ extension Rule<Int> {
 
 extension Rule<Double> {
     static var fraction: Rule {
-        plain("a number between 0 and 1") { Double($0).flatMap { (0...1).contains($0) ? $0 : nil } }
+        plain("a number between 0 and 1", intended: percentage) {
+            Double($0).flatMap { (0...1).contains($0) ? $0 : nil }
+        }
+    }
+
+    /// `80%` and `80` mean 0.8.
+    private static func percentage(_ text: String) -> String? {
+        let number = Int(text.hasSuffix("%") ? text.dropLast() : text[...])
+        return number.flatMap { (2...100).contains($0) ? "\(Double($0) / 100)" : nil }
     }
 }
 
 extension Rule<Bool> {
-    static var flag: Rule { plain("true or false") { Bool($0.lowercased()) } }
+    private static let words = [
+        "yes": "true", "on": "true", "1": "true", "y": "true", "no": "false", "off": "false", "0": "false",
+        "n": "false",
+    ]
+
+    static var flag: Rule {
+        plain("true or false", intended: { words[$0.lowercased()] }) { Bool($0.lowercased()) }
+    }
 }
 
 extension Rule<Duration> {

@@ -1,4 +1,5 @@
 import StarwatchCore
+import Yams
 
 /// An entry of ``ConfigurationTable``: a key, and the way of its value into the options and out of them.
 struct Setting<Root> {
@@ -88,12 +89,19 @@ extension Setting {
             for child in children { printer.section(child.name.description) { settings.write(child, to: &$0) } }
         }
         self.init(key: key) { root, section in
-            guard let parts = section.field(key).section, !parts.isNull else { return }
+            let field = section.field(key)
+            if field.items != nil {
+                return field.report("must be a section with a name for each of them, such as \"mine:\", and no list.")
+            }
+            guard let parts = field.section, !parts.isNull else { return }
             if parts.isEmptySection, !root[keyPath: path].isEmpty {
                 parts.report("must name at least one \(key.dropLast()).")
             }
             parts.limit(parts.fields.count)
             root[keyPath: path] = parts.fields.compactMap { field in
+                if field.node?.scalar != nil, !field.isNull, settings.contains(where: { $0.key == field.key }) {
+                    return field.reject("is a setting of one of the \(key); indent it below that one's name.")
+                }
                 if let problem = ValueRules.name(field.key) { return field.reject(problem) }
                 guard let part = field.section, var child = Child(named: field.key) else { return nil }
                 settings.readAll(&child, from: part)

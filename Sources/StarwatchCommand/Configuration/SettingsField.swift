@@ -47,6 +47,10 @@ struct SettingsField {
     /// The section; `nil` after reporting another value. An absent section is empty.
     var section: SettingsField? {
         if isNull || node?.mapping != nil { return self }
+        if let text = node?.scalar?.string, let key = text.prefixMatch(of: /([a-z_]+):\S/)?.1 {
+            journal.report("needs a space after \"\(key):\".", at: path, line: node?.mark?.line ?? line)
+            return nil
+        }
         return reject("must be a section: settings as \"key: value\" below it.")
     }
 
@@ -83,7 +87,8 @@ struct SettingsField {
     /// Reports every key that is not in `known`.
     func allow(_ known: [String]) {
         for field in fields where !known.contains(field.key) {
-            field.report("there is no such setting\(Suggestion.tail(for: field.key, among: known))")
+            // An item of a list is far from the sections.
+            field.report(UnknownSetting.problem(of: field.key, among: known, isItem: path.contains("[")))
         }
     }
 

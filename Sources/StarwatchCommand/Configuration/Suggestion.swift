@@ -5,9 +5,14 @@ enum Suggestion {
         let limit = max(1, min(3, word.count / 3))
         let plain = folded(word)
         let ranked = candidates.map { (word: $0, distance: distance(plain, folded($0))) }
-        guard let best = ranked.min(by: { ($0.distance, $0.word) < ($1.distance, $1.word) }), best.distance <= limit
-        else { return nil }
-        return best.word
+        guard let best = ranked.min(by: { ($0.distance, $0.word) < ($1.distance, $1.word) }) else { return nil }
+        return best.distance <= limit ? best.word : completion(of: plain, among: candidates)
+    }
+
+    /// The only candidate that begins with the word, of three letters or more: `warn` is `warning`.
+    private static func completion(of word: [Character], among candidates: [String]) -> String? {
+        let longer = candidates.filter { folded($0).starts(with: word) }
+        return word.count >= 3 && longer.count == 1 ? longer[0] : nil
     }
 
     /// The end of a sentence: `; did you mean "timeout"?`, or `.` if no candidate is near.

@@ -5,13 +5,22 @@ import StarwatchHTTP
 
 /// The checks of single values. Each returns one sentence that says what is wrong, or `nil`.
 enum ValueRules {
+    /// Rejects what only a shell replaces.
+    static func literal(_ text: String) -> String? {
+        guard text.hasPrefix("~") || text.hasPrefix("$") || text.contains("${") else { return nil }
+        return "is taken as it is, and neither ~ nor variables are replaced; write the value itself."
+    }
+
     // MARK: Addresses
 
     /// Accepts https, or http to this machine only (R-REQ-20); no credentials, no fragment, no query unless allowed.
     static func url(_ text: String, allowsQuery: Bool = false) -> String? {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
             !host.isEmpty
-        else { return "must be a URL such as https://example.org." }
+        else {
+            let isHost = text.wholeMatch(of: /[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+(:\d+)?(\/\S*)?/) != nil
+            return "must be a URL such as https://\(isHost ? "\(text.prefix(200))" : "example.org")."
+        }
         guard scheme == "https" || scheme == "http" else { return "must be a URL that starts with https://." }
         guard parts.user == nil, parts.password == nil else {
             return "must not contain a user or password; credentials belong in a file of their own."
@@ -96,7 +105,14 @@ enum ValueRules {
 
     // MARK: Schedules
 
+    /// Names that other programs have for schedules.
+    private static let nicknames = [
+        "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
+        "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
+    ]
+
     static func schedule(_ text: String) -> String? {
+        if let fields = nicknames[text.lowercased()] { return "must be five fields; write \"\(fields)\"." }
         do throws(CronError) {
             _ = try CronExpression(text)
             return nil

@@ -21,12 +21,13 @@ enum YAMLDocument {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
             .composer(let context, let problem, let mark, _):
             let around = context.map { " (\($0.text.trimmingSpaces))" } ?? ""
-            let hints = ["any token": "; indent with spaces, not tabs", "alias": "; quote a value that starts with *"]
-            let hint = hints.first { (problem + around).contains($0.key) }?.value ?? ""
+            if let mistake = YAMLMistake.find(in: text, at: mark.line, error: problem + around) {
+                return ConfigurationProblem(line: mistake.line, path: "", message: mistake.message)
+            }
             return ConfigurationProblem(
                 line: mark.line,
                 path: "",
-                message: "is not valid YAML: \(problem.trimmingSpaces)\(around)\(hint)."
+                message: "is not valid YAML: \(problem.trimmingSpaces)\(around)."
             )
         case .reader(let problem, let offset, _, let yaml):
             let line = offset.map { yaml.prefix($0).count { $0.isNewline } + 1 }

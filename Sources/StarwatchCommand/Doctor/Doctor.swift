@@ -21,8 +21,8 @@ struct Doctor {
             findings = error.lines.map { Finding("configuration", .warning, $0) }
         }
         let options = configuration.options
-        findings += configuration.lines(of: await Agent.warnings(about: options)).map {
-            Finding("configuration", .warning, $0)
+        findings += configuration.problems(of: await Agent.warnings(about: options)).map {
+            Finding("configuration", .warning, $0.description(file: configuration.file))
         }
         findings += InstalledFiles(configuration: configuration.file, options: options).findings
         let agent = try access.running()

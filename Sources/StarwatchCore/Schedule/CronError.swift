@@ -17,7 +17,8 @@ public enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .fieldCount(let found):
-            "A schedule has five fields (minute hour day-of-month month day-of-week), but this one has \(found)."
+            "A schedule has five fields (minute hour day-of-month month day-of-week), but this one has \(found)"
+                + (found == 6 ? "; remove the field for seconds." : ".")
         case .value(let field, let text):
             "The \(field.rawValue) field of the schedule has '\(text.prefix(40))'; it accepts \(field.allowed), "
                 + "lists, ranges, and '*'."

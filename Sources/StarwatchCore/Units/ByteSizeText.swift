@@ -17,6 +17,19 @@ public enum ByteSizeText {
         return number * unit.bytes
     }
 
+    private static let otherNames: [String: String] = [
+        "k": "KiB", "kb": "KiB", "kib": "KiB", "m": "MiB", "mb": "MiB", "mib": "MiB", "g": "GiB", "gb": "GiB",
+        "gib": "GiB",
+    ]
+
+    /// Returns the size that a wrong text probably means: `10MiB` for `10MB` and `10 m`.
+    static func intended(by text: String) -> String? {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        let name = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
+        guard !digits.isEmpty, digits.count < 10, let unit = otherNames[name] else { return nil }
+        return digits + unit
+    }
+
     /// Formats the size in the largest unit that divides it: `65536` is `64KiB`.
     public static func format(_ bytes: Int) -> String {
         for unit in units where bytes != 0 && bytes % unit.bytes == 0 && unit.bytes > 1 {

@@ -30,6 +30,21 @@ public enum DurationText {
         return .milliseconds(total)
     }
 
+    private static let otherNames: [String: String] = [
+        "": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m",
+        "minutes": "m", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "msec": "ms",
+        "millis": "ms", "milliseconds": "ms",
+    ]
+
+    /// Returns the duration that a wrong text probably means: `30s` for `30`, `30 sec` and `30S`.
+    static func intended(by text: String) -> String? {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        let name = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
+        let unit = units.first { $0.name == name }?.name ?? otherNames[name]
+        guard !digits.isEmpty, digits.count < 10, let unit else { return nil }
+        return digits + unit
+    }
+
     /// Formats `duration` as the shortest text that ``parse(_:)`` accepts, in whole milliseconds; `0s` for zero.
     ///
     /// Negative durations, which never occur in the configuration, get a minus sign.

@@ -1,4 +1,4 @@
-import StarwatchCore
+@testable import StarwatchCore
 import Testing
 
 @Suite struct UnitTextTests {
@@ -19,7 +19,21 @@ import Testing
     func invalidDurationsAreRejected(text: String) {
         let error = #expect(throws: UnitTextError.self) { try DurationText.parse(text) }
         #expect(error == .duration(text))
-        #expect(error?.description.contains("1h30m") == true)
+        let says = DurationText.intended(by: text).map { "; write \($0)." } ?? "1h30m"
+        #expect(error?.description.contains(says) == true)
+    }
+
+    @Test(
+        arguments: [("5", "5s"), ("5 s", "5s"), ("5S", "5s"), ("30 minutes", "30m"), ("2 hrs", "2h"), ("5w", nil)]
+            as [(String, String?)]
+    )
+    func theIntendedDurationIsGuessed(text: String, intended: String?) {
+        #expect(DurationText.intended(by: text) == intended)
+    }
+
+    @Test(arguments: [("10MB", "10MiB"), ("64 kb", "64KiB"), ("1G", "1GiB"), ("5 stones", nil)] as [(String, String?)])
+    func theIntendedSizeIsGuessed(text: String, intended: String?) {
+        #expect(ByteSizeText.intended(by: text) == intended)
     }
 
     @Test(arguments: ["36501d", "99999999999999999999s", "9223372036854775807ms", "36500d1ms"])

@@ -1,0 +1,37 @@
+/// The sentence about a setting that a section does not have.
+enum UnknownSetting {
+    /// Words for a secret that people write where the name of its file belongs.
+    private static let secrets: Set = [
+        "token", "tokens", "secret", "password", "passphrase", "key", "private_key", "api_key", "jwt", "signing_key",
+    ]
+
+    /// - Parameter known: The section's settings.
+    static func problem(of key: String, among known: [String], isItem: Bool) -> String {
+        if let file = file(for: key, among: known) {
+            return
+                "is a secret, which never belongs here; write it into a file of its own, and name that: \(file): FILE."
+        }
+        if key == "<<" { return "YAML merges are not supported; write the settings out." }
+        if let near = Suggestion.nearest(to: key, among: known) {
+            return "there is no such setting; did you mean \"\(near)\"?"
+        }
+        let places = isItem ? [] : elsewhere(key)
+        if places.isEmpty { return "there is no such setting." }
+        return "there is no such setting here; did you mean \(places.map { "\"\($0)\"" }.joined(separator: " or "))?"
+    }
+
+    /// The setting for the file of a secret.
+    private static func file(for key: String, among known: [String]) -> String? {
+        let files = known.filter { $0.hasSuffix("_file") && $0 != "ca_file" && $0 != "web_config_file" }
+        if let exact = files.first(where: { ["\(key)_file", "\(key)s_file"].contains($0) }) { return exact }
+        return secrets.contains(key.lowercased()) ? files.first : nil
+    }
+
+    /// The paths of the settings of that name in other sections, at most two.
+    private static func elsewhere(_ key: String) -> [String] {
+        let paths = ConfigurationPrinter.reference.map { $0.path.replacing("[]", with: "") }
+            .filter { path in path == key || path.hasSuffix("." + key) }
+        let plain = paths.filter { $0.count { $0 == "." } == 1 }
+        return Array((plain.isEmpty ? paths : plain).prefix(2))
+    }
+}

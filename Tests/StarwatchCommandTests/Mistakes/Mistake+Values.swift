@@ -1,0 +1,319 @@
+extension Mistake {
+    /// Sections, addresses, names, lists, numbers and whole files.
+    static let values: [Mistake] = [
+        Mistake(
+            "sink empty",
+            "delivery:\n  sinks: []\n",
+            ["starwatch.yaml:2: delivery.sinks: must name at least one sink."]
+        ),
+        Mistake(
+            "webhook no url",
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook}\n",
+            ["starwatch.yaml:3: delivery.sinks[0]: a sink of kind webhook needs url; add it."]
+        ),
+        Mistake(
+            "command string",
+            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: /usr/bin/notify --x}\n",
+            ["starwatch.yaml:3: delivery.sinks[0].argv: must be a list, such as [a, b]."]
+        ),
+        Mistake(
+            "command relative",
+            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: []}\n",
+            ["starwatch.yaml:3: delivery.sinks[0].argv: must name a program."]
+        ),
+        Mistake(
+            "url no scheme",
+            "server:\n  url: api.endorser.ch\n",
+            ["starwatch.yaml:2: server.url: must be a URL such as https://api.endorser.ch."]
+        ),
+        Mistake(
+            "url creds",
+            "server:\n  url: https://user:pw@api.endorser.ch\n",
+            [
+                "starwatch.yaml:2: server.url: must not contain a user or password; credentials belong in a file of their own."
+            ]
+        ),
+        Mistake(
+            "url http remote",
+            "server:\n  url: http://api.endorser.ch\n",
+            [
+                "starwatch.yaml:2: server.url: must start with https://; http:// is allowed to this machine only (127.0.0.1, ::1, localhost)."
+            ]
+        ),
+        Mistake(
+            "url query",
+            "server:\n  url: https://api.endorser.ch/?x=1\n",
+            ["starwatch.yaml:2: server.url: must end with its path; remove what follows ?."]
+        ),
+        Mistake(
+            "url space",
+            "server:\n  url: \"https://api endorser.ch\"\n",
+            ["starwatch.yaml:2: server.url: must be a URL such as https://example.org."]
+        ),
+        Mistake(
+            "listen port",
+            "http:\n  listen: 9464\n",
+            ["starwatch.yaml:2: http.listen: must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464."]
+        ),
+        Mistake(
+            "listen port high",
+            "http:\n  listen: 127.0.0.1:99999\n",
+            ["starwatch.yaml:2: http.listen: must be HOST:PORT, such as 127.0.0.1:9464 or [::1]:9464."]
+        ),
+        Mistake(
+            "same listen",
+            "http:\n  listen: 127.0.0.1:9464\ncontrol: {listen: 127.0.0.1:9464, token_file: t}\n",
+            ["starwatch.yaml:3: control.listen: is the address of http.listen; use another port."],
+            with: [.file("t", "tokentoken", mode: 0o600)]
+        ),
+        Mistake(
+            "control no token",
+            "control:\n  listen: 127.0.0.1:9465\n",
+            ["starwatch.yaml:2: control.listen: opens the control API on TCP, which needs token_file; add that."]
+        ),
+        Mistake(
+            "web config",
+            "http:\n  web_config_file: web.yml\n",
+            [
+                "starwatch.yaml:2: http.web_config_file: is not supported in this version; put a TLS proxy in front of http.listen."
+            ]
+        ),
+        Mistake(
+            "typo section",
+            "sever:\n  url: https://a.test\n",
+            ["starwatch.yaml:1: sever: there is no such setting; did you mean \"server\"?"]
+        ),
+        Mistake(
+            "top sinks",
+            "sinks:\n  - {name: log, kind: log}\n",
+            ["starwatch.yaml:1: sinks: there is no such setting here; did you mean \"delivery.sinks\"?"]
+        ),
+        Mistake(
+            "top url",
+            "url: https://a.test\n",
+            ["starwatch.yaml:1: url: there is no such setting here; did you mean \"server.url\"?"]
+        ),
+        Mistake(
+            "top level",
+            "level: debug\n",
+            ["starwatch.yaml:1: level: there is no such setting here; did you mean \"log.level\"?"]
+        ),
+        Mistake(
+            "wrong section",
+            "server:\n  did: did:ethr:0x1\n",
+            ["starwatch.yaml:2: server.did: there is no such setting here; did you mean \"identity.did\"?"]
+        ),
+        Mistake(
+            "wrong section 2",
+            "server:\n  listen: 127.0.0.1:9464\n",
+            [
+                "starwatch.yaml:2: server.listen: there is no such setting here; did you mean \"http.listen\" or \"control.listen\"?"
+            ]
+        ),
+        Mistake(
+            "key dash",
+            "server:\n  max-response: 10MiB\n",
+            ["starwatch.yaml:2: server.max-response: there is no such setting; did you mean \"max_response\"?"]
+        ),
+        Mistake(
+            "key camel",
+            "server:\n  maxResponse: 10MiB\n",
+            ["starwatch.yaml:2: server.maxResponse: there is no such setting; did you mean \"max_response\"?"]
+        ),
+        Mistake(
+            "did wrong",
+            "identity:\n  did: \"0x0000000000000000000000000000000000000001\"\n",
+            ["starwatch.yaml:2: identity.did: must be a DID such as did:ethr:0x…, or null."]
+        ),
+        Mistake(
+            "did unquoted hex",
+            "identity:\n  did: 0x0000000000000000000000000000000000000001\n",
+            ["starwatch.yaml:2: identity.did: must be a DID such as did:ethr:0x…, or null."]
+        ),
+        Mistake(
+            "did name",
+            "identity:\n  did: alice\n",
+            ["starwatch.yaml:2: identity.did: must be a DID such as did:ethr:0x…, or null."]
+        ),
+        Mistake(
+            "plans string",
+            "polls:\n  p:\n    kind: starred_projects\n    plan_ids: https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37\n",
+            ["starwatch.yaml:4: polls.p.plan_ids: must be a list, such as [a, b]."]
+        ),
+        Mistake(
+            "plans numbers",
+            "polls:\n  p:\n    kind: starred_projects\n    plan_ids: [1, 2]\n",
+            [
+                "starwatch.yaml:4: polls.p.plan_ids[0]: must be text; put it in quotes.",
+                "starwatch.yaml:4: polls.p.plan_ids[1]: must be text; put it in quotes.",
+            ]
+        ),
+        Mistake(
+            "tz typo",
+            "polls:\n  p:\n    kind: starred_projects\n    timezone: Europe/Zuerich\n",
+            [
+                "starwatch.yaml:4: polls.p.timezone: must be a time zone of the IANA database, such as Europe/Berlin; did you mean \"Europe/Zurich\"?"
+            ]
+        ),
+        Mistake(
+            "tz abbrev",
+            "polls:\n  p:\n    kind: starred_projects\n    timezone: CET+1\n",
+            ["starwatch.yaml:4: polls.p.timezone: must be a time zone of the IANA database, such as Europe/Berlin."]
+        ),
+        Mistake(
+            "anchor",
+            "server: &s\n  timeout: 30s\nlog: *s\n",
+            ["starwatch.yaml:2: log.timeout: there is no such setting here; did you mean \"server.timeout\"?"]
+        ),
+        Mistake(
+            "merge",
+            "x: &d {level: info}\nlog:\n  <<: *d\n",
+            [
+                "starwatch.yaml:1: x: there is no such setting.",
+                "starwatch.yaml:3: log.<<: YAML merges are not supported; write the settings out.",
+            ]
+        ),
+        Mistake(
+            "unknown alias",
+            "log: *missing\n",
+            ["starwatch.yaml:1: has a value that begins with *; quote the value of log."]
+        ),
+        Mistake(
+            "quoted number",
+            "outbox:\n  max_undelivered: \"1000\"\n",
+            ["starwatch.yaml:2: outbox.max_undelivered: must be a whole number; remove the quotes."]
+        ),
+        Mistake(
+            "number commas",
+            "outbox:\n  max_undelivered: 1,000\n",
+            ["starwatch.yaml:2: outbox.max_undelivered: must be a whole number; write 1000."]
+        ),
+        Mistake(
+            "null value",
+            "server:\n  timeout:\n",
+            ["starwatch.yaml:2: server.timeout: must be a duration such as 30s; leave the line out for the default."]
+        ),
+        Mistake(
+            "env",
+            "server:\n  url: ${SERVER_URL}\n",
+            [
+                "starwatch.yaml:2: server.url: is taken as it is, and neither ~ nor variables are replaced; write the value itself."
+            ]
+        ),
+        Mistake(
+            "env file",
+            "auth: {kind: shared_secret, secret_file: $HOME/secret}\n",
+            [
+                "starwatch.yaml:1: auth.secret_file: is taken as it is, and neither ~ nor variables are replaced; write the value itself."
+            ]
+        ),
+        Mistake(
+            "tilde",
+            "storage:\n  path: ~/starwatch.db\n",
+            [
+                "starwatch.yaml:2: storage.path: is taken as it is, and neither ~ nor variables are replaced; write the value itself."
+            ]
+        ),
+        Mistake(
+            "toml",
+            "[server]\nurl = \"https://a.test\"\n",
+            ["starwatch.yaml:1: looks like TOML or INI; write \"server:\" with indented \"key: value\" lines below."]
+        ),
+        Mistake(
+            "ini",
+            "server.url=https://a.test\n",
+            ["starwatch.yaml:1: must have settings as \"section:\" with \"key: value\" lines below."]
+        ),
+        Mistake(
+            "scalar",
+            "hello\n",
+            ["starwatch.yaml:1: must have settings as \"section:\" with \"key: value\" lines below."]
+        ),
+        Mistake(
+            "auth no file",
+            "auth:\n  kind: did_key\n",
+            ["starwatch.yaml:2: auth.kind: did_key needs key_file; add it."]
+        ),
+        Mistake(
+            "auth file no kind",
+            "auth:\n  key_file: k\n",
+            ["starwatch.yaml:2: auth.key_file: is not used, because kind is none; add kind: did_key."],
+            with: [.file("k", String(repeating: "1", count: 64), mode: 0o600)]
+        ),
+        Mistake(
+            "auth other file",
+            "auth:\n  kind: did_key\n  secret_file: k\n",
+            ["starwatch.yaml:2: auth.kind: did_key needs key_file; add it."],
+            with: [.file("k", String(repeating: "1", count: 64), mode: 0o600)]
+        ),
+        Mistake(
+            "retries 0",
+            "outbox:\n  max_retries: 0\n",
+            ["starwatch.yaml:2: outbox.max_retries: must be between 1 and 100."]
+        ),
+        Mistake(
+            "fraction pct",
+            "outbox:\n  backpressure_threshold: 80%\n",
+            ["starwatch.yaml:2: outbox.backpressure_threshold: must be a number between 0 and 1; write 0.8."]
+        ),
+        Mistake(
+            "fraction 80",
+            "outbox:\n  backpressure_threshold: 80\n",
+            ["starwatch.yaml:2: outbox.backpressure_threshold: must be a number between 0 and 1; write 0.8."]
+        ),
+        Mistake(
+            "negative",
+            "outbox:\n  max_undelivered: -1\n",
+            ["starwatch.yaml:2: outbox.max_undelivered: must be between 1 and 1000000."]
+        ),
+        Mistake(
+            "socket long",
+            "control:\n  socket: /" + String(repeating: "x", count: 120) + "/s.sock\n",
+            [
+                "starwatch.yaml:2: control.socket: is too long: a socket's path may have 107 bytes, and its directory 95; choose a shorter one."
+            ]
+        ),
+        Mistake(
+            "unclosed quote",
+            "server:\n  url: \"https://a.test\n  timeout: 30s\nlog:\n  level: info\n",
+            ["starwatch.yaml:2: opens a quote and does not close it; add the other quote."]
+        ),
+        Mistake(
+            "unclosed bracket",
+            "delivery:\n  sinks: [{name: log, kind: log}\nlog:\n  level: info\n",
+            ["starwatch.yaml:2: opens a bracket and does not close it; add the other bracket or a comma."]
+        ),
+        Mistake(
+            "colon in value",
+            "server:\n  user_agent: My agent: v1\n",
+            ["starwatch.yaml:2: has a value with a colon and a space; quote the value of user_agent."]
+        ),
+        Mistake(
+            "percent",
+            "server:\n  user_agent: %agent\n",
+            ["starwatch.yaml:2: has a value that begins with %; quote the value of user_agent."]
+        ),
+        Mistake(
+            "ntp no server",
+            "clock: {source: ntp}\n",
+            ["starwatch.yaml:1: clock.source: ntp needs ntp_server; add it."]
+        ),
+        Mistake(
+            "stale days",
+            "polls:\n  p:\n    kind: starred_projects\n    stale_after: 4 hours\n",
+            ["starwatch.yaml:4: polls.p.stale_after: '4 hours' is not a duration; write 4h."]
+        ),
+        Mistake(
+            "bootstrap now",
+            "polls:\n  p:\n    kind: starred_projects\n    bootstrap: now\n",
+            ["starwatch.yaml:4: polls.p.bootstrap: must be one of latest, beginning."]
+        ),
+        Mistake(
+            "control chars",
+            "server:\n  user_agent: \"a\\u0007b\"\n",
+            [
+                "starwatch.yaml:2: server.user_agent: must be 1 to 200 printable ASCII characters without quotes and backslashes, such as Starwatch/1.0."
+            ]
+        ),
+    ]
+}
