@@ -24,7 +24,7 @@ struct CommandEnding: Sendable, Hashable {
         }
         switch StarwatchTool.exitCode(for: error) {
         case .success:
-            self.init(exitCode: .good, output: StarwatchTool.fullMessage(for: error))
+            self.init(exitCode: .good, output: HelpText.wrapped(StarwatchTool.fullMessage(for: error)))
         case .validationFailure:
             let lines = StarwatchTool.message(for: error).split(separator: "\n").map { String($0).trimmingSpaces }
             let sentence = Self.unknownCommand(arguments) ?? lines.joined(separator: " ")

@@ -27,7 +27,7 @@ struct StarwatchTool: AsyncParsableCommand {
                 name: "Configuration",
                 subcommands: [
                     InitCommand.self, DoctorCommand.self, CheckCommand.self, ConfigCommand.self, NextRunsCommand.self,
-                    MetricsCommand.self,
+                    MetricsCommand.self, VersionCommand.self,
                 ]
             ),
             CommandGroup(
@@ -44,7 +44,9 @@ struct StarwatchTool: AsyncParsableCommand {
     static func main() async {
         // A write beyond the file size limit must fail, not end the process.
         signal(SIGXFSZ, SIG_IGN)
-        let ending = await run(Array(CommandLine.arguments.dropFirst()))
+        let ending = await Palette.$isOn.withValue(Palette.isWanted()) {
+            await run(Array(CommandLine.arguments.dropFirst()))
+        }
         if !ending.output.isEmpty { print(ending.output, terminator: ending.output.hasSuffix("\n") ? "" : "\n") }
         for line in ending.errorLines { FileHandle.standardError.write(Data((line + "\n").utf8)) }
         Foundation.exit(ending.exitCode.rawValue)

@@ -35,18 +35,58 @@ import Testing
         await check(StarwatchTool.self, [])
     }
 
+    @Test func everyPageFitsIn80ColumnsAndShowsCommandsThatWork() async throws {
+        func check(_ command: any ParsableCommand.Type, _ path: [String]) async throws {
+            let text = await help(path)
+            for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(path): \(line)") }
+            let children = command.configuration.subcommands
+            for next in children { try await check(next, path + [next._commandName]) }
+            guard children.isEmpty else { return }
+            let lines = text.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst()
+            let examples = lines.prefix { $0.hasPrefix("  ") }
+            #expect(!examples.isEmpty, "\(path) has no example")
+            for example in examples {
+                var words = example.prefix { $0 != ">" && $0 != "|" }.split(separator: " ").map(String.init)
+                if words.first == "sudo" { words.removeFirst() }
+                let placeholder = words.map { $0 == "did:ethr:0x…" ? "did:ethr:0x01" : $0 }
+                #expect(placeholder.first == "starwatch", "\(example)")
+                #expect(throws: Never.self, "\(example)") {
+                    _ = try StarwatchTool.parseAsRoot(Array(placeholder.dropFirst()))
+                }
+                let named = CommandEnding.commandPath(Array(words.dropFirst()))
+                #expect(path.starts(with: named) && !named.isEmpty, "\(example)")
+            }
+        }
+        try await check(StarwatchTool.self, [])
+    }
+
+    @Test func everyListingAndCheckPrintsJSON() async {
+        func check(_ command: any ParsableCommand.Type, _ path: [String]) async {
+            let children = command.configuration.subcommands
+            for next in children { await check(next, path + [next._commandName]) }
+            let others = ["init", "run", "config print", "config default", "schema"]
+            guard children.isEmpty, !others.contains(path.joined(separator: " ")) else { return }
+            let text = await help(path)
+            #expect(text.contains("--json"), "\(path)")
+        }
+        await check(StarwatchTool.self, [])
+    }
+
     @Test(arguments: [
         ("run", "USAGE: starwatch run [--config <file>]"),
-        ("check", "USAGE: starwatch check [--strict] [--config <file>]"),
+        ("check", "USAGE: starwatch check [--strict] [--config <file>] [--json]"),
         ("config print", "USAGE: starwatch config print [--config <file>]"),
         ("config default", "USAGE: starwatch config default"),
-        ("config reference", "USAGE: starwatch config reference"),
+        ("config reference", "USAGE: starwatch config reference [--json]"),
         (
             "poll",
             "USAGE: starwatch poll <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--json]"
         ),
         ("next-runs", "USAGE: starwatch next-runs <name> [--count <count>] [--config <file>] [--json]"),
-        ("status", "USAGE: starwatch status [--config <file>] [--socket <path>] [--json]"),
+        (
+            "status",
+            "USAGE: starwatch status [--watch] [--interval <time>] [--config <file>] [--socket <path>] [--json]"
+        ),
         (
             "outbox list",
             "USAGE: starwatch outbox list [--state <state>] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
@@ -108,7 +148,8 @@ import Testing
     ])
     func eachCommandSaysWhatItTakes(_ command: String, _ usage: String) async {
         let text = await help(command.split(separator: " ").map(String.init))
-        let lines = text.split(separator: "\n").map(String.init)
+        // The usage has several lines if it is longer than 80 columns.
+        let lines = text.replacing("\n         ", with: " ").split(separator: "\n").map(String.init)
         #expect(lines.first?.hasPrefix("OVERVIEW: ") == true)
         #expect(lines.first?.hasSuffix(".") == true)
         #expect(lines.contains(usage), "\(text)")

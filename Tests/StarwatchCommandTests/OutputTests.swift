@@ -271,6 +271,31 @@ import Testing
         #expect(StatusText.page(status).contains("0 stored"))
     }
 
+    @Test func statesAreColouredAndStayAligned() {
+        let table = TextTable(titles: ["SINK", "STATE", "LAST"], rows: [["ok", "closed", "-"], ["b", "open", "x"]])
+        let painted = Palette.$isOn.withValue(true) { table.text }
+        #expect(painted.contains("ok    \u{1B}[32mclosed\u{1B}[0m  -\n"))
+        #expect(painted.contains("b     \u{1B}[33mopen\u{1B}[0m    x"))
+        #expect(painted.replacing(/\u{1B}\[\d+m/, with: "") == table.text)
+        #expect(!table.text.contains("\u{1B}"))
+    }
+
+    @Test(
+        arguments: [
+            (true, ["TERM": "xterm"], true), (false, ["TERM": "xterm"], false), (true, ["TERM": "dumb"], false),
+            (true, ["TERM": "xterm", "NO_COLOR": "1"], false), (true, ["TERM": "xterm", "NO_COLOR": ""], true),
+        ] as [(Bool, [String: String], Bool)]
+    )
+    func coloursNeedATerminalAndNoNoColor(isTerminal: Bool, environment: [String: String], isWanted: Bool) {
+        #expect(Palette.isWanted(isTerminal: isTerminal, environment: environment) == isWanted)
+    }
+
+    @Test func numbersHaveNoFloatNoise() throws {
+        #expect("\(0.00018800000000000002.withoutNoise)" == "0.000188")
+        #expect("\((0.1 + 0.2).withoutNoise)" == "0.3")
+        #expect("\((-0.0125).withoutNoise)" == "-0.0125")
+    }
+
     @Test func aFreshAgentsStatusHasNoHoles() {
         let now = Timestamp(iso8601: "2026-01-01T09:00:00Z")!
         let page = StatusText.page(AgentStatus(version: "1", startedAt: now, now: now))

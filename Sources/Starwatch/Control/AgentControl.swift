@@ -36,6 +36,8 @@ package protocol AgentControl: Sendable {
     /// Schedules the deletion of an account that is not active. Signing in within 30 days restores it.
     func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport
     func stars() async throws(ControlError) -> [String]
+    /// The known names of the active identity's starred plans, by plan.
+    func starNames() async throws(ControlError) -> [String: String]
     /// Changes the stars and returns all of them.
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String]
     /// The active identity's stars before each change of identity, newest first.

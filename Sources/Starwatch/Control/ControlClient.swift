@@ -92,6 +92,10 @@ package struct ControlClient: AgentControl {
         try await get("/api/v1/stars", as: StarsListing.self).planIDs
     }
 
+    package func starNames() async throws(ControlError) -> [String: String] {
+        try await get("/api/v1/stars", as: StarsListing.self).names ?? [:]
+    }
+
     package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
         try await post("/api/v1/stars", change, as: StarsListing.self).planIDs
     }

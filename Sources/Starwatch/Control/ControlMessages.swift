@@ -103,10 +103,15 @@ package struct OutboxListing: Sendable, Codable {
 
 package struct StarsListing: Sendable, Codable {
     package var planIDs: [String]
+    /// The known names by plan; `nil` in the answer to a change.
+    package var names: [String: String]?
 
-    enum CodingKeys: String, CodingKey { case planIDs = "plan_ids" }
+    enum CodingKeys: String, CodingKey {
+        case planIDs = "plan_ids"
+        case names
+    }
 
-    package init(planIDs: [String]) { self.planIDs = planIDs }
+    package init(planIDs: [String], names: [String: String]? = nil) { (self.planIDs, self.names) = (planIDs, names) }
 }
 
 package struct StarsArchive: Sendable, Codable {

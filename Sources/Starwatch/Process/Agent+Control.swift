@@ -100,6 +100,17 @@ extension Agent: ServedAgent {
         try await counted(.read) { try await store.stars(of: try await signedIn()) }
     }
 
+    package func starNames() async throws(ControlError) -> [String: String] {
+        try await counted(.read) {
+            let did = try await signedIn()
+            let stars = Set(try await store.stars(of: did))
+            // The operator's names win, as in notifications.
+            return try await store.planNames(of: did, server: server)
+                .merging(options.delivery.projectNames) { $1 }
+                .filter { stars.contains($0.key) }
+        }
+    }
+
     package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
         try await counted(.starsChange) {
             let did = try await signedIn()

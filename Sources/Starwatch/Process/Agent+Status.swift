@@ -10,8 +10,8 @@ extension Agent {
         let now = clock.now
         var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
         var facts = HealthFacts()
-        status.clock.skewSeconds = clock.estimate?.offset.inSeconds
-        status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds
+        status.clock.skewSeconds = clock.estimate?.offset.inSeconds.withoutNoise
+        status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds.withoutNoise
         status.clock.lastSync = clock.lastSync?.iso8601
         facts.isSkewed = clock.isSkewed
         status.server.dialect = await runtime.account.gate.dialect

@@ -17,7 +17,7 @@ extension AgentMetrics {
         summary.throttlesHit = Int(api.requests[Self.contractEndpoint, .rateLimited].value)
         let latency = api.latency[Self.contractEndpoint]
         let requests = latency.counts.reduce(0, +)
-        if requests > 0 { summary.averageResponseTime = latency.sum / Double(requests) }
+        if requests > 0 { summary.averageResponseTime = (latency.sum / Double(requests)).withoutNoise }
         return summary
     }
 }

@@ -13,6 +13,11 @@ struct CheckCommand: AsyncParsableCommand {
             Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
             whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
             listening on every address, and intervals below 1m. With --strict, a warning makes the exit code 1.
+
+            Examples:
+              starwatch check
+              starwatch check --strict --config starwatch.yaml
+              starwatch check --json
             """
     )
 
@@ -20,8 +25,10 @@ struct CheckCommand: AsyncParsableCommand {
     var strict = false
 
     @OptionGroup var arguments: ConfigurationArguments
+    @OptionGroup var format: FormatArguments
 
     func run() async throws {
+        if format.json { return try await printJSON() }
         let configuration = try arguments.access.configuration()
         do throws(AgentError) {
             try await Agent.check(configuration.options)
@@ -38,4 +45,30 @@ struct CheckCommand: AsyncParsableCommand {
         print("\(configuration.file) is good: \(parts.joined(separator: ", ")).")
         if strict, !warnings.isEmpty { throw CommandError.warned }
     }
+
+    private func printJSON() async throws {
+        var report = CheckReport()
+        do throws(CommandError) {
+            let configuration = try arguments.access.configuration()
+            report.file = configuration.file
+            do throws(AgentError) {
+                try await Agent.check(configuration.options)
+                report.warnings = configuration.problems(of: await Agent.warnings(about: configuration.options))
+            } catch {
+                report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]
+            }
+        } catch .configuration(let failure) {
+            (report.file, report.problems) = (failure.file, failure.problems)
+        }
+        print(try JSONText.encode(report))
+        if !report.problems.isEmpty { throw CommandError.invalid }
+        if strict, !report.warnings.isEmpty { throw CommandError.warned }
+    }
+}
+
+/// The output of `check --json`.
+private struct CheckReport: Encodable {
+    var file = ""
+    var problems: [ConfigurationProblem] = []
+    var warnings: [ConfigurationProblem] = []
 }

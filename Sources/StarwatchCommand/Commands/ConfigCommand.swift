@@ -11,7 +11,12 @@ struct ConfigCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "print",
             abstract: "Print the effective configuration, each value with its origin.",
-            discussion: "Secrets are printed as <secret>, the DID as <did>, starred plans as <plan>."
+            discussion: """
+                Secrets are printed as <secret>, the DID as <did>, starred plans as <plan>.
+
+                Examples:
+                  starwatch config print
+                """
         )
 
         @OptionGroup var arguments: ConfigurationArguments
@@ -25,7 +30,10 @@ struct ConfigCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "default",
             abstract: "Print the default configuration, with comments.",
-            discussion: "Use it to start your own file: starwatch config default > starwatch.yaml"
+            discussion: """
+                Examples:
+                  starwatch config default > starwatch.yaml
+                """
         )
 
         func run() async throws {
@@ -36,11 +44,20 @@ struct ConfigCommand: AsyncParsableCommand {
     struct Reference: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reference",
-            abstract: "Print every setting with its default and meaning, as Markdown."
+            abstract: "Print every setting with its default and meaning, as Markdown.",
+            discussion: """
+                Examples:
+                  starwatch config reference
+                  starwatch config reference --json
+                """
         )
 
+        @OptionGroup var format: FormatArguments
+
         func run() async throws {
-            print(ConfigurationReference.markdown, terminator: "")
+            try format.print(ConfigurationPrinter.reference) { _ in
+                String(ConfigurationReference.markdown.dropLast())
+            }
         }
     }
 }

@@ -10,6 +10,9 @@ struct DeepLinkCommand: AsyncParsableCommand {
         discussion: """
             A shortlink is looked up in the running agent, or in the database if no agent runs. One that is older \
             than 24 hours leads to the list of notifications.
+
+            Examples:
+              starwatch deeplink timesafari://notifications/starred-projects
             """
     )
 

@@ -19,6 +19,10 @@ struct DigestsCommand: AsyncParsableCommand {
             discussion: """
                 One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
                 "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
+
+                Examples:
+                  starwatch digests
+                  starwatch digests list --json
                 """
         )
 
@@ -39,6 +43,9 @@ struct DigestsCommand: AsyncParsableCommand {
             discussion: """
                 Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
                 Exits 1 if the attempt fails.
+
+                Examples:
+                  starwatch digests fetch daily
                 """
         )
 
@@ -64,6 +71,9 @@ struct DigestsCommand: AsyncParsableCommand {
             discussion: """
                 Shows the stored content if it has not expired, else the fallback, in addition to the digest's times \
                 and under an id of its own. Fetches nothing.
+
+                Examples:
+                  starwatch digests show daily
                 """
         )
 

@@ -9,6 +9,10 @@ struct ExplainCommand: AsyncParsableCommand {
             Prints every step with its time: fetched, stored, claimed, each answer of each sink, acknowledged, \
             watermark. Uses the running agent if there is one, else the database. The output names no person and no \
             project, so it can be shared.
+
+            Examples:
+              starwatch explain 17
+              starwatch explain ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a
             """
     )
 

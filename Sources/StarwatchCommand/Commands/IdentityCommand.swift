@@ -10,7 +10,14 @@ struct IdentityCommand: AsyncParsableCommand {
     )
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show the active identity.")
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show the active identity.",
+            discussion: """
+                Examples:
+                  starwatch identity show
+                """
+        )
 
         @OptionGroup var arguments: AgentArguments
 
@@ -29,6 +36,10 @@ struct IdentityCommand: AsyncParsableCommand {
             discussion: """
                 Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
                 stars; the old stars are kept for 30 days.
+
+                Examples:
+                  starwatch identity set did:ethr:0x…
+                  starwatch identity set --sign-out
                 """
         )
 
@@ -61,6 +72,9 @@ struct IdentityCommand: AsyncParsableCommand {
             discussion: """
                 The active identity cannot be removed: sign out or change it first. Setting the identity again within \
                 the 30 days restores it.
+
+                Examples:
+                  starwatch identity remove did:ethr:0x…
                 """
         )
 

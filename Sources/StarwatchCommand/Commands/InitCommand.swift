@@ -14,7 +14,7 @@ struct InitCommand: AsyncParsableCommand {
 
             Examples:
               sudo starwatch init
-              starwatch init --key-file did.key --star PLAN --sink webhook:https://example.org/hook
+              starwatch init --key-file did.key --star PLAN --sink webhook:URL
               starwatch init --did did:ethr:0x… --star PLAN --sink log --folder .
             """
     )

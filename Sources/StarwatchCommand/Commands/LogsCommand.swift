@@ -11,6 +11,10 @@ struct LogsCommand: AsyncParsableCommand {
             The database keeps the last 1,000 lines, and warnings and errors for 90 days. Uses the running agent if \
             there is one, else the database. Prints the newest 1,000 of the selected lines, as they were logged; with \
             --json, each as an object with its id, time, level and run.
+
+            Examples:
+              starwatch logs --level warn --since 2h
+              starwatch logs --follow
             """
     )
 

@@ -15,6 +15,10 @@ struct MetricsCommand: AsyncParsableCommand {
             discussion: """
                 The number of series depends on the configured polls and sinks. Without a configuration file it uses \
                 the defaults.
+
+                Examples:
+                  starwatch metrics catalogue
+                  starwatch metrics catalogue --markdown
                 """
         )
 

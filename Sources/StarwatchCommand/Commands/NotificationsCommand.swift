@@ -16,7 +16,12 @@ struct NotificationsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the active identity's notifications, newest first."
+            abstract: "List the active identity's notifications, newest first.",
+            discussion: """
+                Examples:
+                  starwatch notifications list
+                  starwatch notifications list --limit 10 --json
+                """
         )
 
         @Option(help: "Only older notifications: the last row of the previous list.")
@@ -47,7 +52,11 @@ struct NotificationsCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show a notification with its deliveries and actions."
+            abstract: "Show a notification with its deliveries and actions.",
+            discussion: """
+                Examples:
+                  starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a
+                """
         )
 
         @Argument(help: "The notification's id, as list shows it.")
@@ -71,6 +80,9 @@ struct NotificationsCommand: AsyncParsableCommand {
             discussion: """
                 Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
                 an id of its own; a change of identity cancels it. No action acknowledges a change.
+
+                Examples:
+                  starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read
                 """
         )
 

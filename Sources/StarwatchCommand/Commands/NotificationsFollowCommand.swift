@@ -11,6 +11,10 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
             Needs a running agent with a sink of kind feed. Prints one line for each notification: its time, title and \
             body; with --json, the text that sinks receive. If the agent restarts within 30 s, the command continues \
             and prints what arrived meanwhile.
+
+            Examples:
+              starwatch notifications follow
+              starwatch notifications follow --after 0 --json
             """
     )
 

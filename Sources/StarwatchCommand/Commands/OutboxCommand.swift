@@ -20,6 +20,10 @@ struct OutboxCommand: AsyncParsableCommand {
             abstract: "List the rows, newest first.",
             discussion: """
                 A note on standard error says whether there can be more rows, and which --before lists them.
+
+                Examples:
+                  starwatch outbox list
+                  starwatch outbox list --state dead --limit 20
                 """
         )
 
@@ -51,7 +55,11 @@ struct OutboxCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show a row with the result of every sink."
+            abstract: "Show a row with the result of every sink.",
+            discussion: """
+                Examples:
+                  starwatch outbox show 17
+                """
         )
 
         @Argument(help: "The row's id, as list shows it.")
@@ -76,6 +84,10 @@ struct OutboxCommand: AsyncParsableCommand {
                 A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
                 get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
                 same notification. If one of the ids is neither, nothing changes.
+
+                Examples:
+                  starwatch outbox retry 17 18
+                  starwatch outbox retry --all --poll starred_projects
                 """
         )
 
@@ -100,6 +112,10 @@ struct OutboxCommand: AsyncParsableCommand {
                 Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
                 nor a claimed row, nothing changes. A notification is cancelled when all of its claimed rows are discarded; \
                 until then it is sent with its stored text.
+
+                Examples:
+                  starwatch outbox discard 17
+                  starwatch outbox discard --all --claimed
                 """
         )
 

@@ -9,6 +9,10 @@ struct PollCommand: AsyncParsableCommand {
         discussion: """
             Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
             cycle was skipped, and 1 when it failed.
+
+            Examples:
+              starwatch poll starred_projects
+              starwatch poll starred_projects --unless-within 1h
             """
     )
 

@@ -20,6 +20,10 @@ struct QuarantineCommand: AsyncParsableCommand {
             abstract: "List the items, newest first, with page and JSON path.",
             discussion: """
                 A note on standard error says whether there can be more items, and which --before lists them.
+
+                Examples:
+                  starwatch quarantine list
+                  starwatch quarantine list --poll starred_projects --json
                 """
         )
 
@@ -43,6 +47,10 @@ struct QuarantineCommand: AsyncParsableCommand {
             abstract: "Hide items.",
             discussion: """
                 An item stays hidden as long as the server sends it with the same faults. The server can still repair it.
+
+                Examples:
+                  starwatch quarantine discard 12
+                  starwatch quarantine discard --all
                 """
         )
 

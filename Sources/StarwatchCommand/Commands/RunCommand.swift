@@ -12,6 +12,10 @@ struct RunCommand: AsyncParsableCommand {
             The agent logs to standard error. On SIGTERM or SIGINT it finishes the work in progress and exits 0. On \
             SIGHUP it reloads its configuration. A configuration with errors, or with a changed storage, http.listen \
             or control.socket, is rejected as a whole, and so is any configuration while the database cannot be written.
+
+            Examples:
+              starwatch run
+              starwatch run --config /etc/starwatch/starwatch.yaml
             """
     )
 

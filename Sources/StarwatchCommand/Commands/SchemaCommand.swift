@@ -5,7 +5,13 @@ struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Print the SQL schema, for a host that owns the database.",
-        discussion: "With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3."
+        discussion: """
+            With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3.
+
+            Examples:
+              starwatch schema | sqlite3 starwatch.db
+              starwatch schema --from 3
+            """
     )
 
     @Option(help: ArgumentHelp("The current PRAGMA user_version; 0 creates everything.", valueName: "version"))

@@ -5,12 +5,20 @@ struct StarsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stars",
         abstract: "List or change the starred plans of the active identity.",
-        discussion: "Each command prints the resulting stars, one on a line.",
+        discussion: "Each command prints the resulting stars, one on a line, with the last seen name.",
         subcommands: [List.self, Set.self, Add.self, Remove.self, Restore.self, OptOut.self, OptIn.self]
     )
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the starred plans.")
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the starred plans.",
+            discussion: """
+                Examples:
+                  starwatch stars list
+                  starwatch stars list --archived
+                """
+        )
 
         @Flag(help: "List the stars from before changes of identity, kept for 30 days.")
         var archived = false
@@ -24,15 +32,18 @@ struct StarsCommand: AsyncParsableCommand {
                 }
                 return try arguments.format.print(archive, ArchiveText.lines)
             }
-            let stars = try await arguments.access.perform { agent throws(ControlError) in try await agent.stars() }
-            try StarsCommand.show(stars, arguments)
+            try await StarsCommand.show(arguments) { agent throws(ControlError) in try await agent.stars() }
         }
     }
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Star these plans and no others."
+            abstract: "Star these plans and no others.",
+            discussion: """
+                Examples:
+                  starwatch stars set https://endorser.ch/entity/…
+                """
         )
 
         @Argument(help: "The plans' ids.")
@@ -44,7 +55,14 @@ struct StarsCommand: AsyncParsableCommand {
     }
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "add", abstract: "Star more plans.")
+        static let configuration = CommandConfiguration(
+            commandName: "add",
+            abstract: "Star more plans.",
+            discussion: """
+                Examples:
+                  starwatch stars add https://endorser.ch/entity/…
+                """
+        )
 
         @Argument(help: "The plans' ids.")
         var ids: [String]
@@ -55,7 +73,14 @@ struct StarsCommand: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Unstar these plans.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Unstar these plans.",
+            discussion: """
+                Examples:
+                  starwatch stars remove https://endorser.ch/entity/…
+                """
+        )
 
         @Argument(help: "The plans' ids.")
         var ids: [String]
@@ -68,7 +93,11 @@ struct StarsCommand: AsyncParsableCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Restore the stars from before the last change of identity."
+            abstract: "Restore the stars from before the last change of identity.",
+            discussion: """
+                Examples:
+                  starwatch stars restore
+                """
         )
 
         @OptionGroup var arguments: AgentArguments
@@ -79,7 +108,11 @@ struct StarsCommand: AsyncParsableCommand {
     struct OptOut: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "opt-out",
-            abstract: "Stop polling for starred plans; the stars stay."
+            abstract: "Stop polling for starred plans; the stars stay.",
+            discussion: """
+                Examples:
+                  starwatch stars opt-out
+                """
         )
 
         @OptionGroup var arguments: AgentArguments
@@ -90,7 +123,11 @@ struct StarsCommand: AsyncParsableCommand {
     struct OptIn: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "opt-in",
-            abstract: "Poll for starred plans again."
+            abstract: "Poll for starred plans again.",
+            discussion: """
+                Examples:
+                  starwatch stars opt-in
+                """
         )
 
         @OptionGroup var arguments: AgentArguments
@@ -104,13 +141,32 @@ struct StarsCommand: AsyncParsableCommand {
         _ arguments: AgentArguments
     ) async throws {
         let change = StarsChange(operation: operation, planIDs: ids)
-        let stars = try await arguments.access.perform { agent throws(ControlError) in
-            try await agent.changeStars(change)
-        }
-        try show(stars, arguments)
+        try await show(arguments) { agent throws(ControlError) in try await agent.changeStars(change) }
     }
 
-    private static func show(_ stars: [String], _ arguments: AgentArguments) throws {
-        try arguments.format.print(stars) { $0.isEmpty ? "No plans are starred." : $0.joined(separator: "\n") }
+    /// Prints the stars that `work` returns, with their names.
+    private static func show(
+        _ arguments: AgentArguments,
+        _ work: @Sendable (any AgentControl) async throws(ControlError) -> [String]
+    ) async throws {
+        let stars = try await arguments.access.perform { agent throws(ControlError) in
+            let plans = try await work(agent)
+            let names = try await agent.starNames()
+            return plans.map { Star(planID: $0, name: names[$0]) }
+        }
+        try arguments.format.print(stars) { stars in
+            stars.isEmpty ? "No plans are starred." : TextTable(rows: stars.map { [$0.planID, $0.name ?? "-"] }).text
+        }
+    }
+
+    /// A starred plan, with its last seen name.
+    private struct Star: Encodable, Sendable {
+        var planID: String
+        var name: String?
+
+        enum CodingKeys: String, CodingKey {
+            case planID = "plan_id"
+            case name
+        }
     }
 }

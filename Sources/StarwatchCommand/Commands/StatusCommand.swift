@@ -1,5 +1,7 @@
 import ArgumentParser
+import Foundation
 import Starwatch
+import StarwatchCore
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,13 +11,45 @@ struct StatusCommand: AsyncParsableCommand {
             Exits 0 when the agent is healthy; 1 when it is degraded: signed out, no stars, no token, refused credentials, \
             a stale poll, dead letters, quarantined items, backpressure, an open circuit, a sink that is disabled or rejects everything, \
             skew over the limit, or inconsistent counters; 3 when no agent answers.
+
+            Examples:
+              starwatch status
+              starwatch status --watch --interval 5s
+              starwatch status --json
             """
     )
 
+    @Flag(help: "Show it again and again, until interrupted. Waits for an agent that does not run.")
+    var watch = false
+
+    @Option(help: ArgumentHelp("The time between two statuses of --watch.", valueName: "time"))
+    var interval = "2s"
+
     @OptionGroup var arguments: AgentArguments
+
+    func validate() throws {
+        guard period == nil else { return }
+        throw ValidationError("--interval must be a time from 100ms to 1h, such as 2s.")
+    }
+
+    private var period: Duration? {
+        let possible = Duration.milliseconds(100)...Duration.seconds(3600)
+        return (try? DurationText.parse(interval)).flatMap { possible.contains($0) ? $0 : nil }
+    }
 
     func run() async throws {
         let agent = try arguments.access.running()
+        if watch, let period {
+            let clears = isatty(STDOUT_FILENO) == 1 && !arguments.format.json
+            let watch = StatusWatch(agent: agent, isJSON: arguments.format.json, clears: clears) {
+                // Not `print`, which buffers output into a pipe.
+                FileHandle.standardOutput.write(Data($0.utf8))
+            }
+            while true {
+                try await watch.show()
+                try await Task.sleep(for: period)
+            }
+        }
         let status: AgentStatus
         do throws(ControlError) { status = try await agent.status() } catch { throw CommandError.control(error) }
         print(

@@ -1,5 +1,5 @@
 /// A problem of a configuration file.
-struct ConfigurationProblem: Error, Sendable, Hashable {
+struct ConfigurationProblem: Error, Sendable, Hashable, Encodable {
     /// The line, from 1; `nil` for the file as a whole.
     var line: Int?
     /// The setting, such as `polls.starred_projects.schedule`; empty for the file as a whole.

@@ -1,6 +1,6 @@
 /// The reference of the configuration: a Markdown table of each section, made from ``ConfigurationTable``.
 enum ConfigurationReference {
-    struct Row {
+    struct Row: Encodable {
         let path: String
         /// The default; empty for a section, `nil` for a setting without one.
         let value: String?

@@ -1,4 +1,4 @@
-import StarwatchCore
+import Starwatch
 
 /// The result of one check of an installation.
 struct Finding: Sendable, Hashable, Codable {
@@ -32,7 +32,8 @@ struct DoctorReport: Sendable, Encodable {
             func padded(_ text: String, _ width: Int) -> String {
                 text + String(repeating: " ", count: max(0, width - text.count))
             }
-            return "\(padded(finding.state.rawValue, 7))  \(padded(finding.area, width))  \(finding.text)"
+            let state = Palette.painted(padded(finding.state.rawValue, 7))
+            return "\(state)  \(padded(finding.area, width))  \(TerminalText.printable(finding.text))"
         }
         return (lines + ["", summary]).joined(separator: "\n")
     }

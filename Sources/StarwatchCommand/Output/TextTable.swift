@@ -2,21 +2,25 @@ import Starwatch
 
 /// Rows in aligned columns, for a terminal.
 struct TextTable: Sendable {
-    var titles: [String]
+    /// The titles of the columns; empty for a table without a title line.
+    var titles: [String] = []
     /// The indices of the columns aligned to the right.
     var right: Set<Int> = []
-    /// Each row has as many cells as ``titles``.
+    /// Rows of the same number of cells, which is also that of the titles.
     var rows: [[String]]
 
     /// The title line and one line per row, with two spaces between columns, none at the end, and no final newline.
-    /// Control characters, which could control the terminal, are shown as `?`.
+    /// Control characters, which could control the terminal, are shown as `?`. States are coloured by ``Palette``.
     var text: String {
-        let lines = [titles] + rows.map { $0.map(TerminalText.printable) }
-        let widths = titles.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        let lines = (titles.isEmpty ? [] : [titles]) + rows.map { $0.map(TerminalText.printable) }
+        let columns = lines.first?.indices ?? titles.indices
+        let widths = columns.map { column in lines.map { $0[column].count }.max() ?? 0 }
         return lines.map { line in
-            var cells = titles.indices.map { column in
+            var cells = columns.map { column in
                 let padding = String(repeating: " ", count: widths[column] - line[column].count)
-                return right.contains(column) ? padding + line[column] : line[column] + padding
+                // The first column is a name.
+                let cell = column == 0 ? line[column] : Palette.painted(line[column])
+                return right.contains(column) ? padding + cell : cell + padding
             }.joined(separator: "  ")
             while cells.last == " " { cells.removeLast() }
             return cells
@@ -27,7 +31,8 @@ struct TextTable: Sendable {
     static func pairs(_ pairs: [(name: String, value: String)]) -> String {
         let width = pairs.map(\.name.count).max() ?? 0
         return pairs.map { name, value in
-            name + String(repeating: " ", count: width - name.count + 2) + TerminalText.printable(value)
+            name + String(repeating: " ", count: width - name.count + 2)
+                + Palette.painted(TerminalText.printable(value))
         }.joined(separator: "\n")
     }
 }

@@ -22,12 +22,14 @@ enum CommandError: Error, Sendable {
     case unsound
     /// A sink did not accept a test notification. The report has been printed.
     case sinkFailed
+    /// `check --json` found problems. They have been printed.
+    case invalid
     /// `check --strict` found warnings. They have been printed.
     case warned
 
     var exitCode: CommandExitCode {
         switch self {
-        case .noConfiguration, .configuration, .usage: .usage
+        case .noConfiguration, .configuration, .usage, .invalid: .usage
         case .agent(let error): error.kind == .configuration ? .usage : .failed
         case .control(let error): CommandExitCode(error.kind)
         case .failed, .degraded, .pollFailed, .fetchFailed, .warned, .unsound, .sinkFailed: .failed
@@ -46,7 +48,7 @@ enum CommandError: Error, Sendable {
         case .usage(let message), .failed(let message): ["starwatch: \(message)"]
         case .agent(let error): ["starwatch: \(error.message)"]
         case .control(let error): ["starwatch: \(error.message)"]
-        case .degraded, .pollFailed, .fetchFailed, .warned, .unsound, .sinkFailed: []
+        case .degraded, .pollFailed, .fetchFailed, .warned, .unsound, .sinkFailed, .invalid: []
         }
     }
 }

@@ -54,3 +54,8 @@ extension Duration {
         return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }
+
+extension Double {
+    /// Seconds in whole microseconds: 0.000188 for 0.00018800000000000002.
+    package var withoutNoise: Double { (self * 1e6).rounded() / 1e6 }
+}

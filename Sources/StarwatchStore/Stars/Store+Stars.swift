@@ -14,6 +14,20 @@ extension Store {
         try direct(.read) { db in try db.stars(of: account) }
     }
 
+    /// The last seen names of an account's plans, by plan. Plans without a seen name are missing.
+    package func planNames(of account: DID, server: String) throws(StoreError) -> [String: String] {
+        try direct(.read) { db in
+            let rows: [(plan: String, name: String)] = try db.all(
+                """
+                SELECT plan_id, fields ->> '$.name' FROM plan_snapshots
+                WHERE account = ? AND server = ? AND fields ->> '$.name' IS NOT NULL
+                """,
+                [account.rawValue, server]
+            ) { ($0[0], $0[1]) }
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0.plan, $0.name) })
+        }
+    }
+
     /// Replaces the starred plans. Duplicates count once.
     ///
     /// - Returns: The starred plans in the order of starring.

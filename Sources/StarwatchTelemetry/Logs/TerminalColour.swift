@@ -1,9 +1,9 @@
 /// Colours lines in the text format.
 ///
 /// A line is coloured after redaction: the letters of an escape sequence next to a secret would hide its beginning.
-enum TerminalColour {
+package enum TerminalColour {
     /// Whether to use colour: on a terminal that supports it, unless `NO_COLOR` has a value (no-color.org).
-    static func isWanted(isTerminal: Bool, environment: [String: String]) -> Bool {
+    package static func isWanted(isTerminal: Bool, environment: [String: String]) -> Bool {
         guard isTerminal, let kind = environment["TERM"], !kind.isEmpty, kind != "dumb" else { return false }
         return environment["NO_COLOR", default: ""].isEmpty
     }

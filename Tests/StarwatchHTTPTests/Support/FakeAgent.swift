@@ -135,6 +135,7 @@ final class FakeAgent: ServedAgent {
     }
 
     func stars() async throws(ControlError) -> [String] { try record("stars") { $0.stars } }
+    func starNames() async throws(ControlError) -> [String: String] { ["a": "A"] }
 
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
         try record("stars \(change.operation.rawValue)") { state in

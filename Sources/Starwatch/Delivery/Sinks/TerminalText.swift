@@ -1,5 +1,12 @@
+import StarwatchTelemetry
+
 /// Text for a terminal.
 package enum TerminalText {
+    /// Whether to use colour: on a terminal that supports it, unless `NO_COLOR` has a value.
+    package static func isColourWanted(isTerminal: Bool, environment: [String: String]) -> Bool {
+        TerminalColour.isWanted(isTerminal: isTerminal, environment: environment)
+    }
+
     /// Returns `text` with `?` in place of characters that could control the terminal or change the reading direction.
     /// Names come from strangers.
     package static func printable(_ text: String) -> String {

@@ -1,0 +1,90 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// What a person sees in a terminal, a pipe and a watch.
+@Suite(.timeLimit(.minutes(5))) struct TerminalTests {
+    /// Runs a command on a pseudo-terminal.
+    private func onTerminal(_ arguments: [String], environment: [String: String] = [:]) async throws -> String {
+        let script = """
+            import os, pty, sys
+            output = b""
+            def read(descriptor):
+                global output
+                data = os.read(descriptor, 65536)
+                output += data
+                return data
+            status = pty.spawn(sys.argv[1:], read)
+            """
+        let environment = ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 }
+        let python = try Program.find("python3")
+        let command = ["-c", script, Binary.starwatch.path] + arguments
+        return try await runToEnd(python, command, environment: environment).output
+    }
+
+    private func with(_ body: (RunningAgent, String) async throws -> Void) async throws {
+        var options = MockServerOptions()
+        options.planCount = 3
+        let mock = MockServer(options: options)
+        try await mock.start()
+        mock.publish(count: 2)
+        let workspace = try Workspace()
+        let sinks = TestConfiguration.file(workspace)
+        let configuration = TestConfiguration(server: mock.url, plans: mock.planIDs, sinks: sinks)
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        let config = workspace.path("starwatch.yaml")
+        try await body(try await RunningAgent(config: config, in: workspace), config)
+        try await mock.stop()
+    }
+
+    @Test func statesHaveColoursOnATerminalOnly() async throws {
+        try await with { _, config in
+            let status = ["status", "--config", config]
+            let coloured = try await onTerminal(status)
+            #expect(coloured.contains("\u{1B}[32mhealthy\u{1B}[0m"), "\(coloured)")
+            for plain in [
+                try await onTerminal(status, environment: ["NO_COLOR": "1"]), try await onTerminal(status + ["--json"]),
+                try await starwatch(status).output,
+            ] { #expect(plain.contains("healthy") && !plain.contains("\u{1B}")) }
+        }
+    }
+
+    @Test func starsHaveTheirNames() async throws {
+        try await with { agent, config in
+            let pages = agent.pages
+            let polled = await eventually {
+                (try? await pages.metric("starwatch_poll_success_total{poll=\"starred_projects\"}")) ?? 0 > 0 ? true : nil
+            }
+            #expect(polled == true)
+            let lines = try await starwatch("stars", "list", "--config", config).output.split(separator: "\n")
+            #expect(lines.count == 3)
+            #expect(lines.contains { $0.contains(#/  [A-Z]\w+ [A-Z]/#) }, "\(lines)")
+            struct Star: Decodable { let plan_id: String }
+            let json = try await starwatch("stars", "list", "--json", "--config", config).output
+            #expect(try JSONDecoder().decode([Star].self, from: Data(json.utf8)).count == 3)
+        }
+    }
+
+    @Test func aWatchShowsTheAgentGoAndEndsByAnInterrupt() async throws {
+        try await with { agent, config in
+            let workspace = try Workspace()
+            let output = workspace.url.appending(path: "out")
+            try Data().write(to: output)
+            let process = Process()
+            process.executableURL = Binary.starwatch
+            process.arguments = ["status", "--watch", "--interval", "100ms", "--config", config]
+            process.standardOutput = try FileHandle(forWritingTo: output)
+            try process.run()
+            func shows(_ text: String) async -> Bool {
+                await eventually { (try? String(contentsOf: output, encoding: .utf8))?.contains(text) == true ? true : nil }
+                    ?? false
+            }
+            #expect(await shows("Status    healthy"))
+            agent.stop()
+            #expect(await shows("No agent answers."))
+            process.interrupt()
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal)
+        }
+    }
+}
