@@ -13,6 +13,8 @@ let package = Package(
         .library(name: "StarwatchCore", targets: ["StarwatchCore"]),
         .library(name: "StarwatchHTTP", targets: ["StarwatchHTTP"]),
         .library(name: "StarwatchTelemetry", targets: ["StarwatchTelemetry"]),
+        // For the tests of host applications.
+        .library(name: "MockEndorser", targets: ["MockEndorser"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

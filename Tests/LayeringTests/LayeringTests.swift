@@ -48,6 +48,10 @@ import Testing
             "CoreMetrics", "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchHTTP",
             "UnixSignals",
         ],
+        "Examples/MailSpool/Sources/MailSpool": [
+            "Logging", "ServiceLifecycle", "Starwatch", "StarwatchCore", "UnixSignals",
+        ],
+        "Examples/TestedTally/Sources/Tally": ["Starwatch", "StarwatchCore"],
         // One without an agent needs the polls alone.
         "Examples/HelloPoll/Sources/HelloPoll": [
             "Logging", "ServiceLifecycle", "StarwatchCore", "StarwatchPolling", "UnixSignals",

@@ -6,7 +6,11 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    @Test(arguments: ["", "Benchmarks/", "Simulation/", "Examples/ReleaseWatcher/", "Examples/HelloPoll/"])
+    @Test(
+        arguments: [
+            "", "Benchmarks/", "Simulation/", "Examples/ReleaseWatcher/", "Examples/HelloPoll/", "Examples/MailSpool/",
+        ]
+    )
     func everyLowestVersionIsInTheDocumentation(folder: String) throws {
         let page = try text("Sources/Starwatch/Starwatch.docc/Starwatch.md")
         let requirements = try text(folder + "Package.swift")

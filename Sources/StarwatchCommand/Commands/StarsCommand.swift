@@ -155,7 +155,7 @@ struct StarsCommand: AsyncParsableCommand {
             return plans.map { Star(planID: $0, name: names[$0]) }
         }
         try arguments.format.print(stars) { stars in
-            stars.isEmpty ? "No plans are starred." : TextTable(rows: stars.map { [$0.planID, $0.name ?? "-"] }).text
+            stars.isEmpty ? "No plans are starred." : TextTable(rows: stars.map { [$0.planID, $0.name ?? ""] }).text
         }
     }
 

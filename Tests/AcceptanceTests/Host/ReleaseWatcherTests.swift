@@ -44,12 +44,12 @@ import Testing
     }
 
     /// Code in an article is an example's or a test's, line by line; only how far it is indented differs.
-    @Test(arguments: [("HostApps", 7), ("HostSinks", 2)])
+    @Test(arguments: [("HostApps", 7), ("HostSinks", 2), ("TestingWithTheMock", 2)])
     func theArticlesCodeIsTheExamples(article: String, least: Int) throws {
         let root = Repository.root
         let folders = [
             "Examples/ReleaseWatcher/Sources/ReleaseWatcher", "Examples/HelloPoll/Sources/HelloPoll",
-            "Tests/StarwatchTests/Host",
+            "Examples/MailSpool/Sources/MailSpool", "Examples/TestedTally/Tests/TallyTests", "Tests/StarwatchTests/Host",
         ]
         let files = try folders.flatMap {
             try FileManager.default.contentsOfDirectory(at: root.appending(path: $0), includingPropertiesForKeys: nil)
