@@ -61,7 +61,7 @@ struct CheckCommand: AsyncParsableCommand {
             (report.file, report.problems) = (failure.file, failure.problems)
         }
         print(try JSONText.encode(report))
-        if !report.problems.isEmpty { throw CommandError.invalid }
+        if !report.isValid { throw CommandError.invalid }
         if strict, !report.warnings.isEmpty { throw CommandError.warned }
     }
 }
@@ -69,6 +69,17 @@ struct CheckCommand: AsyncParsableCommand {
 /// The output of `check --json`.
 private struct CheckReport: Encodable {
     var file = ""
+    var isValid: Bool { problems.isEmpty }
     var problems: [ConfigurationProblem] = []
     var warnings: [ConfigurationProblem] = []
+
+    enum CodingKeys: CodingKey { case file, valid, problems, warnings }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(file, forKey: .file)
+        try container.encode(isValid, forKey: .valid)
+        try container.encode(problems, forKey: .problems)
+        try container.encode(warnings, forKey: .warnings)
+    }
 }

@@ -16,13 +16,17 @@ struct ConfigCommand: AsyncParsableCommand {
 
                 Examples:
                   starwatch config print
+                  starwatch config print --config starwatch.yaml --json
                 """
         )
 
         @OptionGroup var arguments: ConfigurationArguments
+        @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            print(ConfigurationPrinter.yaml(try arguments.access.configuration(secrets: false)), terminator: "")
+            let configuration = try arguments.access.configuration(secrets: false)
+            if format.json { return print(try JSONText.encode(ConfigurationPrinter.settings(configuration))) }
+            print(ConfigurationPrinter.yaml(configuration), terminator: "")
         }
     }
 
@@ -55,7 +59,7 @@ struct ConfigCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            try format.print(ConfigurationPrinter.reference) { _ in
+            try format.print(ConfigurationReference.settings) { _ in
                 String(ConfigurationReference.markdown.dropLast())
             }
         }

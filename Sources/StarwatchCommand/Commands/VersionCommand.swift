@@ -4,7 +4,7 @@ import Starwatch
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",
-        abstract: "Print the versions of the program, its commit, database and rules.",
+        abstract: "Print the versions of the program, its database, rules and libraries.",
         discussion: """
             Examples:
               starwatch version
@@ -15,22 +15,12 @@ struct VersionCommand: ParsableCommand {
     @OptionGroup var format: FormatArguments
 
     func run() throws {
-        try format.print(ProgramVersion()) { version in
+        try format.print(VersionReport(rules: RulesFinding.version)) { report in
             TextTable.pairs([
-                ("Version", version.version), ("Commit", version.commit), ("Swift", version.swift),
-                ("Schema", "\(version.schema)"), ("Rules", "\(version.rules)"),
+                ("starwatch", report.version), ("Commit", report.commit), ("Platform", report.platform),
+                ("Schema", "\(report.schema)"), ("Rules", "\(report.rules)"), ("Swift", report.swift),
+                ("SQLite", report.sqlite), ("libcurl", report.libcurl),
             ])
         }
     }
-}
-
-/// The versions of everything that has one.
-private struct ProgramVersion: Encodable {
-    var version = AgentVersion.current
-    var commit = AgentVersion.commit
-    var swift = AgentVersion.swift
-    /// That of the database.
-    var schema = HostDatabase.versions.upperBound
-    /// That of `alerts/starwatch.rules.yml`.
-    var rules = RulesFinding.version
 }

@@ -27,6 +27,17 @@ struct ConfigurationPrinter {
             + printer.text(width: min(60, printer.lines.map(\.text.count).max() ?? 0))
     }
 
+    /// The effective settings, each with its line.
+    static func settings(_ configuration: LoadedConfiguration) -> [EffectiveSetting] {
+        var printer = ConfigurationPrinter(isDefault: false, origins: configuration.origins)
+        ConfigurationTable.settings.write(configuration.options, to: &printer)
+        return printer.rows.compactMap { row in
+            // A section has no value of its own.
+            guard let value = row.value, !value.isEmpty else { return nil }
+            return EffectiveSetting(path: row.path, value: value, line: configuration.origins[row.path])
+        }
+    }
+
     /// The defaults with the comments.
     static var defaults: String {
         var printer = ConfigurationPrinter(isDefault: true, origins: [:])
@@ -51,7 +62,9 @@ struct ConfigurationPrinter {
     // MARK: Lines
 
     mutating func value(_ key: String, _ value: String, _ comment: String, isNeeded: Bool = false) {
-        rows.append(ConfigurationReference.Row(path: path + key, value: isNeeded ? nil : value, comment: comment))
+        rows.append(
+            ConfigurationReference.Row(path: path + key, value: isNeeded && isDefault ? nil : value, comment: comment)
+        )
         line("\(key): \(value)", isDefault ? comment : origins[path + key].map { "file:\($0)" } ?? "default")
     }
 

@@ -89,12 +89,6 @@ enum ConfigurationTable {
             Setting("lifetime", \.lifetime, .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
             Setting("refresh_before", \.refreshBefore, .duration(), "time before expiry; at most half the lifetime")
         } check: { auth, _, section in
-            let files = ["key_file": "did_key", "secret_file": "shared_secret", "tokens_file": "token_pool"]
-            if auth.kind == .none {
-                for (key, kind) in files.sorted(by: { $0.key < $1.key }) where section.has(key) {
-                    section.report("is not used, because kind is none; add kind: \(kind).", at: key)
-                }
-            }
             let needed: String? =
                 switch auth.kind {
                 case .none: nil
@@ -103,7 +97,16 @@ enum ConfigurationTable {
                 case .tokenPool: "tokens_file"
                 case .command: "argv"
                 }
-            guard let needed, !section.has(needed) else { return }
+            if let needed, section.has(needed) { return }
+            // A file of another kind is kept for later, unless it takes the place of the needed one.
+            let files = ["key_file": "did_key", "secret_file": "shared_secret", "tokens_file": "token_pool"]
+            for (key, kind) in files.sorted(by: { $0.key < $1.key }) where section.has(key) {
+                section.report(
+                    "is not used with kind \(auth.kind.rawValue); change kind to \(kind), or remove it.",
+                    at: key
+                )
+            }
+            guard let needed else { return }
             section.report("\(auth.kind.rawValue) needs \(needed); add it.", at: "kind")
         }
     }

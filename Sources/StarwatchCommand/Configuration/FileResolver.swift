@@ -49,9 +49,18 @@ struct FileResolver: Sendable {
 
     private static func isPlainlyAPath(_ text: String) -> Bool {
         guard text.wholeMatch(of: /[A-Za-z0-9._\/\-]{1,200}/) != nil else { return false }
-        let name = text.split(separator: "/").last ?? ""
+        let parts = text.split(separator: "/")
+        // Base64 and tokens have slashes and dots too.
+        if parts.contains(where: { $0.count > 40 || looksRandom($0) }) { return false }
+        let name = parts.last ?? ""
         let hasExtension = extensions.contains { name.hasSuffix("." + $0) }
         return hasExtension || text.hasPrefix("/") && text.count { $0 == "/" } >= 2
+    }
+
+    /// Whether a word of some length has letters of both cases and digits.
+    private static func looksRandom(_ word: Substring) -> Bool {
+        word.count > 12 && word.contains(where: \.isUppercase) && word.contains(where: \.isLowercase)
+            && word.contains(where: \.isNumber)
     }
 
     private var base: URL { URL(fileURLWithPath: directory, isDirectory: true) }

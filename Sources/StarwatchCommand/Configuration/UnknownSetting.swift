@@ -24,8 +24,11 @@ enum UnknownSetting {
     private static func file(for key: String, among known: [String]) -> String? {
         let files = known.filter { $0.hasSuffix("_file") && $0 != "ca_file" && $0 != "web_config_file" }
         if let exact = files.first(where: { ["\(key)_file", "\(key)s_file"].contains($0) }) { return exact }
-        return secrets.contains(key.lowercased()) ? files.first : nil
+        return isSecret(key) ? files.first : nil
     }
+
+    /// Whether people give a setting for a secret this name.
+    static func isSecret(_ key: String) -> Bool { secrets.contains(key.lowercased()) }
 
     /// The paths of the settings of that name in other sections, at most two.
     private static func elsewhere(_ key: String) -> [String] {

@@ -18,8 +18,8 @@ enum ValueRules {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
             !host.isEmpty
         else {
-            let isHost = text.wholeMatch(of: /[A-Za-z0-9\-]+(\.[A-Za-z0-9\-]+)+(:\d+)?(\/\S*)?/) != nil
-            return "must be a URL such as https://\(isHost ? "\(text.prefix(200))" : "example.org")."
+            let isHost = text.wholeMatch(of: /[a-z0-9\-]{1,30}(\.[a-z0-9\-]{1,30}){1,4}(:\d+)?/) != nil
+            return "must be a URL such as https://\(isHost ? "\(text)" : "example.org")."
         }
         guard scheme == "https" || scheme == "http" else { return "must be a URL that starts with https://." }
         guard parts.user == nil, parts.password == nil else {

@@ -48,7 +48,7 @@ enum YAMLDocument {
 
     /// The line of a key's repetition. The parser only gives the place of the first one.
     private static func lineOfRepeat(of key: String, after mark: Mark, in text: String) -> Int? {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let indent = String(repeating: " ", count: max(0, mark.column - 1))
         let starts = ["\(indent)\(key):", "\(indent)\"\(key)\":", "\(indent)'\(key)':"]
         return lines.indices.dropFirst(mark.line)

@@ -11,12 +11,12 @@ struct YAMLMistake: Hashable {
     ///   - line: The line of the parser's error.
     ///   - error: The parser's words.
     static func find(in text: String, at line: Int, error: String) -> YAMLMistake? {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(Line.init)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(Line.init)
         let last = min(line, lines.count)
         let read = lines.indices.prefix(last).filter { !lines[$0].isBlank }
         return otherFormat(lines, read) ?? tab(lines, read) ?? unquoted(lines, read) ?? unclosed(lines, error)
             ?? document(lines, read) ?? colon(lines, read, error) ?? indentation(lines, read)
-            ?? pair(lines, read, error)
+            ?? pair(lines, read, error) ?? bareWord(lines, read)
     }
 
     /// A line of the file.
@@ -26,8 +26,26 @@ struct YAMLMistake: Hashable {
         let indent: Int
 
         init(_ text: Substring) {
-            self.text = text.last == "\r" ? text.dropLast() : text
+            self.text = Self.withoutComment(text)
             indent = text.prefix { $0 == " " }.count
+        }
+
+        /// A comment begins at the start or after a space, outside of quotes.
+        private static func withoutComment(_ text: Substring) -> Substring {
+            var quote: Character?
+            var before: Character = " "
+            for index in text.indices {
+                let character = text[index]
+                if let open = quote {
+                    if character == open { quote = nil }
+                } else if character == "#", before == " " || before == "\t" {
+                    return text[..<index]
+                } else if "\"'".contains(character), " [{,".contains(before) {
+                    quote = character
+                }
+                before = character
+            }
+            return text
         }
 
         var content: Substring { text.drop { $0 == " " || $0 == "\t" } }
@@ -73,6 +91,7 @@ struct YAMLMistake: Hashable {
             guard let (key, value) = lines[index].pair, let first = value.first, "*@%`&!".contains(first) else {
                 continue
             }
+            if let mistake = secret(key, at: index) { return mistake }
             let message =
                 key == "schedule"
                 ? "has a schedule without quotes; quote the schedule, such as schedule: \"*/15 * * * *\"."
@@ -85,7 +104,9 @@ struct YAMLMistake: Hashable {
     /// A quote or a bracket without its end. The parser notices it only at the end of the file.
     private static func unclosed(_ lines: [Line], _ error: String) -> YAMLMistake? {
         if error.contains("quoted scalar") {
-            return lines.firstIndex { !$0.isBlank && $0.text.count { $0 == "\"" } % 2 == 1 }.map {
+            // The scalar begins on the line of the parser's context.
+            return lines.firstIndex { line in "\"'".contains { quote in line.text.count { $0 == quote } % 2 == 1 } }.map
+            {
                 YAMLMistake(line: $0 + 1, message: "opens a quote and does not close it; add the other quote.")
             }
         }
@@ -111,7 +132,9 @@ struct YAMLMistake: Hashable {
     /// A section without its colon.
     private static func colon(_ lines: [Line], _ read: [Int], _ error: String) -> YAMLMistake? {
         guard error.contains("mapping values"), let before = read.dropLast().last,
-            let match = lines[before].content.wholeMatch(of: /([a-z_]+)\s*/)
+            let match = lines[before].content.wholeMatch(of: /([a-z_]+)\s*/),
+            // Another word can be a secret.
+            ConfigurationTable.settings.contains(where: { $0.key == match.1 })
         else { return nil }
         return YAMLMistake(line: before + 1, message: "has no colon; write \"\(match.1):\".")
     }
@@ -150,6 +173,23 @@ struct YAMLMistake: Hashable {
         guard error.contains("mapping values"), let index = read.last, let (key, value) = lines[index].pair,
             value.contains(": ")
         else { return nil }
+        if let mistake = secret(key, at: index) { return mistake }
         return YAMLMistake(line: index + 1, message: "has a value with a colon and a space; quote the value of \(key).")
+    }
+
+    /// A secret that is no value of YAML.
+    private static func secret(_ key: Substring, at index: Int) -> YAMLMistake? {
+        guard UnknownSetting.isSecret(String(key)) else { return nil }
+        let message = "has a secret, which never belongs here; write it into a file of its own, and name that file."
+        return YAMLMistake(line: index + 1, message: message)
+    }
+
+    /// A line that is neither `key: value` nor an item of a list.
+    private static func bareWord(_ lines: [Line], _ read: [Int]) -> YAMLMistake? {
+        read.last { lines[$0].pair == nil && !lines[$0].content.hasPrefix("-") }.map { index in
+            let key = lines[index].content.prefixMatch(of: /([a-z_]+):\S/)?.1
+            let message = key.map { "needs a space after \"\($0):\"." } ?? "must be \"key: value\"."
+            return YAMLMistake(line: index + 1, message: message)
+        }
     }
 }

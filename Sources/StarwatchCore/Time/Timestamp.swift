@@ -51,7 +51,8 @@ extension Duration {
     /// Seconds with their fraction, the unit of all metrics.
     public var inSeconds: Double {
         let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) * 1e-18
+        // One division of a whole number of nanoseconds: 0.3 s is 0.3, not 0.30000000000000004.
+        return (Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / 1e9
     }
 }
 

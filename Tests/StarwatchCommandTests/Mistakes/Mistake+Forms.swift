@@ -268,6 +268,14 @@ extension Mistake {
             with: [.folder("dir")]
         ),
         Mistake(
+            "bom",
+            bytes: [
+                239, 187, 191, 115, 101, 114, 118, 101, 114, 58, 10, 32, 32, 116, 105, 109, 101, 111, 117, 116, 58, 32,
+                51, 48, 10,
+            ],
+            ["starwatch.yaml:2: server.timeout: '30' is not a duration; write 30s."]
+        ),
+        Mistake(
             "latin1",
             bytes: [
                 115, 101, 114, 118, 101, 114, 58, 10, 32, 32, 117, 115, 101, 114, 95, 97, 103, 101, 110, 116, 58, 32,
@@ -350,6 +358,26 @@ extension Mistake {
             "sink dup",
             "delivery:\n  sinks:\n    - {name: a, kind: log}\n    - {name: a, kind: stdout}\n",
             ["starwatch.yaml:4: delivery.sinks[1].name: is the name of another sink; choose a different one."]
+        ),
+        Mistake(
+            "sink empty",
+            "delivery:\n  sinks: []\n",
+            ["starwatch.yaml:2: delivery.sinks: must name at least one sink."]
+        ),
+        Mistake(
+            "webhook no url",
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook}\n",
+            ["starwatch.yaml:3: delivery.sinks[0]: a sink of kind webhook needs url; add it."]
+        ),
+        Mistake(
+            "command string",
+            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: /usr/bin/notify --x}\n",
+            ["starwatch.yaml:3: delivery.sinks[0].argv: must be a list, such as [a, b]."]
+        ),
+        Mistake(
+            "command relative",
+            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: []}\n",
+            ["starwatch.yaml:3: delivery.sinks[0].argv: must name a program."]
         ),
     ]
 }

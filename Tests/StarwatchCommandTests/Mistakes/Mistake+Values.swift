@@ -2,26 +2,6 @@ extension Mistake {
     /// Sections, addresses, names, lists, numbers and whole files.
     static let values: [Mistake] = [
         Mistake(
-            "sink empty",
-            "delivery:\n  sinks: []\n",
-            ["starwatch.yaml:2: delivery.sinks: must name at least one sink."]
-        ),
-        Mistake(
-            "webhook no url",
-            "delivery:\n  sinks:\n    - {name: a, kind: webhook}\n",
-            ["starwatch.yaml:3: delivery.sinks[0]: a sink of kind webhook needs url; add it."]
-        ),
-        Mistake(
-            "command string",
-            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: /usr/bin/notify --x}\n",
-            ["starwatch.yaml:3: delivery.sinks[0].argv: must be a list, such as [a, b]."]
-        ),
-        Mistake(
-            "command relative",
-            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: []}\n",
-            ["starwatch.yaml:3: delivery.sinks[0].argv: must name a program."]
-        ),
-        Mistake(
             "url no scheme",
             "server:\n  url: api.endorser.ch\n",
             ["starwatch.yaml:2: server.url: must be a URL such as https://api.endorser.ch."]
@@ -215,6 +195,11 @@ extension Mistake {
             ]
         ),
         Mistake(
+            "json",
+            "{\"server\": {\"timeout\": 30}}\n",
+            ["starwatch.yaml:1: server.timeout: '30' is not a duration; write 30s."]
+        ),
+        Mistake(
             "toml",
             "[server]\nurl = \"https://a.test\"\n",
             ["starwatch.yaml:1: looks like TOML or INI; write \"server:\" with indented \"key: value\" lines below."]
@@ -237,13 +222,16 @@ extension Mistake {
         Mistake(
             "auth file no kind",
             "auth:\n  key_file: k\n",
-            ["starwatch.yaml:2: auth.key_file: is not used, because kind is none; add kind: did_key."],
+            ["starwatch.yaml:2: auth.key_file: is not used with kind none; change kind to did_key, or remove it."],
             with: [.file("k", String(repeating: "1", count: 64), mode: 0o600)]
         ),
         Mistake(
             "auth other file",
             "auth:\n  kind: did_key\n  secret_file: k\n",
-            ["starwatch.yaml:2: auth.kind: did_key needs key_file; add it."],
+            [
+                "starwatch.yaml:2: auth.kind: did_key needs key_file; add it.",
+                "starwatch.yaml:3: auth.secret_file: is not used with kind did_key; change kind to shared_secret, or remove it.",
+            ],
             with: [.file("k", String(repeating: "1", count: 64), mode: 0o600)]
         ),
         Mistake(
@@ -314,6 +302,50 @@ extension Mistake {
             [
                 "starwatch.yaml:2: server.user_agent: must be 1 to 200 printable ASCII characters without quotes and backslashes, such as Starwatch/1.0."
             ]
+        ),
+        Mistake(
+            "secret with slashes",
+            "auth: {kind: shared_secret, secret_file: /Ab3dEfGh1jKlMn0p/QrStUvWxYz0123456789ABCDE}\n",
+            [
+                "starwatch.yaml:1: auth.secret_file: there is no such file in FOLDER; the value must be the name of a file that contains the secret."
+            ]
+        ),
+        Mistake(
+            "token as duration",
+            "server:\n  timeout: eyJhbGciOiJFUzI1NksifQ.eyJzdWIiOiJhIn0.c2ln\n",
+            [
+                "starwatch.yaml:2: server.timeout: This value is not a duration; write whole numbers with ms, s, m, h or d, such as 250ms, 30s or 1h30m."
+            ]
+        ),
+        Mistake(
+            "token as url",
+            "server:\n  url: eyJhbGciOiJFUzI1NksifQ.eyJzdWIiOiJhIn0.c2ln\n",
+            ["starwatch.yaml:2: server.url: must be a URL such as https://example.org."]
+        ),
+        Mistake("lone word", "hunter2word\nauth:\n  kind: none\n", ["starwatch.yaml:1: must be \"key: value\"."]),
+        Mistake(
+            "secret that is an alias",
+            "auth:\n  kind: shared_secret\n  secret: *hunter2\n",
+            [
+                "starwatch.yaml:3: has a secret, which never belongs here; write it into a file of its own, and name that file."
+            ]
+        ),
+        Mistake(
+            "secret with a colon",
+            "auth:\n  kind: shared_secret\n  secret: hunter2: x\n",
+            [
+                "starwatch.yaml:3: has a secret, which never belongs here; write it into a file of its own, and name that file."
+            ]
+        ),
+        Mistake(
+            "secret without a space",
+            "auth:\n  kind: shared_secret\n  secret:hunter2\nlog:\n  level: info\n",
+            ["starwatch.yaml:3: needs a space after \"secret:\"."]
+        ),
+        Mistake(
+            "word in a section",
+            "auth:\n  kind: shared_secret\n  hunter2\nlog:\n  level: info\n",
+            ["starwatch.yaml:3: must be \"key: value\"."]
         ),
     ]
 }

@@ -59,7 +59,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 
     /// The secrets of the table's mistakes.
     @Test func noSecretIsRepeated() {
-        let secrets = ["hunter2", "eyJhbGci", "abc.def", "1111", "user:pw", "0x0000"]
+        let secrets = ["hunter2", "Ab3dEf", "QrStUv", "eyJhbGci", "abc.def", "1111", "user:pw", "0x0000"]
         for mistake in Mistake.forms + Mistake.values {
             for line in mistake.lines { #expect(!secrets.contains { line.contains($0) }, "\(line)") }
         }
