@@ -48,6 +48,8 @@ struct StarwatchTool: AsyncParsableCommand {
             await run(Array(CommandLine.arguments.dropFirst()))
         }
         if !ending.output.isEmpty { print(ending.output, terminator: ending.output.hasSuffix("\n") ? "" : "\n") }
+        // In a pipe, the output comes before what is said of it.
+        fflush(nil)
         for line in ending.errorLines { FileHandle.standardError.write(Data((line + "\n").utf8)) }
         Foundation.exit(ending.exitCode.rawValue)
     }

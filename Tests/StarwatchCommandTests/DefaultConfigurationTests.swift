@@ -47,7 +47,7 @@ import Testing
             kind: starred_projects       # starred_projects | offers_to_me | offers_to_my_projects
             schedule: "*/15 * * * *"     # cron, five fields, in quotes
             timezone: UTC                # of the schedule; an IANA name
-            every: null                  # replaces schedule, such as 5s (at least 1s)
+            every: null                  # replaces schedule, such as 5m (at least 1s)
             catch_up: latest             # none | latest; latest: one run replaces all missed runs
             splay: 0s                    # range of this instance's fixed delay (at most 7d)
             stale_after: 4h              # after this time without success: degraded (at least 1s)

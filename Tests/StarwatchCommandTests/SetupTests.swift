@@ -16,20 +16,22 @@ import Testing
         var questions: SetupQuestions {
             SetupQuestions(
                 ask: { _ in self.answers.isEmpty ? nil : self.answers.removeFirst() },
+                exists: { $0 == "/home/me/key" },
+                home: "/home/me",
                 tell: { self.told.append($0) }
             )
         }
     }
 
     @Test func aWrongAnswerIsAskedAgain() throws {
-        let script = Script(["ftp://a", "", "did:", "did:key:a", " a  b ", "fax:1", "ntfy:https://n.test/topic", ""])
+        let script = Script(["ftp://a", "", "did:", "alice", "~/key", "a, b", "fax:1", "ntfy:https://n.test/topic", ""])
         #expect(try script.questions.askServer() == SetupQuestions.server)
-        #expect(try script.questions.askIdentity().did == DID("did:key:a"))
+        #expect(try script.questions.askIdentity().key == "/home/me/key")
         #expect(try script.questions.askStars() == ["a", "b"])
         let sink = try script.questions.askSink()
         #expect(sink == .ntfy(url: "https://n.test", topic: "topic"))
         #expect(try script.questions.askSinkSecret(of: sink) == nil)
-        #expect(script.told.count == 3)
+        #expect(script.told.count == 4)
         let end = #expect(throws: CommandError.self) { try script.questions.askServer() }
         #expect(end?.lines.first?.hasSuffix("give it with --server.") == true)
         #expect(end?.exitCode == .usage)
@@ -75,5 +77,18 @@ import Testing
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == ["starwatch.yaml", "starwatch.yaml.old", "starwatch.yaml.old2"])
+    }
+
+    @Test func aFileThatCannotBeReadIsKeptAndAFolderIsInTheWay() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path + "/starwatch.yaml"
+        try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "/nowhere/at/all")
+        let files = try SetupFiles(SetupAnswers(), isPackaged: false)
+        _ = try files.write(to: folder.path, for: nil)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file + ".old") == "/nowhere/at/all")
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        #expect(throws: CommandError.self) { try files.check(folder.path) }
+        #expect(throws: CommandError.self) { try files.check(folder.path + "/none") }
     }
 }

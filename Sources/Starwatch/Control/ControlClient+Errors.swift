@@ -18,7 +18,9 @@ extension ControlClient {
         case .failure(.malformed), .failure(.tooLarge): throw .unintelligible
         case .failure(.invalidRequest), .failure(.configuration):
             throw ControlError(.failed, "The request cannot be sent; please report this.")
-        case .failure(.reset), .failure(.timeout), .failure(.tls): throw .hungUp
+        case .failure(.timeout):
+            throw ControlError(.hungUp, "The agent does not answer within 10 s; see its log, or restart it.")
+        case .failure(.reset), .failure(.tls): throw .hungUp
         }
     }
 

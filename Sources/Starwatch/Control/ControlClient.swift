@@ -26,7 +26,9 @@ package struct ControlClient: AgentControl {
         }
     }
 
-    package func status() async throws(ControlError) -> AgentStatus { try await get("/api/v1/status") }
+    package func status() async throws(ControlError) -> AgentStatus {
+        try await get("/api/v1/status", within: Self.patience)
+    }
 
     package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
         let query = unlessWithin.map { "?unless_within=\($0.components.seconds)" } ?? ""
@@ -78,7 +80,9 @@ package struct ControlClient: AgentControl {
         try await post("/api/v1/quarantine/discard", RowSelection(allOf: poll), as: ChangeCount.self).changed
     }
 
-    package func identity() async throws(ControlError) -> IdentityReport { try await get("/api/v1/identity") }
+    package func identity() async throws(ControlError) -> IdentityReport {
+        try await get("/api/v1/identity", within: Self.patience)
+    }
 
     package func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport {
         try await call(.put, "/api/v1/identity", IdentityChange(did: did?.rawValue))
@@ -89,7 +93,7 @@ package struct ControlClient: AgentControl {
     }
 
     package func stars() async throws(ControlError) -> [String] {
-        try await get("/api/v1/stars", as: StarsListing.self).planIDs
+        try await get("/api/v1/stars", as: StarsListing.self, within: Self.patience).planIDs
     }
 
     package func starNames() async throws(ControlError) -> [String: String] {
@@ -160,14 +164,18 @@ package struct ControlClient: AgentControl {
 
     // MARK: - HTTP
 
+    /// The longest wait for what an agent answers at once.
+    private static let patience = Duration.seconds(10)
+
     /// The largest answer taken; an outbox of 10,000 rows is below 4 MiB.
     static let answerLimitBytes = 64 * 1_048_576
 
     private func get<Answer: Decodable>(
         _ target: String,
-        as type: Answer.Type = Answer.self
+        as type: Answer.Type = Answer.self,
+        within limit: Duration? = nil
     ) async throws(ControlError) -> Answer {
-        try await call(.get, target, as: type)
+        try await call(.get, target, as: type, within: limit)
     }
 
     private func post<Answer: Decodable>(
@@ -182,9 +190,11 @@ package struct ControlClient: AgentControl {
         _ method: HTTPRequest.Method,
         _ target: String,
         _ body: (any Encodable & Sendable)? = nil,
-        as type: Answer.Type = Answer.self
+        as type: Answer.Type = Answer.self,
+        within limit: Duration? = nil
     ) async throws(ControlError) -> Answer {
         var request = request(method, target)
+        request.timeout = limit
         if let body, let bytes = try? JSONEncoder().encode(body) {
             request.headers.append(("Content-Type", "application/json"))
             request.body = Array(bytes)

@@ -1,4 +1,3 @@
-import Foundation
 package import StarwatchCore
 import StarwatchTelemetry
 import StarwatchTransport
@@ -66,20 +65,11 @@ package enum Trial {
         logSinks: [any LogSink]?,
         _ work: (Agent) async throws(ControlError) -> Answer
     ) async throws(AgentError) -> Answer {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "starwatch-trial-" + RandomID.uuid())
-        do {
-            try FileManager.default.createDirectory(
-                at: folder,
-                withIntermediateDirectories: false,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw AgentError(.failed, "No folder can be created in \(folder.deletingLastPathComponent().path).")
-        }
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
         var options = options
         options.storage = StorageOptions()
-        options.storage.path = folder.appending(path: "trial.db").path
+        options.storage.path = folder.path + "/trial.db"
         (options.digests, options.callbacks) = ([], CallbackOptions())
         let agent = try await Agent(options: options, time: SystemClock(), logSinks: logSinks)
         do throws(ControlError) {

@@ -22,7 +22,10 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The Endorser server.", valueName: "url"))
     var server: String?
 
-    @Option(help: "The DID to sign in. A key file says it too.")
+    @Option(help: "The server's dialect: auto, endorser or canonical.")
+    var dialect: String?
+
+    @Option(help: "The DID to sign in. Not needed with --key-file.")
     var did: String?
 
     @Option(help: ArgumentHelp("The private key of the DID: 64 hex digits or PEM.", valueName: "file"))
@@ -58,7 +61,13 @@ struct InitCommand: AsyncParsableCommand {
         if [keyFile, secretFile, tokensFile].compactMap({ $0 }).count > 1 {
             throw ValidationError("Give one of --key-file, --secret-file and --tokens-file.")
         }
+        if let dialect, DialectChoice(rawValue: dialect) == nil {
+            throw ValidationError("--dialect must be auto, endorser or canonical.")
+        }
         if let did, DID(did) == nil { throw ValidationError("--did must be a DID, such as did:ethr:0x….") }
+        if sinkSecretFile != nil, let sink = sink.flatMap({ SetupSink($0) }), sink.secret == nil {
+            throw ValidationError("--sink-secret-file is only for a webhook or ntfy.")
+        }
         if let sink, SetupSink(sink) == nil { throw ValidationError("--sink must be \(SetupSink.forms).") }
     }
 
@@ -67,7 +76,12 @@ struct InitCommand: AsyncParsableCommand {
         umask(0o077)
         let place = place()
         let answers = try await answers()
-        try await Setup(answers: answers, folder: place.folder, user: place.user) { print($0) }.run(isTried: !untested)
+        let setup = Setup(answers: answers, folder: place.folder, user: place.user) {
+            print($0)
+        } progress: {
+            FileHandle.standardError.write(Data(($0 + "\n").utf8))
+        }
+        try await setup.run(isTried: !untested)
     }
 
     private func place() -> (folder: String, user: ServiceUser?) {
@@ -89,12 +103,15 @@ struct InitCommand: AsyncParsableCommand {
             tell: { print($0) }
         )
         var answers = SetupAnswers()
+        answers.dialect = dialect
         answers.server = try server ?? (isTerminal ? questions.askServer() : SetupQuestions.server)
         var key = keyFile
         if let did { answers.did = DID(did) } else if key == nil { (answers.did, key) = try questions.askIdentity() }
         if let key {
             answers.token = .key(file: key)
-            let content = FileManager.default.contents(atPath: key) ?? Data()
+            guard let content = FileManager.default.contents(atPath: key) else {
+                throw CommandError.usage("The file of --key-file cannot be read; correct its path or mode.")
+            }
             do throws(AgentError) {
                 let own = try Trial.did(ofKey: Array(content))
                 answers.did = answers.did ?? own

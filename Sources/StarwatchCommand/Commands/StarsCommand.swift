@@ -151,7 +151,8 @@ struct StarsCommand: AsyncParsableCommand {
     ) async throws {
         let stars = try await arguments.access.perform { agent throws(ControlError) in
             let plans = try await work(agent)
-            let names = try await agent.starNames()
+            // An older agent knows no names, and the change is made already.
+            let names = (try? await agent.starNames()) ?? [:]
             return plans.map { Star(planID: $0, name: names[$0]) }
         }
         try arguments.format.print(stars) { stars in

@@ -7,7 +7,7 @@ extension ConfigurationTable {
             Setting("kind", \.kind, .choice())
             Setting("schedule", \.schedule, .text(ValueRules.schedule), "cron, five fields, in quotes")
             Setting("timezone", \.timezone, .text(ValueRules.timezone), "of the schedule; an IANA name")
-            Setting("every", \.interval, .duration(Schedule.minimumInterval), "replaces schedule, such as 5s")
+            Setting("every", \.interval, .duration(Schedule.minimumInterval), "replaces schedule, such as 5m")
             Setting("catch_up", \.catchUp, .choice(), "latest: one run replaces all missed runs")
             Setting("splay", \.splay, .duration(.zero, .days(7)), "range of this instance's fixed delay")
             Setting("stale_after", \.staleAfter, .duration(.seconds(1)), "after this time without success: degraded")

@@ -47,7 +47,7 @@ struct SettingsField {
     /// The section; `nil` after reporting another value. An absent section is empty.
     var section: SettingsField? {
         if isNull || node?.mapping != nil { return self }
-        if let text = node?.scalar?.string, let key = text.prefixMatch(of: /([a-z_]+):\S/)?.1 {
+        if let text = node?.scalar?.string, !text.hasPrefix("did:"), let key = text.prefixMatch(of: /([a-z_]+):\S/)?.1 {
             journal.report("needs a space after \"\(key):\".", at: path, line: node?.mark?.line ?? line)
             return nil
         }
@@ -88,7 +88,9 @@ struct SettingsField {
     func allow(_ known: [String]) {
         for field in fields where !known.contains(field.key) {
             // An item of a list is far from the sections.
-            field.report(UnknownSetting.problem(of: field.key, among: known, isItem: path.contains("[")))
+            field.report(
+                UnknownSetting.problem(of: field.key, among: known, isItem: path.contains("[") || path.contains("."))
+            )
         }
     }
 

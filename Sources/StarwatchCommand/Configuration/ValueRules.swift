@@ -112,6 +112,9 @@ enum ValueRules {
     ]
 
     static func schedule(_ text: String) -> String? {
+        if (try? DurationText.parse(text)) != nil {
+            return "must be five fields; for an interval write every: \(text)."
+        }
         if let fields = nicknames[text.lowercased()] { return "must be five fields; write \"\(fields)\"." }
         do throws(CronError) {
             _ = try CronExpression(text)

@@ -12,7 +12,7 @@ struct AgentFindings {
 
     var agent: [Finding] {
         let up = age(status.startedAt).map { AgeText.duration(max(0, $0.inSeconds)) } ?? "an unknown time"
-        var findings = [Finding("agent", .ok, "starwatch \(status.version) runs for \(up).")]
+        var findings = [Finding("agent", .ok, "starwatch \(status.version) has been running for \(up).")]
         if status.version != AgentVersion.current {
             let text =
                 "starwatch \(status.version) runs, but \(AgentVersion.current) is installed; restart the agent."

@@ -8,12 +8,20 @@ struct InstalledFiles {
         /// The permissions, such as 0o600.
         var mode: Int
         var owner: Int
+        var group = 0
+
+        /// Whether a user can read it. The user's group is that of the agent's socket.
+        func isReadable(by user: File) -> Bool {
+            owner == user.owner ? mode & 0o400 != 0 : group == user.group ? mode & 0o040 != 0 : mode & 0o004 != 0
+        }
     }
 
     var configuration: File?
     var folder: File?
     var database: File?
     var socket: File?
+    /// The files of secrets, as far as they are there.
+    var secrets: [File] = []
 
     /// Reads them. A file that is missing, or that this user cannot see, is `nil`.
     init(configuration: String, options: AgentOptions) {
@@ -22,6 +30,7 @@ struct InstalledFiles {
         self.database = Self.file(database)
         folder = Self.file(URL(fileURLWithPath: database).deletingLastPathComponent().path)
         socket = Self.file(options.control.socket)
+        secrets = options.secretFiles.compactMap(Self.file)
     }
 
     init() {}
@@ -29,19 +38,21 @@ struct InstalledFiles {
     private static func file(_ path: String) -> File? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let mode = attributes[.posixPermissions] as? NSNumber,
-            let owner = attributes[.ownerAccountID] as? NSNumber
+            let owner = attributes[.ownerAccountID] as? NSNumber,
+            let group = attributes[.groupOwnerAccountID] as? NSNumber
         else { return nil }
-        return File(path: path, mode: mode.intValue, owner: owner.intValue)
+        return File(path: path, mode: mode.intValue, owner: owner.intValue, group: group.intValue)
     }
 
     var findings: [Finding] {
-        let problems = [
-            configuration.flatMap { open($0, to: 0o022, "can be changed by other users; run chmod go-w on it.") },
-            folder.flatMap { open($0, to: 0o022, "can be changed by other users; run chmod go-w on it.") },
-            database.flatMap { open($0, to: 0o077, "can be read by other users; run chmod 600 on it.") },
-            socket.flatMap { open($0, to: 0o077, "can be used by other users; restart the agent.") },
-            strangeOwner,
-        ].compactMap { $0 }
+        let problems =
+            [
+                configuration.flatMap { open($0, to: 0o022, "can be changed by other users; run chmod go-w on it.") },
+                folder.flatMap { open($0, to: 0o022, "can be changed by other users; run chmod go-w on it.") },
+                database.flatMap { open($0, to: 0o077, "can be read by other users; run chmod 600 on it.") },
+                socket.flatMap { open($0, to: 0o077, "can be used by other users; restart the agent.") },
+                strangeOwner,
+            ].compactMap { $0 } + unreadable
         if !problems.isEmpty { return problems }
         guard folder != nil else {
             return [Finding("files", .problem, "There is no folder for storage.path; create it for the agent's user.")]
@@ -62,5 +73,31 @@ struct InstalledFiles {
             .problem,
             "\(database.path) belongs to user \(database.owner), and the agent is user \(socket.owner); run chown on it."
         )
+    }
+
+    /// Root can read everything, and the agent's next start cannot. The agent makes the socket and the database.
+    private var unreadable: [Finding] {
+        guard let user = socket ?? database, user.owner != 0 else { return [] }
+        return (secrets + [configuration].compactMap { $0 }).filter { !$0.isReadable(by: user) }.map { file in
+            Finding(
+                "files",
+                .problem,
+                "\(file.path) cannot be read by user \(user.owner), the agent; change its owner."
+            )
+        }
+    }
+}
+
+extension AgentOptions {
+    /// The files of secrets that the configuration names.
+    fileprivate var secretFiles: [String] {
+        let sinks = delivery.sinks.map { sink -> String? in
+            switch sink.kind {
+            case .webhook(_, let secret, _): secret
+            case .ntfy(_, _, let token): token
+            case .stdout, .log, .feed, .file, .command: nil
+            }
+        }
+        return ([auth.secretFile, auth.keyFile, auth.tokensFile, control.tokenFile] + sinks).compactMap { $0 }
     }
 }

@@ -19,11 +19,16 @@ enum RulesFinding {
         switch loaded {
         case .failure(let error): return Finding("rules", .problem, error.message)
         case .success(nil):
-            return Finding("rules", .problem, "Prometheus has no rules of Starwatch; load those in \(files).")
+            return Finding(
+                "rules",
+                .problem,
+                "Prometheus has no rules of Starwatch, or has just started; load those in \(files)."
+            )
         case .success(Double(version)):
             return Finding("rules", .ok, "Prometheus has the rules of this version (\(version)).")
         case .success(let other?):
-            let text = "Prometheus has version \(Int(other)) of the rules, and this program is made for \(version)"
+            let found = Int(exactly: other).map { "version \($0)" } ?? "an unknown version"
+            let text = "Prometheus has \(found) of the rules, and this program is made for \(version)"
             return Finding("rules", .warning, text + "; load those in \(files).")
         }
     }

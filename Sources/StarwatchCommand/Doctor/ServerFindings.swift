@@ -29,7 +29,7 @@ struct ServerFindings {
 
     var all: [Finding] {
         guard let asked = trial.reports.first(where: { $0.outcome != "skipped" || reason(of: $0) != nil }) else {
-            return [Finding("server", .skipped, unasked)]
+            return [Finding("server", .warning, unasked)]
         }
         let failure = isFailed(asked) ? reason(of: asked) : nil
         // A poll without a token asks nothing.
@@ -41,7 +41,7 @@ struct ServerFindings {
     private var unasked: String {
         trial.reports.isEmpty
             ? "There are no polls, so nothing asks the server."
-            : "No poll can be tried, because \(skip(trial.reports[0]))."
+            : "The server was not tried, because \(skip(trial.reports[0]))."
     }
 
     private func isFailed(_ report: PollReport) -> Bool { ["failed", "deferred", "skipped"].contains(report.outcome) }
@@ -83,7 +83,7 @@ struct ServerFindings {
             return Finding(
                 step.area,
                 isSecure ? .ok : .skipped,
-                isSecure ? "The certificate is valid." : "The server's URL is http, which this machine alone can read."
+                isSecure ? "The certificate is valid." : "The server is this machine, which needs no TLS."
             )
         case .server:
             guard let dialect = trial.status.server.dialect else {
@@ -113,9 +113,9 @@ struct ServerFindings {
             return Finding("token", .problem, refused.sentence)
         }
         guard trial.reports.contains(where: { !isFailed($0) }) else { return nil }
-        if options.auth.kind == .none { return Finding("token", .ok, "The polls need none.") }
         if !hasToken { return Finding("token", .skipped, "Only the service can read the secret of auth.") }
-        return Finding("token", .ok, "The server accepts the token (\(options.auth.kind.rawValue)).")
+        if options.auth.kind == .none { return Finding("token", .ok, "The polls need none.") }
+        return Finding("token", .ok, "The server did not reject the token (\(options.auth.kind.rawValue)).")
     }
 
     // MARK: Polls

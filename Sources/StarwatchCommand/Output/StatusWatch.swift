@@ -11,7 +11,7 @@ struct StatusWatch {
     let write: (String) -> Void
 
     /// Clears the terminal and moves to its first line.
-    private static let clear = "\u{1B}[H\u{1B}[2J\u{1B}[3J"
+    private static let clear = "\u{1B}[H\u{1B}[2J"
 
     /// Writes one page. For an agent that does not answer, a page says so; in JSON there is no line.
     func show() async throws(CommandError) {

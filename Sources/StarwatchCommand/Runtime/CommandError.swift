@@ -42,7 +42,7 @@ enum CommandError: Error, Sendable {
         case .noConfiguration:
             [
                 "starwatch: No configuration file was found; name one with --config, or write one with "
-                    + "'starwatch config default > starwatch.yaml'."
+                    + "'starwatch init'."
             ]
         case .configuration(let failure): failure.lines
         case .usage(let message), .failed(let message): ["starwatch: \(message)"]

@@ -1,4 +1,3 @@
-import Foundation
 import Starwatch
 import StarwatchCore
 
@@ -9,12 +8,15 @@ struct Setup {
     /// The agent's user, if the package's service runs the agent; `nil` if the caller does.
     let user: ServiceUser?
     let say: (String) -> Void
+    /// Tells what takes long.
+    let progress: (String) -> Void
 
     /// - Parameter isTried: Whether the server and the sink are tried first.
-    /// - Throws: ``CommandError`` if a trial fails; nothing is written then.
+    /// - Throws: ``CommandError`` if the configuration is invalid or a trial fails; nothing is written then.
     func run(isTried: Bool) async throws(CommandError) {
         let files = try SetupFiles(answers, isPackaged: user != nil)
-        if isTried { try await tryOut(files) }
+        try files.check(folder)
+        try await tryOut(files, withTrials: isTried)
         for line in try files.write(to: folder, for: user) { say(line) }
         let configuration = folder + "/" + SetupFiles.configurationName
         let commands =
@@ -24,48 +26,63 @@ struct Setup {
         say("\nNext:\n  \(commands[0])\n  \(commands[1])")
     }
 
-    /// Sends a test notification.
-    private func sink(of options: AgentOptions) async throws(AgentError) -> Finding {
-        if user != nil, case .file = answers.sink {
-            // The file would belong to root, and the agent could not write it.
-            return Finding("sink", .skipped, "The agent makes the file; later: 'starwatch sinks test file'.")
-        }
-        let report = try await Trial.sink(answers.sink.name, of: options)
-        let text = SinkTestText.line(report)
-        return Finding("sink", report.result == .ok ? .ok : .problem, "A test notification to \(text)")
-    }
-
-    /// Tries the server and the sink with copies of the files in a private folder.
-    private func tryOut(_ files: SetupFiles) async throws(CommandError) {
-        let stage = FileManager.default.temporaryDirectory.appending(
-            path: "starwatch-init-\(UInt64.random(in: .min ... .max))"
-        )
-        defer { try? FileManager.default.removeItem(at: stage) }
-        do {
-            try FileManager.default.createDirectory(
-                at: stage,
-                withIntermediateDirectories: false,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw .failed("No folder can be created in \(stage.deletingLastPathComponent().path).")
-        }
+    /// Loads copies of the files in a private folder, and tries the server and then the sink.
+    private func tryOut(_ files: SetupFiles, withTrials: Bool) async throws(CommandError) {
+        let stage: TemporaryFolder
+        do throws(AgentError) { stage = try TemporaryFolder() } catch { throw .agent(error) }
+        defer { stage.remove() }
         _ = try files.write(to: stage.path, for: nil)
-        let configuration: LoadedConfiguration
+        var configuration: LoadedConfiguration
         do throws(ConfigurationFailure) {
-            configuration = try ConfigurationLoader().load(file: stage.appending(path: "starwatch.yaml").path)
-        } catch { throw .configuration(error) }
+            configuration = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName)
+        } catch {
+            var failure = error
+            // The operator knows the answers, and not the lines of a file that is not written yet.
+            failure.file = "starwatch init"
+            failure.problems = failure.problems.map { .init(line: nil, path: $0.path, message: $0.message) }
+            throw .configuration(failure)
+        }
         let options = configuration.options
-        var findings: [Finding] = []
-        do throws(AgentError) {
-            let polls = try await Trial.polls(options)
-            findings = ServerFindings(trial: polls, options: options, hasToken: true).all
-            findings.append(try await sink(of: options))
-        } catch { throw .agent(error) }
+        configuration.file = "starwatch init"
+        configuration.origins = configuration.origins.mapValues { _ in 0 }
+        var findings = await Agent.warnings(about: options).filter { $0.path != "storage.path" }
+            .map { Finding("configuration", .warning, "\($0.path) \($0.message)") }
+        if withTrials {
+            progress("Trying the server (up to 30 s) and the sink...")
+            do throws(AgentError) {
+                let polls = try await Trial.polls(options)
+                let server = ServerFindings(trial: polls, options: options, hasToken: true).all
+                findings += server
+                if server.contains(where: { $0.state == .problem }) {
+                    findings.append(Finding("sink", .skipped, "Not tried, because the server has a problem."))
+                } else {
+                    findings.append(try await sink(of: options))
+                }
+            } catch { throw .agent(error) }
+        }
+        guard !findings.isEmpty else { return }
         let report = DoctorReport(findings: findings)
         say(report.text + "\n")
         if report.hasProblems {
             throw .failed("Nothing was written; correct the problems, or write the files with --untested.")
         }
+    }
+
+    /// Sends a test notification.
+    private func sink(of options: AgentOptions) async throws(AgentError) -> Finding {
+        let test = "later: 'starwatch sinks test \(answers.sink.name)'."
+        switch answers.sink {
+        case .command where user != nil:
+            return Finding("sink", .skipped, "The agent runs the program as its own user; \(test)")
+        case .file:
+            // A file that this user makes can be closed to the agent's.
+            let failure = await SinkReach.failure(of: options.delivery.sinks[0], server: options.server)
+            return failure.map { Finding("sink", .problem, $0.sentence) }
+                ?? Finding("sink", .skipped, "The agent makes the file; \(test)")
+        default: break
+        }
+        let report = try await Trial.sink(answers.sink.name, of: options)
+        let text = SinkTestText.line(report)
+        return Finding("sink", report.result == .ok ? .ok : .problem, "A test notification to \(text)")
     }
 }

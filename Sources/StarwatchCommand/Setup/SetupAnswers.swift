@@ -22,6 +22,8 @@ struct SetupAnswers: Sendable, Hashable {
     }
 
     var server = ""
+    /// `nil` for the default.
+    var dialect: String?
     var did: DID?
     var token = Token.none
     var stars: [String] = []

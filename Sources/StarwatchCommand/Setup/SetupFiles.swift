@@ -38,6 +38,7 @@ struct SetupFiles: Sendable, Hashable {
             "# prints all of them. Check this file with 'starwatch check'.",
             "", "server:", "  url: \(ConfigurationPrinter.scalar(answers.server))",
         ]
+        if let dialect = answers.dialect { lines.append("  dialect: \(dialect)") }
         lines += ["identity:", "  did: \(answers.did.map { ConfigurationPrinter.scalar($0.rawValue) } ?? "null")"]
         if let copy = answers.token.copy {
             lines += ["auth:", "  kind: \(copy.kind)", "  \(copy.setting): \(copy.name)"]
@@ -93,13 +94,37 @@ struct SetupFiles: Sendable, Hashable {
         return lines
     }
 
-    /// Renames a file that has another content.
+    /// Checks that the files can be written into a folder.
+    func check(_ folder: String) throws(CommandError) {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw .failed("There is no folder \(folder); create it.")
+        }
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+            throw .failed("This user cannot write to \(folder); name another one with --folder.")
+        }
+        for file in files where Self.kind(of: folder + "/" + file.name) == .typeDirectory {
+            throw .failed("\(folder)/\(file.name) is a folder; move it away.")
+        }
+    }
+
+    /// The kind of a file, also of a link itself; `nil` if there is none.
+    private static func kind(of path: String) -> FileAttributeType? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+    }
+
+    /// Renames what is there, unless it is known to have the same content.
     private func keep(_ path: String, unless content: Data) throws(CommandError) -> String? {
-        guard let present = FileManager.default.contents(atPath: path), present != content else { return nil }
+        guard let kind = Self.kind(of: path) else { return nil }
+        if kind == .typeRegular, FileManager.default.contents(atPath: path) == content { return nil }
         let names = [path + ".old"] + (2..<100).map { "\(path).old\($0)" }
         guard let old = names.first(where: { !FileManager.default.fileExists(atPath: $0) }),
             (try? FileManager.default.moveItem(atPath: path, toPath: old)) != nil
         else { throw .failed("\(path) cannot be kept as \(path).old; move it away.") }
+        // The former file can be a key that others could read.
+        if kind == .typeRegular {
+            try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: old)
+        }
         return old
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import StarwatchCore
 
 /// The questions of `starwatch init`, for what no option says.
@@ -6,6 +7,9 @@ struct SetupQuestions {
 
     /// Asks one question; `nil` at the end of the input.
     var ask: (_ question: String) -> String?
+    /// Whether there is a file.
+    var exists: (_ path: String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
+    var home = NSHomeDirectory()
     /// Tells why an answer is wrong.
     var tell: (String) -> Void
 
@@ -44,10 +48,11 @@ struct SetupQuestions {
         try answer(
             "DID, or the file with its private key",
             option: "--did or --key-file",
-            wrong: "A DID is like did:ethr:0x…; anything else is the path of a file."
+            wrong: "That is neither a DID, such as did:ethr:0x…, nor a file."
         ) { text in
             if text.hasPrefix("did:") { return DID(text).map { ($0, nil) } }
-            return text.isEmpty ? nil : (nil, text)
+            let path = text.hasPrefix("~/") ? home + text.dropFirst() : text
+            return exists(path) ? (nil, path) : nil
         }
     }
 
@@ -57,7 +62,7 @@ struct SetupQuestions {
             standard: "",
             option: "--star",
             wrong: ""
-        ) { $0.split(separator: " ").map(String.init) }
+        ) { $0.split { $0 == " " || $0 == "," }.map(String.init) }
     }
 
     func askSink() throws(CommandError) -> SetupSink {

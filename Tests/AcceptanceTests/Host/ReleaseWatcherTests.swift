@@ -49,7 +49,8 @@ import Testing
         let root = Repository.root
         let folders = [
             "Examples/ReleaseWatcher/Sources/ReleaseWatcher", "Examples/HelloPoll/Sources/HelloPoll",
-            "Examples/MailSpool/Sources/MailSpool", "Examples/TestedTally/Tests/TallyTests", "Tests/StarwatchTests/Host",
+            "Examples/MailSpool/Sources/MailSpool", "Examples/TestedTally/Tests/TallyTests",
+            "Tests/StarwatchTests/Host",
         ]
         let files = try folders.flatMap {
             try FileManager.default.contentsOfDirectory(at: root.appending(path: $0), includingPropertiesForKeys: nil)

@@ -97,6 +97,27 @@ import Testing
         }
     }
 
+    @Test func anInterruptedInitLeavesNoCopyOfTheKey() async throws {
+        try await with { mock, workspace in
+            try workspace.write(Self.key, to: "did.key")
+            mock.setStickyFault(.neverAnswer, at: .plansChanged)
+            let process = Process()
+            process.executableURL = Binary.starwatch
+            let arguments = ["--key-file", workspace.path("did.key"), "--sink", "log", "--star", mock.planIDs[0]]
+            process.arguments = ["init", "--server", mock.url, "--folder", workspace.url.path] + arguments
+            process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": workspace.url.path]) { $1 }
+            process.standardInput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            let isWaiting = await eventually { mock.requests(to: .plansChanged).isEmpty ? nil : true }
+            #expect(isWaiting == true)
+            process.interrupt()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 130)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.url.path) == ["did.key"])
+        }
+    }
+
     @Test func initKeepsAFormerConfiguration() async throws {
         try await with { mock, workspace in
             try workspace.write("log: {level: debug}\n", to: "starwatch.yaml")

@@ -53,7 +53,8 @@ import Testing
         try await with { agent, config in
             let pages = agent.pages
             let polled = await eventually {
-                (try? await pages.metric("starwatch_poll_success_total{poll=\"starred_projects\"}")) ?? 0 > 0 ? true : nil
+                (try? await pages.metric("starwatch_poll_success_total{poll=\"starred_projects\"}")) ?? 0 > 0
+                    ? true : nil
             }
             #expect(polled == true)
             let lines = try await starwatch("stars", "list", "--config", config).output.split(separator: "\n")
@@ -76,7 +77,9 @@ import Testing
             process.standardOutput = try FileHandle(forWritingTo: output)
             try process.run()
             func shows(_ text: String) async -> Bool {
-                await eventually { (try? String(contentsOf: output, encoding: .utf8))?.contains(text) == true ? true : nil }
+                await eventually {
+                    (try? String(contentsOf: output, encoding: .utf8))?.contains(text) == true ? true : nil
+                }
                     ?? false
             }
             #expect(await shows("Status    healthy"))

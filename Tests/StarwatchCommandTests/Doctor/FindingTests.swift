@@ -53,7 +53,7 @@ import Testing
     @Test func aPollThatIsSkippedAsksNobody() {
         var skipped = trial("skipped")
         skipped.reports[0].reason = SkipReason.noStars.rawValue
-        #expect(states(skipped) == ["server skipped"])
+        #expect(states(skipped) == ["server warning"])
     }
 
     @Test func aClockThatIsOffByMoreThanTheLimitIsAProblem() {
@@ -97,10 +97,10 @@ import Testing
 
     @Test func filesThatOthersCanUseAreProblems() {
         var files = InstalledFiles()
-        files.configuration = .init(path: "/c", mode: 0o640, owner: 0)
-        files.folder = .init(path: "/f", mode: 0o700, owner: 7)
-        files.database = .init(path: "/f/d", mode: 0o600, owner: 7)
-        files.socket = .init(path: "/s", mode: 0o600, owner: 7)
+        files.configuration = .init(path: "/c", mode: 0o640, owner: 0, group: 7)
+        files.folder = .init(path: "/f", mode: 0o700, owner: 7, group: 7)
+        files.database = .init(path: "/f/d", mode: 0o600, owner: 7, group: 7)
+        files.socket = .init(path: "/s", mode: 0o600, owner: 7, group: 7)
         #expect(files.findings.map(\.state) == [.ok])
         for change in [
             \InstalledFiles.configuration!.mode, \.folder!.mode, \.database!.mode, \.socket!.mode,
@@ -109,6 +109,12 @@ import Testing
             changed[keyPath: change] |= 0o022
             #expect(changed.findings.map(\.state) == [.problem])
         }
+        var secret = InstalledFiles.File(path: "/k", mode: 0o600, owner: 0)
+        files.secrets = [secret]
+        #expect(files.findings.map(\.text) == ["/k cannot be read by user 7, the agent; change its owner."])
+        secret.owner = 7
+        files.secrets = [secret]
+        #expect(files.findings.map(\.state) == [.ok])
         files.database?.owner = 0
         #expect(files.findings.map(\.text) == ["/f/d belongs to user 0, and the agent is user 7; run chown on it."])
     }

@@ -9,7 +9,7 @@ import Testing
 
     @Test(
         arguments: [
-            (1.0, Finding.State.ok), (2, .warning), (0, .warning), (nil, .problem),
+            (1.0, Finding.State.ok), (2, .warning), (0, .warning), (nil, .problem), (.nan, .warning), (1e300, .warning),
         ] as [(Double?, Finding.State)]
     )
     func rulesOfAnotherVersionAreAWarning(loaded: Double?, state: Finding.State) {

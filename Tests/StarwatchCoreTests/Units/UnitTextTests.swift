@@ -1,5 +1,6 @@
-@testable import StarwatchCore
 import Testing
+
+@testable import StarwatchCore
 
 @Suite struct UnitTextTests {
     @Test(
