@@ -160,6 +160,20 @@ import Testing
         #expect(firstProblem(loader, near, folder.path)?.contains("no such file") == true)
     }
 
+    @Test func aSecretOfAnotherUserIsRefusedExceptForRoot() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("word", to: "s")
+        try folder.giveAway("s")
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
+        var loader = ConfigurationLoader(environment: [:], workingDirectory: "/", user: TemporaryFolder.user)
+        let problem = firstProblem(loader, yaml, folder.path)
+        #expect(problem == "\(folder.path)/s belongs to another user; run chown on it to give it to the agent's user.")
+        loader.user = 0
+        #expect(firstProblem(loader, yaml, folder.path) == nil)
+        loader.user = TemporaryFolder.stranger
+        #expect(firstProblem(loader, yaml, folder.path) == nil)
+    }
+
     // MARK: Finding and reading
 
     private func loadProblem(_ folder: TemporaryFolder, as user: UInt32) -> String? {

@@ -96,7 +96,12 @@ struct ConfigurationLoader: Sendable {
             throw ConfigurationFailure(file: file, problems: [error])
         }
         let credentials = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
-        let files = FileResolver(directory: directory, credentialsDirectory: credentials, checksSecrets: checksSecrets)
+        let files = FileResolver(
+            directory: directory,
+            credentialsDirectory: credentials,
+            checksSecrets: checksSecrets,
+            user: user
+        )
         let journal = ConfigurationJournal(files: files)
         let options = ConfigurationReader.read(root, into: journal)
         guard journal.problems.isEmpty else {
