@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 import Glibc
 import StarwatchCore
@@ -58,6 +59,35 @@ struct UnixSocketTests {
         }
         #expect(requests.value == 1)
         #expect(asked.withLock { $0 } == [geteuid(), geteuid()])
+    }
+
+    @Test func anIdleHandlePointsToNoTransfer() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: "late") }
+        let options = HTTPClientOptions()
+        let easy = try #require(CurlHandle.make(options: options, anchors: try TrustAnchors(options)))
+        defer { curl_easy_cleanup(easy) }
+        let transfer: CurlTransfer = await withCheckedContinuation { made in
+            Task {
+                _ = await withCheckedContinuation { (continuation: CheckedContinuation<HTTPExchange, Never>) in
+                    let transfer = CurlTransfer(
+                        id: 1,
+                        request: HTTPRequest(url: server.url()),
+                        submittedAt: standingClock(),
+                        maxLookups: 1,
+                        acceptsPeer: nil,
+                        continuation: continuation
+                    )
+                    made.resume(returning: transfer)
+                }
+            }
+        }
+        CurlHandle.prepare(easy, for: transfer, options: options, timeout: .seconds(30))
+        CurlHandle.release(easy, of: transfer)
+        #expect(curl_easy_perform(easy) == CURLE_OK)
+        #expect(!transfer.isHeadComplete)
+        let measurements = HTTPMeasurements(sentAt: standingClock(), receivedAt: standingClock())
+        transfer.continuation.resume(returning: HTTPExchange(result: .failure(.cancelled), measurements: measurements))
+        withExtendedLifetime(server) {}
     }
 
     @Test(arguments: [true, false]) func aConnectionIsKeptOnlyWhereItIsWanted(isKept: Bool) async throws {

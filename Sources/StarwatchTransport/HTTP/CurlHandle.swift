@@ -110,7 +110,7 @@ enum CurlHandle {
     /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token, no body and no pointer to a
     /// transfer that can be freed.
     static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) {
-        _ = starwatch_set_pointer(easy, CURLOPT_PRIVATE, nil)
+        for option in contexts { _ = starwatch_set_pointer(easy, option, nil) }
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
         if transfer.request.method.hasBody { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
         // Otherwise the next GET on this handle would be sent as DELETE.
