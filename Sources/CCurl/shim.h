@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +46,26 @@ static inline CURLcode starwatch_set_callback(CURL *easy, CURLoption option, sta
 
 static inline CURLcode starwatch_set_lookup_callback(CURL *easy, starwatch_lookup_callback value) {
     return curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, value);
+}
+
+typedef int (*starwatch_request_callback)(void *context, char *, char *, int, int);
+
+/// `accept` is called on the connection, before the request is sent; a result other than 0 ends the transfer.
+static inline void starwatch_set_socket_callbacks(
+    CURL *easy, curl_opensocket_callback open, starwatch_request_callback accept) {
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, accept);
+}
+
+/// The user of the process at the other end of a Unix socket; -1 if it is not known.
+static inline long starwatch_peer_user(int descriptor) {
+    // The first member of `struct ucred`, which glibc hides without _GNU_SOURCE, is the process, the second the user.
+    unsigned int credentials[3] = {0};
+    socklen_t size = sizeof(credentials);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, credentials, &size) != 0 || size != sizeof(credentials)) {
+        return -1;
+    }
+    return credentials[1];
 }
 
 /// libcurl keeps the pointer: the bytes must outlive the handle.

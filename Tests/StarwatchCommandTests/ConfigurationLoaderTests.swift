@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Starwatch
 import StarwatchCore
 import Testing
@@ -159,7 +160,86 @@ import Testing
         #expect(firstProblem(loader, near, folder.path)?.contains("no such file") == true)
     }
 
+    @Test func aSecretOfAnotherUserIsRefusedExceptForRoot() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("word", to: "s")
+        try folder.giveAway("s")
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
+        var loader = ConfigurationLoader(environment: [:], workingDirectory: "/", user: TemporaryFolder.user)
+        let problem = firstProblem(loader, yaml, folder.path)
+        #expect(problem == "\(folder.path)/s belongs to another user; run chown on it to give it to the agent's user.")
+        loader.user = 0
+        #expect(firstProblem(loader, yaml, folder.path) == nil)
+        loader.user = TemporaryFolder.stranger
+        #expect(firstProblem(loader, yaml, folder.path) == nil)
+    }
+
     // MARK: Finding and reading
+
+    private func loadProblem(_ folder: TemporaryFolder, as user: UInt32) -> String? {
+        do throws(ConfigurationFailure) {
+            _ = try ConfigurationLoader(environment: [:], workingDirectory: folder.path, user: user).load(
+                file: "s.yaml"
+            )
+            return nil
+        } catch {
+            #expect(error.problems.count == 1)
+            return error.problems.first?.message
+        }
+    }
+
+    @Test func aConfigurationOfAnotherUserIsRefused() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("", to: "s.yaml", mode: 0o644)
+        #expect(loadProblem(folder, as: geteuid()) == nil)
+        try folder.giveAway("s.yaml")
+        let file = folder.path + "/s.yaml"
+        let problem = loadProblem(folder, as: TemporaryFolder.user)
+        #expect(problem == "belongs to another user; run 'sudo chown \(TemporaryFolder.user) \(file)'.")
+        #expect(loadProblem(folder, as: 0) == "belongs to another user; run 'chown root \(file)'.")
+    }
+
+    @Test(arguments: [
+        (0o600, true), (0o640, true), (0o644, true), (0o660, false), (0o664, false), (0o602, false), (0o666, false),
+    ])
+    func aConfigurationThatOthersCanChangeIsRefused(mode: Int, isGood: Bool) throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("", to: "s.yaml", mode: mode)
+        let problem = loadProblem(folder, as: geteuid())
+        #expect(problem == (isGood ? nil : "can be changed by other users; run 'chmod go-w \(file)'."))
+    }
+
+    @Test(arguments: [(0o755, true), (0o1777, true), (0o775, false), (0o777, false)])
+    func aConfigurationThatOthersCanReplaceIsRefused(mode: Int, isGood: Bool) throws {
+        let folder = try TemporaryFolder()
+        try folder.write("", to: "s.yaml")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
+        let problem = loadProblem(folder, as: geteuid())
+        #expect(problem == (isGood ? nil : "can be replaced by other users; run 'chmod go-w \(folder.path)'."))
+    }
+
+    @Test func theTargetOfALinkedConfigurationCounts() throws {
+        let (folder, place) = (try TemporaryFolder(), try TemporaryFolder())
+        let target = try place.write("", to: "target.yaml", mode: 0o666)
+        try FileManager.default.createSymbolicLink(atPath: folder.path + "/s.yaml", withDestinationPath: target)
+        #expect(loadProblem(folder, as: geteuid())?.contains("chmod go-w \(target)") == true)
+        try place.write("", to: "target.yaml")
+        #expect(loadProblem(folder, as: geteuid()) == nil)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
+        #expect(loadProblem(folder, as: geteuid())?.contains("chmod go-w \(place.path)") == true)
+    }
+
+    @Test func aFileOfAnotherUserInTheWorkingDirectoryIsSkipped() throws {
+        let folder = try TemporaryFolder()
+        let system = try folder.write("", to: "system.yaml")
+        try folder.write("", to: "starwatch.yaml")
+        try folder.giveAway("starwatch.yaml")
+        var loader = ConfigurationLoader(environment: [:], workingDirectory: folder.path, user: TemporaryFolder.user)
+        #expect(loader.find(nil, systemFile: system) == system)
+        #expect(loader.find(nil, systemFile: "/nowhere") == nil)
+        loader.user = TemporaryFolder.stranger
+        #expect(loader.find(nil, systemFile: system) == "starwatch.yaml")
+    }
 
     @Test func theFileIsNamedOrFoundInTheUsualOrder() throws {
         let folder = try TemporaryFolder()

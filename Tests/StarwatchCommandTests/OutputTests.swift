@@ -30,6 +30,38 @@ import Testing
         #expect(TextTable.pairs([("Name", "x\ny"), ("A", "z")]) == "Name  x?y\nA     z")
     }
 
+    @Test func noListingPassesAnEscapeToTheTerminal() {
+        let evil = "a\u{1B}]0;x\u{07}"
+        var story = Story(.change, id: evil, state: evil)
+        story.waits = [Story.Wait(ChangeWait(.identity))]
+        story.waits[0].sentence = evil
+        story.waits[0].until = evil
+        var delivery = NotificationEntry.sample(evil)
+        delivery.deepLink = evil
+        let action = ActionReport(
+            notificationID: evil,
+            action: .snooze,
+            doneAt: evil,
+            already: true,
+            repetition: evil,
+            repeatsAt: evil,
+            deepLink: evil
+        )
+        let texts = [
+            ArchiveText.lines([ArchivedStarsReport(archivedAt: evil, planIDs: [evil])]),
+            IdentityText.details(IdentityReport(did: evil, generation: 1, pseudonym: evil)),
+            IdentityText.removal(IdentityRemovalReport(keptUntil: evil)),
+            NotificationText.list([delivery]), NotificationText.details(delivery), NotificationText.line(action),
+            StoryText.page(story), TextTable.pairs([(evil, evil)]), TextTable(rows: [[evil, evil]]).text,
+            DigestText.line(
+                DigestShowReport(digest: evil, notificationID: evil, text: evil, contentAt: evil, state: evil)
+            ),
+            CommandError.control(ControlError(.failed, evil)).lines.joined(),
+            CommandError.usage(evil).lines.joined(),
+        ]
+        for text in texts { #expect(!text.contains("\u{1B}") && text.contains("a?]0;x?"), "\(text.debugDescription)") }
+    }
+
     @Test(arguments: [
         ("2026-01-01T12:00:00.400Z", "now"), ("2026-01-01T11:59:48Z", "12 s ago"),
         ("2026-01-01T12:14:00Z", "in 14 min"),
@@ -308,5 +340,24 @@ import Testing
 
     @Test func jsonIsSortedAndPlain() throws {
         #expect(try JSONText.encode(["b/c": 1, "a": 2]) == "{\n  \"a\" : 2,\n  \"b/c\" : 1\n}")
+    }
+}
+
+extension NotificationEntry {
+    /// A notification whose texts are all `text`.
+    fileprivate static func sample(_ text: String) -> NotificationEntry {
+        NotificationEntry(
+            row: 1,
+            id: text,
+            poll: text,
+            state: text,
+            group: text,
+            count: 1,
+            title: text,
+            body: text,
+            createdAt: text,
+            offers: [text],
+            actions: []
+        )
     }
 }

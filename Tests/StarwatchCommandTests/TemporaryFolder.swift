@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// A directory that is gone when its last reference is.
 final class TemporaryFolder: Sendable {
@@ -10,6 +11,16 @@ final class TemporaryFolder: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The owner of files after ``giveAway(_:)``. Only root can change an owner; for others, it is they.
+    static let stranger: UInt32 = geteuid() == 0 ? 4_000_000 : geteuid()
+    /// A user that owns no file.
+    static let user: UInt32 = 4_000_001
+
+    /// Makes a file one of ``stranger``.
+    func giveAway(_ name: String) throws {
+        try FileManager.default.setAttributes([.ownerAccountID: Int(Self.stranger)], ofItemAtPath: path + "/" + name)
+    }
 
     /// Writes a file and returns its path.
     @discardableResult

@@ -28,6 +28,21 @@ import Testing
         #expect(TokenError.filePermissions(setting: "x").description.contains("chmod 600"))
     }
 
+    @Test func fileOfAnotherUserIsRejectedExceptForRoot() throws {
+        let path = directory.write("secret", "a")
+        // Only root can change an owner.
+        let owner: UInt32 = geteuid() == 0 ? 4_000_000 : geteuid()
+        try #require(chown(path, owner, gid_t.max) == 0)
+        func read(as user: UInt32) throws -> [UInt8] {
+            var file = SecretFile(path: path, setting: "auth.secret_file", user: user)
+            return try file.read()
+        }
+        #expect(throws: TokenError.fileOwner(setting: "auth.secret_file")) { try read(as: 4_000_001) }
+        #expect(TokenError.fileOwner(setting: "x").description.contains("chown"))
+        #expect(try read(as: owner) == Array("a".utf8))
+        #expect(try read(as: 0) == Array("a".utf8))
+    }
+
     @Test func missingFileDirectoryAndEmptyFileAreRejected() {
         var missing = file("nowhere")
         #expect(throws: TokenError.fileUnreadable(setting: "auth.secret_file")) { try missing.read() }

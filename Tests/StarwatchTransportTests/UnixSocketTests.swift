@@ -1,4 +1,6 @@
+import CCurl
 import Foundation
+import Glibc
 import StarwatchCore
 import Synchronization
 import Testing
@@ -10,6 +12,7 @@ import Testing
 struct UnixSocketTests {
     private func withSocket(
         _ handler: @escaping @Sendable (LoopbackConnection) -> Void,
+        acceptsPeer: (@Sendable (UInt32?) -> Bool)? = nil,
         _ body: (HTTPClient) async throws -> Void
     ) async throws {
         let folder =
@@ -17,7 +20,10 @@ struct UnixSocketTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let server = try LoopbackServer(socketPath: folder + "/s.sock", handler)
-        try await body(try makeClient(HTTPClientOptions(socketPath: folder + "/s.sock")))
+        var options = HTTPClientOptions(socketPath: folder + "/s.sock")
+        options.keepsConnections = false
+        options.acceptsPeer = acceptsPeer
+        try await body(try makeClient(options))
         withExtendedLifetime(server) {}
     }
 
@@ -32,6 +38,56 @@ struct UnixSocketTests {
             let post = HTTPRequest(method: .post, url: "http://localhost/", body: Array("x".utf8), timeout: nil)
             #expect(text(try await client.execute(post)) == "POST / HTTP/1.1|localhost|x")
         }
+    }
+
+    @Test func nothingIsSentToAProgramOfAUserThatIsNotAccepted() async throws {
+        let requests = Tally()
+        let asked = Mutex<[UInt32?]>([])
+        for isAccepted in [true, false] {
+            try await withSocket { connection in
+                while connection.readRequest() != nil {
+                    requests.add(1)
+                    connection.write(answer())
+                }
+            } acceptsPeer: { user in
+                asked.withLock { $0.append(user) }
+                return isAccepted
+            } _: { client in
+                let exchange = await client.exchange(HTTPRequest(url: "http://localhost/", timeout: nil))
+                #expect(failure(of: exchange.result) == (isAccepted ? nil : .peer))
+            }
+        }
+        #expect(requests.value == 1)
+        #expect(asked.withLock { $0 } == [geteuid(), geteuid()])
+    }
+
+    @Test func anIdleHandlePointsToNoTransfer() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: "late") }
+        let options = HTTPClientOptions()
+        let easy = try #require(CurlHandle.make(options: options, anchors: try TrustAnchors(options)))
+        defer { curl_easy_cleanup(easy) }
+        let transfer: CurlTransfer = await withCheckedContinuation { made in
+            Task {
+                _ = await withCheckedContinuation { (continuation: CheckedContinuation<HTTPExchange, Never>) in
+                    let transfer = CurlTransfer(
+                        id: 1,
+                        request: HTTPRequest(url: server.url()),
+                        submittedAt: standingClock(),
+                        maxLookups: 1,
+                        acceptsPeer: nil,
+                        continuation: continuation
+                    )
+                    made.resume(returning: transfer)
+                }
+            }
+        }
+        CurlHandle.prepare(easy, for: transfer, options: options, timeout: .seconds(30))
+        CurlHandle.release(easy, of: transfer)
+        #expect(curl_easy_perform(easy) == CURLE_OK)
+        #expect(!transfer.isHeadComplete)
+        let measurements = HTTPMeasurements(sentAt: standingClock(), receivedAt: standingClock())
+        transfer.continuation.resume(returning: HTTPExchange(result: .failure(.cancelled), measurements: measurements))
+        withExtendedLifetime(server) {}
     }
 
     @Test(arguments: [true, false]) func aConnectionIsKeptOnlyWhereItIsWanted(isKept: Bool) async throws {

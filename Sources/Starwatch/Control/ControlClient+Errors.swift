@@ -14,6 +14,7 @@ extension ControlClient {
             throw .unreachable(socketPath, detail)
         // libcurl reports a path that is too long as a name that does not resolve.
         case .failure(.dns): throw .unreachable(socketPath, "not a usable path")
+        case .failure(.peer): throw .stranger(socketPath)
         case .failure(.cancelled): throw .cancelled
         case .failure(.malformed), .failure(.tooLarge): throw .unintelligible
         case .failure(.invalidRequest), .failure(.configuration):
@@ -38,6 +39,13 @@ extension ControlError {
         ControlError(
             .unreachable,
             "No agent can be reached at \(path) (\(detail)); start one with \"starwatch run\", or name its --socket."
+        )
+    }
+
+    static func stranger(_ path: String) -> ControlError {
+        ControlError(
+            .failed,
+            "Another user's program listens on \(path); run the command as that user, or name the agent's --socket."
         )
     }
 

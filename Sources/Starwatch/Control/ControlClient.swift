@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 package import StarwatchCore
 import StarwatchTransport
 
@@ -15,6 +16,7 @@ package struct ControlClient: AgentControl {
         let time = SystemClock()
         var options = HTTPClientOptions(socketPath: socketPath)
         options.keepsConnections = false
+        options.acceptsPeer = { PeerRule.accepts($0, caller: geteuid(), folder: FileAccess(folderOf: socketPath)) }
         do throws(HTTPError) {
             let client = try HTTPClient(
                 options: options,

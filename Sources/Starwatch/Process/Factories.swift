@@ -145,6 +145,7 @@ struct Factories {
                 let result = try await Subprocess.run(
                     .program(argv[0]),
                     arguments: Arguments(Array(argv.dropFirst())),
+                    environment: .limited,
                     platformOptions: .ownGroup,
                     output: .string(limit: 65_536),
                     error: .discarded

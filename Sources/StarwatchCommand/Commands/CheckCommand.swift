@@ -36,13 +36,13 @@ struct CheckCommand: AsyncParsableCommand {
             throw CommandError.agent(error)
         }
         let warnings = configuration.lines(of: await Agent.warnings(about: configuration.options))
-        for warning in warnings { FileHandle.standardError.write(Data((warning + "\n").utf8)) }
+        for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         var parts = [
             count(configuration.options.polls.count, "poll"), count(configuration.options.delivery.sinks.count, "sink"),
         ]
         if !warnings.isEmpty { parts.append(count(warnings.count, "warning")) }
-        print("\(configuration.file) is good: \(parts.joined(separator: ", ")).")
+        print(TerminalText.printable("\(configuration.file) is good: \(parts.joined(separator: ", "))."))
         if strict, !warnings.isEmpty { throw CommandError.warned }
     }
 

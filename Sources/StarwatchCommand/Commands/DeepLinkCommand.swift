@@ -43,7 +43,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
             return DeepLinkTarget(found)
         } catch {
             guard case .control(let refusal) = error, refusal.kind == .notFound else { throw error }
-            FileHandle.standardError.write(Data("starwatch: \(refusal.message)\n".utf8))
+            FileHandle.standardError.write(Data("starwatch: \(TerminalText.printable(refusal.message))\n".utf8))
             return DeepLinkTarget(.notifications)
         }
     }

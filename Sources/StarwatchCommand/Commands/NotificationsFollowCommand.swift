@@ -52,7 +52,7 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
         guard let message = try? JSONDecoder().decode(NotificationMessage.self, from: Data(event.data.utf8)) else {
             return nil
         }
-        return "\(message.createdAt)  \(TerminalText.printable(message.title)): \(TerminalText.printable(message.body))"
+        return TerminalText.printable("\(message.createdAt)  \(message.title): \(message.body)")
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Starwatch
 import StarwatchCore
 import Yams
@@ -10,16 +11,21 @@ struct ConfigurationLoader: Sendable {
     var workingDirectory = FileManager.default.currentDirectoryPath
     /// `false` for commands that need no secret.
     var checksSecrets = true
+    /// The running user.
+    var user: UInt32 = geteuid()
 
     // MARK: Finding
 
     /// The file to read: `named`, `$STARWATCH_CONFIG`, `./starwatch.yaml` or `/etc/starwatch/starwatch.yaml`.
     ///
+    /// A `./starwatch.yaml` of another user is skipped, because it could name programs to run.
+    ///
     /// - Returns: `nil` if none is named and neither of the usual files exists.
     func find(_ named: String?, systemFile: String = "/etc/starwatch/starwatch.yaml") -> String? {
         if let named { return named }
         if let variable = environment["STARWATCH_CONFIG"], !variable.isEmpty { return variable }
-        return ["starwatch.yaml", systemFile].first { FileManager.default.fileExists(atPath: absolute($0)) }
+        if FileAccess(path: absolute("starwatch.yaml"))?.belongs(to: user) ?? false { return "starwatch.yaml" }
+        return FileManager.default.fileExists(atPath: absolute(systemFile)) ? systemFile : nil
     }
 
     private func absolute(_ path: String) -> String {
@@ -34,6 +40,7 @@ struct ConfigurationLoader: Sendable {
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
             throw failure(file, "there is no such file; create one with 'starwatch config default > starwatch.yaml'.")
         }
+        if let problem = accessProblem(path) { throw failure(file, problem) }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw failure(file, "cannot be read by this user; correct its owner or mode.")
         }
@@ -47,6 +54,37 @@ struct ConfigurationLoader: Sendable {
         return try load(text: text, file: file, directory: directory)
     }
 
+    /// Returns how another user can change the file, which can name programs to run; `nil` if only root and the
+    /// running user can.
+    private func accessProblem(_ path: String) -> String? {
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        switch FileAccess(path: target)?.fileProblem(for: user) {
+        case .owner: return "belongs to another user; \(takeOver(target))."
+        case .mode: return "can be changed by other users; run 'chmod go-w \(target)'."
+        case nil: break
+        }
+        // A link can be replaced, and so can its target.
+        for place in [path, target] {
+            let folder = URL(fileURLWithPath: place).standardizedFileURL.deletingLastPathComponent().path
+            switch FileAccess(path: folder)?.folderProblem(for: user) {
+            case .owner:
+                return "is in a folder of another user; move it to another folder, or run 'chown' on \(folder)."
+            case .mode: return "can be replaced by other users; run 'chmod go-w \(folder)'."
+            case nil: continue
+            }
+        }
+        return nil
+    }
+
+    /// The command that makes the file one of root or of the running user, and keeps it readable for the service.
+    private func takeOver(_ path: String) -> String {
+        guard user == 0 else { return "run 'sudo chown \(user) \(path)'" }
+        guard let service = ServiceUser.find(), FileAccess(path: path)?.owner == UInt32(service.id) else {
+            return "run 'chown root \(path)'"
+        }
+        return "run 'chown root:starwatch \(path) && chmod 640 \(path)'"
+    }
+
     /// - Parameters:
     ///   - file: The name for problems.
     ///   - directory: The directory where relative paths start.
@@ -58,7 +96,12 @@ struct ConfigurationLoader: Sendable {
             throw ConfigurationFailure(file: file, problems: [error])
         }
         let credentials = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
-        let files = FileResolver(directory: directory, credentialsDirectory: credentials, checksSecrets: checksSecrets)
+        let files = FileResolver(
+            directory: directory,
+            credentialsDirectory: credentials,
+            checksSecrets: checksSecrets,
+            user: user
+        )
         let journal = ConfigurationJournal(files: files)
         let options = ConfigurationReader.read(root, into: journal)
         guard journal.problems.isEmpty else {

@@ -1,4 +1,7 @@
 import Foundation
+import Glibc
+import Starwatch
+import StarwatchCore
 
 /// The places and permissions of the files that a configuration names.
 struct FileResolver: Sendable {
@@ -8,6 +11,8 @@ struct FileResolver: Sendable {
     var credentialsDirectory: String?
     /// `false` for commands that need no secret. A service can have its secrets as credentials that nobody else reads.
     var checksSecrets = true
+    /// The running user.
+    var user: UInt32 = geteuid()
 
     /// Returns the absolute path.
     func path(_ text: String) -> String {
@@ -26,7 +31,8 @@ struct FileResolver: Sendable {
 
     /// Returns why `text` is not usable as a secret, or `nil`.
     ///
-    /// The file must be readable, not empty, and closed to group and others. The group permission of systemd's
+    /// The file must be readable, not empty, closed to group and others, and belong to root or the running user. For
+    /// root any owner is good, because root checks the files of the service's user. The group permission of systemd's
     /// credentials is ignored, because it shows their access list.
     func secretProblem(_ text: String) -> String? {
         guard checksSecrets else { return nil }
@@ -34,7 +40,11 @@ struct FileResolver: Sendable {
         guard FileManager.default.fileExists(atPath: file) else { return missing(text, file) }
         if let problem = readProblem(file) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
-        guard let mode = permissions(file), mode & (isCredential ? 0o007 : 0o077) != 0 else { return nil }
+        guard let access = FileAccess(path: file) else { return nil }
+        if !isCredential, !access.holdsSecret(of: user) {
+            return "\(file) belongs to another user; run chown on it to give it to the agent's user."
+        }
+        guard access.mode & (isCredential ? 0o007 : 0o077) != 0 else { return nil }
         return "\(file) can be read or changed by other users; run chmod 600 on it."
     }
 
@@ -69,12 +79,6 @@ struct FileResolver: Sendable {
         guard let credentialsDirectory, !text.contains("/"), text != "..", text != "." else { return nil }
         let file = credentialsDirectory + "/" + text
         return FileManager.default.fileExists(atPath: file) ? file : nil
-    }
-
-    private func permissions(_ file: String) -> Int? {
-        // The permissions of the target count, not those of the link.
-        let target = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
-        return (try? FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? NSNumber)?.intValue
     }
 
     private func readProblem(_ file: String) -> String? {

@@ -21,12 +21,16 @@ enum DigestText {
 
     /// `daily: fetched, content of 2026-01-01T06:55:00.412Z`.
     static func line(_ report: DigestFetchReport) -> String {
-        "\(report.digest): \(report.outcome.rawValue), content of \(report.contentAt ?? "never")"
+        TerminalText.printable(
+            "\(report.digest): \(report.outcome.rawValue), content of \(report.contentAt ?? "never")"
+        )
     }
 
     /// `daily: delivered as ntf_…, content of 2026-01-01T06:55:00.412Z`.
     static func line(_ report: DigestShowReport) -> String {
-        "\(report.digest): \(report.state) as \(report.notificationID), "
-            + (report.contentAt.map { "content of \($0)" } ?? report.text)
+        TerminalText.printable(
+            "\(report.digest): \(report.state) as \(report.notificationID), "
+                + (report.contentAt.map { "content of \($0)" } ?? report.text)
+        )
     }
 }

@@ -41,6 +41,6 @@ enum NotificationText {
             text += ": it comes again at \(time), as \(repetition)"
         }
         if let link = report.deepLink { text += ": \(link)" }
-        return text + (report.deepLink == nil ? "." : "")
+        return TerminalText.printable(text + (report.deepLink == nil ? "." : ""))
     }
 }

@@ -50,8 +50,8 @@ enum OutboxText {
 /// The outcome of a poll for a person.
 enum PollReportText {
     static func line(_ report: PollReport) -> String {
-        var text = "\(report.poll): \(report.outcome)"
-        if let reason = report.reason { text += " (\(reason))" }
+        var text = TerminalText.printable("\(report.poll): \(report.outcome)")
+        if let reason = report.reason { text += TerminalText.printable(" (\(reason))") }
         guard report.outcome != "skipped" else { return text }
         return text
             + ": \(report.fetched) fetched, \(report.new) new, \(report.notifications) notified, "
@@ -69,6 +69,7 @@ enum IdentityText {
     }
 
     static func removal(_ report: IdentityRemovalReport) -> String {
-        "Its data is deleted after \(report.keptUntil). Setting the identity again before then restores it."
+        let time = TerminalText.printable(report.keptUntil)
+        return "Its data is deleted after \(time). Setting the identity again before then restores it."
     }
 }

@@ -42,7 +42,7 @@ enum StoryText {
         guard !waits.isEmpty else { return "It waits for nothing." }
         return waits.map { wait in
             let until = wait.until.map { " Until \($0)." } ?? ""
-            return "Waits: \(TerminalText.printable(wait.sentence))\(until)"
+            return TerminalText.printable("Waits: \(wait.sentence)\(until)")
         }.joined(separator: "\n")
     }
 }

@@ -29,6 +29,7 @@ struct TextTable: Sendable {
 
     /// Names and values in two aligned columns.
     static func pairs(_ pairs: [(name: String, value: String)]) -> String {
+        let pairs = pairs.map { (name: TerminalText.printable($0.name), value: $0.value) }
         let width = pairs.map(\.name.count).max() ?? 0
         return pairs.map { name, value in
             name + String(repeating: " ", count: width - name.count + 2)

@@ -36,8 +36,11 @@ enum CommandError: Error, Sendable {
         }
     }
 
-    /// The lines for standard error: a sentence, or one line per problem of the configuration.
-    var lines: [String] {
+    /// The lines for standard error: a sentence, or one line per problem of the configuration. Control characters,
+    /// which can come from a file or an agent, are shown as `?`.
+    var lines: [String] { rawLines.map(TerminalText.printable) }
+
+    private var rawLines: [String] {
         switch self {
         case .noConfiguration:
             [

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Starwatch
+import StarwatchCore
 import Synchronization
 
 /// The control socket's file.
@@ -59,9 +60,8 @@ package final class ControlSocket: Sendable {
             let detail = "its directory cannot be opened (\(ErrnoText.of(errno))); create it first"
             throw HTTPServerError.badSocket(path: path, detail: detail)
         }
-        guard isKept(parent) else {
+        if let detail = problem(ofDirectory: parent) {
             close(directory)
-            let detail = "other users may write to its directory; take that away (chmod o-w), or choose another one"
             throw HTTPServerError.badSocket(path: path, detail: detail)
         }
         var isOurs = false
@@ -105,11 +105,14 @@ package final class ControlSocket: Sendable {
         flock(directory, LOCK_UN)
     }
 
-    /// Returns whether other users cannot replace our socket. In a directory like `/tmp` only owners can.
-    private static func isKept(_ directory: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: directory + "/.")
-        guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint32Value else { return false }
-        return mode & UInt32(S_IWOTH) == 0 || mode & UInt32(S_ISVTX) != 0
+    /// Returns why other users can replace a socket in this directory; `nil` if they cannot.
+    private static func problem(ofDirectory path: String) -> String? {
+        guard let access = FileAccess(path: path) else { return "its directory is gone; create it again" }
+        return switch access.folderProblem(for: geteuid()) {
+        case .owner: "its directory belongs to another user; run chown on it, or choose another one"
+        case .mode: "other users can write to its directory; run chmod go-w on it, or choose another one"
+        case nil: nil
+        }
     }
 
     private static func checkNobodyListens(at path: String) throws(HTTPServerError) {

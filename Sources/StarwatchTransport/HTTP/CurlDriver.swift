@@ -98,6 +98,7 @@ final class CurlDriver: @unchecked Sendable {
                     request: request,
                     submittedAt: now,
                     maxLookups: options.maxLookups,
+                    acceptsPeer: options.acceptsPeer,
                     continuation: continuation
                 )
             )

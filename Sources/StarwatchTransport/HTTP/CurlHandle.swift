@@ -41,8 +41,17 @@ enum CurlHandle {
         _ = starwatch_set_callback(easy, CURLOPT_WRITEFUNCTION, starwatchReceiveBody)
         _ = starwatch_set_callback(easy, CURLOPT_HEADERFUNCTION, starwatchReceiveHeader)
         _ = starwatch_set_lookup_callback(easy, starwatchBeginLookup)
+        if options.acceptsPeer != nil {
+            starwatch_set_socket_callbacks(easy, starwatchOpenSocket, starwatchAcceptPeer)
+        }
         return easy
     }
+
+    /// The options that point to the transfer.
+    private static let contexts = [
+        CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_RESOLVER_START_DATA, CURLOPT_OPENSOCKETDATA,
+        CURLOPT_PREREQDATA,
+    ]
 
     /// Applies the settings of one request. The handle points to `transfer`, which must outlive the handle's use.
     static func prepare(
@@ -53,10 +62,7 @@ enum CurlHandle {
     ) {
         let request = transfer.request
         let context = Unmanaged.passUnretained(transfer).toOpaque()
-        _ = starwatch_set_pointer(easy, CURLOPT_PRIVATE, context)
-        _ = starwatch_set_pointer(easy, CURLOPT_WRITEDATA, context)
-        _ = starwatch_set_pointer(easy, CURLOPT_HEADERDATA, context)
-        _ = starwatch_set_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
+        for option in contexts { _ = starwatch_set_pointer(easy, option, context) }
         _ = starwatch_set_string(easy, CURLOPT_URL, request.url)
         // 0 means no limit.
         let limit = timeout.map { Int(clamping: max($0.wholeMilliseconds, 1)) } ?? 0
@@ -101,9 +107,10 @@ enum CurlHandle {
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.headerList)
     }
 
-    /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token and no body.
+    /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token, no body and no pointer to a
+    /// transfer that can be freed.
     static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) {
-        _ = starwatch_set_pointer(easy, CURLOPT_PRIVATE, nil)
+        for option in contexts { _ = starwatch_set_pointer(easy, option, nil) }
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
         if transfer.request.method.hasBody { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
         // Otherwise the next GET on this handle would be sent as DELETE.
@@ -127,6 +134,7 @@ extension HTTPError {
         switch code {
         case _ where transfer.isTooLarge, CURLE_FILESIZE_EXCEEDED: self = .tooLarge
         case _ where transfer.isLookupRefused: self = .dns
+        case _ where transfer.isPeerRefused: self = .peer
         case CURLE_OPERATION_TIMEDOUT where info.pre_transfer == 0:
             self = info.name_lookup == 0 ? .dns : info.connect == 0 ? .connect : .tls
         case CURLE_OPERATION_TIMEDOUT: self = .timeout

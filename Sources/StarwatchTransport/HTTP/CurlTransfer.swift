@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// A request in progress. Only the driver's thread uses it once it has left the queue.
 final class CurlTransfer {
@@ -12,7 +13,11 @@ final class CurlTransfer {
     private(set) var isTooLarge = false
     /// Whether the name lookup was refused, because the process already has `maxLookups` in progress.
     private(set) var isLookupRefused = false
+    /// Whether the process at the other end of the Unix socket was not accepted.
+    private(set) var isPeerRefused = false
+    fileprivate var socket: Int32 = -1
     private let maxLookups: Int
+    private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
     private var head: [UInt8] = []
     private var headBytes = 0
     private(set) var isHeadComplete = false
@@ -25,12 +30,14 @@ final class CurlTransfer {
         request: HTTPRequest,
         submittedAt: ClockReading,
         maxLookups: Int,
+        acceptsPeer: (@Sendable (UInt32?) -> Bool)?,
         continuation: CheckedContinuation<HTTPExchange, Never>
     ) {
         self.id = id
         self.request = request
         self.submittedAt = submittedAt
         self.maxLookups = maxLookups
+        self.acceptsPeer = acceptsPeer
         self.continuation = continuation
     }
 
@@ -99,6 +106,37 @@ extension CurlTransfer {
         LookupThreads.nameNext()
         return true
     }
+
+    /// Returns whether the request can be sent to the process at the other end of the Unix socket.
+    func acceptPeer() -> Bool {
+        let isAccepted = acceptsPeer.map { $0(UInt32(exactly: starwatch_peer_user(socket))) } ?? true
+        isPeerRefused = !isAccepted
+        return isAccepted
+    }
+}
+
+/// libcurl's callback that opens a socket.
+func starwatchOpenSocket(
+    _ context: UnsafeMutableRawPointer?,
+    _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address = address?.pointee else { return -1 }
+    let descriptor = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
+    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().socket = descriptor
+    return descriptor
+}
+
+/// libcurl's callback on a connection, before it sends the request. A result other than 0 ends the transfer.
+func starwatchAcceptPeer(
+    _ context: UnsafeMutableRawPointer?,
+    _ address: UnsafeMutablePointer<CChar>?,
+    _ ownAddress: UnsafeMutablePointer<CChar>?,
+    _ port: Int32,
+    _ ownPort: Int32
+) -> Int32 {
+    guard let context else { return 1 }
+    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().acceptPeer() ? 0 : 1
 }
 
 /// libcurl's callback before a name lookup, on the driver's thread. A result other than 0 refuses the lookup.

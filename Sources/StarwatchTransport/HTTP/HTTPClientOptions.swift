@@ -21,6 +21,9 @@ package struct HTTPClientOptions: Sendable {
     package var keepsConnections = true
     /// The Unix socket to connect to, whatever host a URL names; `nil` for TCP.
     package var socketPath: String?
+    /// Accepts the user of the process that listens on the Unix socket, before a request is sent; its argument is `nil`
+    /// if the system does not tell the user. For connections that are not kept. `nil` accepts every process.
+    package var acceptsPeer: (@Sendable (UInt32?) -> Bool)?
 
     package init(
         caFile: String? = nil,

@@ -8,6 +8,8 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case dns
     /// The connection failed.
     case connect
+    /// The process that listens on the Unix socket belongs to a user that is not accepted.
+    case peer
     /// The handshake failed, or the certificate or pinned key does not match.
     case tls
     /// The connection closed before the response was complete.
@@ -33,7 +35,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case .dns, .connect, .tls, .reset: .network
         case .tooLarge, .malformed: .malformed
         case .cancelled: .cancelled
-        case .invalidRequest, .configuration: .refused
+        case .invalidRequest, .configuration, .peer: .refused
         }
     }
 
@@ -48,7 +50,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooLarge: .tooLarge
         case .cancelled: .cancelled
         case .malformed: .malformed
-        case .invalidRequest, .configuration: .invalidRequest
+        case .invalidRequest, .configuration, .peer: .invalidRequest
         }
     }
 

@@ -1,6 +1,7 @@
 import Glibc
+import StarwatchCore
 
-/// A file that holds a secret. Rejected when other users can read it; reread when it changes.
+/// A file that holds a secret. Rejected when other users own it or can read it; reread when it changes.
 ///
 /// Its description never shows the content.
 package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable {
@@ -11,6 +12,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     /// mask shows up as the group's permission.
     private let isCredential: Bool
     private let limitBytes: Int
+    private let user: UInt32
     /// The attributes that change with the file's content.
     private var stamp: [Int]?
 
@@ -20,13 +22,16 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     ///   - directory: The configuration file's folder; `nil` for the working directory.
     ///   - credentialsDirectory: `$CREDENTIALS_DIRECTORY`; `nil` when systemd did not set it.
     ///   - limitBytes: Upper bound of the file's size; 1 MiB.
+    ///   - user: The user that must own the file, unless root does; the running user.
     package init(
         path: String,
         setting: String,
         directory: String? = nil,
         credentialsDirectory: String? = nil,
-        limitBytes: Int = 1024 * 1024
+        limitBytes: Int = 1024 * 1024,
+        user: UInt32 = geteuid()
     ) {
+        self.user = user
         self.setting = setting
         self.limitBytes = limitBytes
         if !path.hasPrefix("/"), !path.split(separator: "/").contains(".."), let credentialsDirectory,
@@ -42,8 +47,8 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
 
     /// The file's bytes without one trailing newline; `nil` when the file has not changed since the last call.
     ///
-    /// - Throws: ``TokenError/fileUnreadable(setting:)``, ``TokenError/filePermissions(setting:)``, or
-    ///   ``TokenError/fileInvalid(setting:advice:)`` when the file is empty or too large.
+    /// - Throws: ``TokenError/fileUnreadable(setting:)``, ``TokenError/fileOwner(setting:)``,
+    ///   ``TokenError/filePermissions(setting:)``, or ``TokenError/fileInvalid(setting:advice:)`` when the file is empty or too large.
     package mutating func readIfChanged() throws(TokenError) -> [UInt8]? {
         if let stamp, stamp == Self.stamp(of: path) { return nil }
         // O_NONBLOCK: opening a pipe would block the caller.
@@ -54,6 +59,8 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .fileUnreadable(setting: setting)
         }
+        let access = FileAccess(owner: status.st_uid, mode: status.st_mode)
+        guard isCredential || access.holdsSecret(of: user) else { throw .fileOwner(setting: setting) }
         guard status.st_mode & (isCredential ? 0o007 : 0o077) == 0 else { throw .filePermissions(setting: setting) }
         guard var bytes = FileBytes.read(descriptor, limit: limitBytes) else {
             throw .fileInvalid(setting: setting, advice: "it is larger than \(limitBytes) bytes; check the path")

@@ -4,6 +4,8 @@ package import StarwatchCore
 package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file is missing or cannot be read.
     case fileUnreadable(setting: String)
+    /// The file belongs to neither root nor the agent's user.
+    case fileOwner(setting: String)
     /// Users other than the owner can read the file.
     case filePermissions(setting: String)
     /// The file's content does not fit its setting. `advice` says what is wrong and what to do.
@@ -25,7 +27,7 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     package var cause: FailureReason.Cause {
         switch self {
         case .fileUnreadable: .tokenFile
-        case .filePermissions: .tokenFilePermissions
+        case .fileOwner, .filePermissions: .tokenFilePermissions
         case .fileInvalid: .tokenFileContent
         case .keyMismatch: .keyMismatch
         case .unsupportedDID: .unsupportedDID
@@ -40,6 +42,8 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .fileUnreadable(let setting):
             "The file of \(setting) cannot be read; check that it exists and that the agent's user owns it."
+        case .fileOwner(let setting):
+            "Another user owns the file of \(setting); run chown on it to give it to the agent's user."
         case .filePermissions(let setting):
             "Other users can read the file of \(setting); run chmod 600 on it."
         case .fileInvalid(let setting, let advice):

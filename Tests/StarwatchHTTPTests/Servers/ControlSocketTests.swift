@@ -107,7 +107,7 @@ struct ControlSocketTests {
         }
     }
 
-    @Test(arguments: [(0o777, false), (0o1777, true), (0o775, true)])
+    @Test(arguments: [(0o777, false), (0o1777, true), (0o755, true), (0o775, false)])
     func aDirectoryWhereOthersCanPutASocketOfTheirOwnIsNoPlace(mode: Int, isGood: Bool) async throws {
         try await withDirectory { directory in
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory)
@@ -118,6 +118,17 @@ struct ControlSocketTests {
             } catch HTTPServerError.badSocket {
                 #expect(!isGood)
             }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "Only root can change an owner."))
+    func aDirectoryOfAnotherUserIsNoPlace() async throws {
+        try await withDirectory { directory in
+            try FileManager.default.setAttributes([.ownerAccountID: 4_000_000], ofItemAtPath: directory)
+            let server = ControlServer(agent: FakeAgent(), socketPath: directory + "/s.sock", logger: quiet)
+            let error = await #expect(throws: HTTPServerError.self) { try await withRunning(server) { _ in } }
+            #expect(error.map(String.init(describing:))?.contains("belongs to another user") == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
         }
     }
 

@@ -48,6 +48,20 @@ import Testing
         #expect(try Array(Data(contentsOf: URL(filePath: output))) == notification.payload)
     }
 
+    @Test func onlyNamedVariablesAreInherited() async throws {
+        let kept = ["PATH", "HOME", "LANG", "LC_ALL", "LC_TIME", "TZ", "TMPDIR", "USER", "LOGNAME"]
+        let others = ["AWS_SECRET_ACCESS_KEY", "CREDENTIALS_DIRECTORY", "LD_PRELOAD", "PATHS", "XLC_ALL", "home"]
+        let all = Dictionary(uniqueKeysWithValues: (kept + others).map { ($0, "x") })
+        #expect(Set(CommandEnvironment.inherited(from: all).keys) == Set(kept))
+
+        setenv("STARWATCH_TEST_SECRET", "word", 1)
+        defer { unsetenv("STARWATCH_TEST_SECRET") }
+        let output = folder.path("variables")
+        #expect(await sink([try script(#"env > "$1""#), output]).deliver(.sample()) == .ok)
+        let text = try String(contentsOfFile: output, encoding: .utf8)
+        #expect(text.contains("PATH=") && !text.contains("STARWATCH_TEST_SECRET"))
+    }
+
     @Test func aCommandThatDoesNotReadItsInputIsStillOK() async throws {
         #expect(await sink([try script("exit 0")]).deliver(.sample(padding: 200_000)) == .ok)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import StarwatchCore
 import Testing
 
@@ -67,6 +68,48 @@ import Testing
         try Data(#"{"id":"ntf_"#.utf8).write(to: URL(filePath: path))
         #expect(await FileSink(name: "file", path: path).deliver(.sample("ntf_1")) == .ok)
         #expect(try lines(path).count == 1)
+    }
+
+    @Test(arguments: ["export PATH=/bin", #"{"other":1"#, #"{"idle":"ntf_1"#])
+    func anUnfinishedLineOfAnotherProgramStays(_ line: String) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write("first\n" + line, to: "out.jsonl")
+        let sink = FileSink(name: "file", path: path)
+        #expect(await sink.deliver(.sample("ntf_1")) == .ok)
+        let own = String(decoding: OutgoingNotification.sample("ntf_1").payload, as: UTF8.self)
+        #expect(try lines(path) == ["first", line, own])
+    }
+
+    @Test func aLinkIsNotFollowed() async throws {
+        let folder = try TestFolder()
+        let target = try folder.write("mine", to: "target")
+        let path = folder.path("out.jsonl")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+        let result = await FileSink(name: "file", path: path).deliver(.sample())
+        #expect(result.word == "unavailable")
+        #expect(result.failure?.sentence.contains("is a link") == true)
+        #expect(try lines(target) == ["mine"])
+    }
+
+    @Test(arguments: [0o660, 0o602])
+    func aFileThatOthersCanChangeIsNotWritten(mode: Int) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write("", to: "out.jsonl")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        #expect(await FileSink(name: "file", path: path).deliver(.sample()).word == "unavailable")
+        #expect(try lines(path).isEmpty)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "Only root can change an owner."), arguments: ["out.jsonl", "out.jsonl.1"])
+    func aFileOfAnotherUserIsNeitherWrittenNorBelieved(_ name: String) async throws {
+        let folder = try TestFolder()
+        let path = folder.path("out.jsonl")
+        let strange = try folder.write(#"{"id":"ntf_1"}"# + "\n", to: name)
+        try FileManager.default.setAttributes([.ownerAccountID: 4_000_000], ofItemAtPath: strange)
+        let result = await FileSink(name: "file", path: path).deliver(.sample("ntf_1"))
+        #expect(result.word == (strange == path ? "unavailable" : "ok"))
+        #expect(try lines(strange).count == 1)
+        if strange != path { #expect(try lines(path).count == 1) }
     }
 
     /// As logrotate does by default, and as it does with `copytruncate`; between two lines, and before the next start.

@@ -33,6 +33,7 @@ package struct CommandSink: NotificationSink {
             let result = try await Subprocess.run(
                 .program(program),
                 arguments: Arguments(Array(argv.dropFirst())),
+                environment: .limited,
                 platformOptions: .ownGroup,
                 input: .open(input.descriptor),
                 output: .discarded,

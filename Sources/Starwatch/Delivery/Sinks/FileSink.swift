@@ -7,7 +7,9 @@ import Synchronization
 ///
 /// After a crash between the write and its record, the same notification comes again. The sink therefore remembers the
 /// last ids in the file. Before its first write it reads those ids and removes a last line that a crash left
-/// unfinished.
+/// unfinished. An unfinished line of another program stays and is ended.
+///
+/// The file must be a regular one, not a link, and only root and the agent's user can change it.
 ///
 /// The file can be rotated at any time, by renaming or by copying and truncating. The sink opens the file for each
 /// line, and also reads the ids of the most recently rotated files.
@@ -40,11 +42,12 @@ package final class FileSink: NotificationSink {
             SinkFailure("The sink's file cannot be written to.", .output),
             retryAfter: nil
         )
-        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return failure }
+        let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { return errno == ELOOP ? Self.strange : failure }
         defer { close(descriptor) }
+        guard Self.isOwn(descriptor) else { return Self.strange }
         return seen.withLock { seen in
-            if seen == nil { seen = Self.recover(descriptor, path: path, others: others, memory: memory) }
+            if seen == nil { seen = recover(descriptor, before: notification.payload) }
             guard let isWritten = seen?.contains(notification.id) else { return failure }
             guard !isWritten else { return .ok }
             let end = lseek(descriptor, 0, SEEK_END)
@@ -62,6 +65,20 @@ package final class FileSink: NotificationSink {
         }
     }
 
+    private static let strange = SinkResult.unavailable(
+        SinkFailure(
+            "The sink's file is a link or no regular file, or other users own it or can write to it; run chown and "
+                + "chmod 600 on it, or choose another path.",
+            .output
+        ),
+        retryAfter: nil
+    )
+
+    /// Returns whether only root and the agent's user can change the open file.
+    private static func isOwn(_ descriptor: Int32) -> Bool {
+        FileAccess(regularFile: descriptor).map { $0.fileProblem(for: geteuid()) == nil } ?? false
+    }
+
     /// Syncs the directory, so that a new file survives a power cut.
     private static func keepName(of path: String) -> Bool {
         let directory = open(RotatedFiles.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -76,26 +93,35 @@ package final class FileSink: NotificationSink {
     /// two rotations.
     private static let rotatedFiles = 2
 
+    /// Number of bytes by which the sink knows the beginning of a line of its own.
+    private static let knownBytes = 8
+
     /// Returns the ids at the end of the file and of the rotated files, after removing an unfinished last line; `nil`
     /// if the file cannot be read.
-    private static func recover(
-        _ descriptor: Int32,
-        path: String,
-        others: Set<String>,
-        memory: Int
-    ) -> RecentIDs? {
+    ///
+    /// - Parameter next: The line to write next. Lines of this sink all begin like it.
+    private func recover(_ descriptor: Int32, before next: [UInt8]) -> RecentIDs? {
         var ids = RecentIDs(capacity: memory)
-        for rotated in RotatedFiles.newest(rotatedFiles, of: path, except: others).reversed() {
-            let descriptor = open(rotated, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        for rotated in RotatedFiles.newest(Self.rotatedFiles, of: path, except: others).reversed() {
+            let descriptor = open(rotated, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
-            if let tail = readTail(descriptor) { insert(tail.lines, into: &ids) }
+            // Another user could name ids there, which would then never be written.
+            guard Self.isOwn(descriptor) else { continue }
+            if let tail = Self.readTail(descriptor) { Self.insert(tail.lines, into: &ids) }
         }
-        guard let tail = readTail(descriptor) else { return nil }
-        if tail.end < tail.size, ftruncate(descriptor, off_t(tail.end)) != 0 { return nil }
+        guard let tail = Self.readTail(descriptor) else { return nil }
+        if !tail.rest.isEmpty {
+            let isOurs = zip(tail.rest, next).prefix(Self.knownBytes).allSatisfy(==)
+            let isEnded =
+                isOurs
+                ? ftruncate(descriptor, off_t(tail.end)) == 0
+                : FileWriting.writeAll([UInt8(ascii: "\n")], to: descriptor)
+            guard isEnded else { return nil }
+        }
         // The earlier run wrote these lines but can have crashed before it synced them.
         guard fsync(descriptor) == 0 else { return nil }
-        insert(tail.lines, into: &ids)
+        Self.insert(tail.lines, into: &ids)
         return ids
     }
 
@@ -107,8 +133,9 @@ package final class FileSink: NotificationSink {
         }
     }
 
-    /// Returns the complete lines at the end of a file, and their end offset; `nil` if the file cannot be read.
-    private static func readTail(_ descriptor: Int32) -> (lines: Data, end: Int, size: Int)? {
+    /// Returns the complete lines at the end of a file, their end offset and the unfinished line after it; `nil` if the
+    /// file cannot be read.
+    private static func readTail(_ descriptor: Int32) -> (lines: Data, end: Int, rest: Data)? {
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size >= 0 else { return nil }
         let start = max(0, size - recoveredBytes)
@@ -118,6 +145,6 @@ package final class FileSink: NotificationSink {
         let complete = tail.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         // This sink never writes a line longer than the part that was read.
         guard complete > 0 || start == 0 else { return nil }
-        return (tail[..<complete], start + complete, size)
+        return (tail[..<complete], start + complete, tail[complete...])
     }
 }
