@@ -66,8 +66,10 @@ struct RouteResponder: HTTPResponder {
             do {
                 let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
                 call.body = Array(body.readableBytesView)
-            } catch {
+            } catch is NIOTooManyBytesError {
                 return .error(413, "invalid", "The body is larger than \(Self.bodyLimitBytes) bytes.")
+            } catch {
+                return .error(400, "invalid", "The body is cut off or badly chunked.")
             }
         }
         channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)

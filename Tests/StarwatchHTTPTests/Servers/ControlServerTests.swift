@@ -87,6 +87,22 @@ struct ControlServerTests {
         )
     }
 
+    @Test(arguments: [
+        ("Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n", "400"),
+        ("Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n", "400"),
+        ("Content-Length: 1048577\r\n\r\n" + String(repeating: " ", count: 1_048_577), "413"),
+    ])
+    func aMalformedBodyIs400AndALargeOne413(body: String, status: String) async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { path, _ in
+            let answer = try await HTTPProbe(address: path).exchange(
+                "POST /api/v1/stars HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + body
+            )
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(200))")
+        }
+        #expect(agent.now.calls.isEmpty)
+    }
+
     @Test func namesAreEscapedOnTheWayAndReadOnArrival() async throws {
         let agent = FakeAgent()
         try await withControl(agent) { _, client in
