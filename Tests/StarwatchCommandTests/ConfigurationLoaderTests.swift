@@ -32,6 +32,14 @@ import Testing
         #expect(loaded.origins.isEmpty)
     }
 
+    @Test(arguments: [
+        "https://grafana.example/d/starwatch/overview?orgId=1&from=now-6h&to=now&var-instance=agent-01.example:9464",
+        "http://10.0.0.1:3000/dashboards#panel-4",
+    ])
+    func aLinkToDashboardsKeepsItsQueryAndFragment(link: String) throws {
+        #expect(try load("http: {dashboards_url: \"\(link)\"}").options.http.dashboardsURL == link)
+    }
+
     @Test func everySettingReachesTheOptions() throws {
         let folder = try TemporaryFolder()
         for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "web.yml", "control.token"] {

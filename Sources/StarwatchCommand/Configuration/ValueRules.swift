@@ -35,12 +35,30 @@ enum ValueRules {
         return nil
     }
 
-    /// Accepts a link for a person to any network, without credentials.
+    /// Accepts a link for a person to any network, without credentials, because the page that shows it has no
+    /// authentication.
     static func link(_ text: String) -> String? {
         guard let parts = URLComponents(string: text), ["http", "https"].contains(parts.scheme?.lowercased()),
             parts.host?.isEmpty == false
         else { return "must be a URL such as https://grafana.example.org/dashboards." }
-        return parts.user == nil && parts.password == nil ? nil : "must not contain a user or password."
+        if parts.user != nil || parts.password != nil { return "must not contain a user or password." }
+        guard [parts.query, parts.fragment].contains(where: { $0.map(hasCredential) == true }) else { return nil }
+        return "must not contain a token, because everyone who opens the status page sees it; remove it after ? and #."
+    }
+
+    /// Returns whether a query or fragment has a parameter with the name of a credential, or a value that looks like one.
+    private static func hasCredential(_ text: String) -> Bool {
+        let words = /token|secret|passw|api_?key|auth|jwt|signature|credential|session/
+        let values = /eyJ[\w\-]+\.|[0-9A-Fa-f]{32}|[0-9A-Za-z]{20}/
+        return text.split(whereSeparator: { "&?;/".contains($0) }).contains { parameter in
+            let name = parameter.prefix { $0 != "=" }.lowercased().replacing("-", with: "_")
+            if parameter.contains("="), name.contains(words) || ["key", "sig", "pwd"].contains(name) { return true }
+            guard let match = parameter.firstMatch(of: values)?.output else { return false }
+            // Names of dashboards and of variables can be long, but rarely mix all kinds of letters with digits.
+            return match.hasPrefix("eyJ") || match.allSatisfy(\.isHexDigit) && match.count == 32
+                || match.contains(where: \.isLowercase) && match.contains(where: \.isUppercase)
+                    && match.contains(where: \.isNumber)
+        }
     }
 
     /// Recognises 127.0.0.0/8, ::1 and localhost. Other names are not resolved, because their address can change.
