@@ -231,6 +231,9 @@ package struct StarsChange: Sendable, Codable, Hashable {
         case optIn = "opt_in"
     }
 
+    /// The maximum number of an identity's starred plans, and of the plans in one change.
+    package static let planLimit = 10_000
+
     package var operation: Operation
     package var planIDs: [String]
 

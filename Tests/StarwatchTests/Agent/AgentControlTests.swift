@@ -38,6 +38,24 @@ import Testing
         }
     }
 
+    @Test func tenThousandStarsAreTheMost() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent()
+            let most = (0..<10_000).map { "p/\($0)" }
+            let refused: [(StarsChange.Operation, [String])] = [
+                (.set, most + ["p/more"]), (.remove, most + ["p/more"]), (.add, ["p/more"]),
+            ]
+            #expect(try await agent.changeStars(StarsChange(operation: .set, planIDs: most)).count == 10_000)
+            for (operation, plans) in refused {
+                let error = await #expect(throws: ControlError.self) {
+                    try await agent.changeStars(StarsChange(operation: operation, planIDs: plans))
+                }
+                #expect(error?.kind == .invalid && error?.message.contains("at most 10,000 plans") == true)
+            }
+            #expect(try await agent.changeStars(StarsChange(operation: .add, planIDs: ["p/1"])).count == 10_000)
+        }
+    }
+
     @Test func anIdentityIsRemovedOnlyWhenItHasLeft() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent()
