@@ -111,6 +111,7 @@ import Testing
         #expect(options.clock.checkInterval == .seconds(60))
         #expect(options.clock.maxSkew == .seconds(10))
         #expect(options.http.listen == "[::1]:0")
+        #expect(options.http.allowedHosts == ["agent.internal"])
         #expect(options.control.socket == folder.path + "/run/control.sock")
         #expect(options.control.listen == "127.0.0.1:9465")
         #expect(options.control.tokenFile == folder.path + "/control.token")
@@ -259,7 +260,7 @@ import Testing
         acknowledge: {mode: local, batch_size: 50}
         limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2, cycle: 3m, shutdown: 5s}
         clock: {source: ntp, ntp_server: "ntp.example.org:1123", check_interval: 1m, max_skew: 10s}
-        http: {listen: "[::1]:0"}
+        http: {listen: "[::1]:0", allowed_hosts: [agent.internal]}
         control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}
         log: {level: debug, format: text}
         """

@@ -26,7 +26,7 @@ enum ValueRules {
             return "must not contain a user or password; credentials belong in a file of their own."
         }
         if let port = parts.port, !(1...65_535).contains(port) { return "must have a port between 1 and 65535." }
-        if scheme == "http", !isLoopback(host) {
+        if scheme == "http", !ListenAddress.isLoopback(host) {
             return "must start with https://; http:// is allowed to this machine only (127.0.0.1, ::1, localhost)."
         }
         guard parts.fragment == nil, allowsQuery || parts.query == nil else {
@@ -61,12 +61,10 @@ enum ValueRules {
         }
     }
 
-    /// Recognises 127.0.0.0/8, ::1 and localhost. Other names are not resolved, because their address can change.
-    static func isLoopback(_ host: String) -> Bool {
-        let name = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        if name == "localhost" || name == "::1" { return true }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    /// Accepts a name as it is in `Host`, without the port.
+    static func hostName(_ text: String) -> String? {
+        text.wholeMatch(of: /[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*\.?/) == nil
+            ? "must be names without a port, such as agent.internal." : nil
     }
 
     /// Accepts `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.

@@ -1,16 +1,21 @@
 import Hummingbird
 import Starwatch
-import StarwatchPolling
 import StarwatchTelemetry
 
 /// The routes that change nothing and contain no personal data.
 struct ReadRoutes: Sendable {
     let agent: any ServedAgent
-    /// The URL of the dashboards, which the page links to.
-    var dashboards: String?
+    private let dashboards: String?
     /// `true` if the same server has the ``ControlRoutes``.
-    var canControl = false
-    var scrapes = ScrapeCache { SystemClock().monotonic }
+    private let canControl: Bool
+    private let scrapes: ScrapeCache
+
+    init(agent: any ServedAgent, settings: ServerSettings = ServerSettings(), canControl: Bool = false) {
+        self.agent = agent
+        dashboards = settings.dashboards
+        self.canControl = canControl
+        scrapes = ScrapeCache(now: settings.now)
+    }
 
     var table: [Route] {
         [

@@ -8,14 +8,17 @@ import Starwatch
 struct RouteResponder: HTTPResponder {
     private let table: [Route]
     private let canControl: Bool
+    private let hosts: HostPolicy?
     private let access: AccessPolicy?
 
     /// - Parameters:
     ///   - control: `nil` on the read-only server.
+    ///   - hosts: `nil` accepts every `Host`.
     ///   - access: `nil` lets every caller in.
-    init(read: ReadRoutes, control: ControlRoutes? = nil, access: AccessPolicy? = nil) {
+    init(read: ReadRoutes, control: ControlRoutes? = nil, hosts: HostPolicy? = nil, access: AccessPolicy? = nil) {
         table = read.table + (control?.table ?? [])
         canControl = control != nil
+        self.hosts = hosts
         self.access = access
     }
 
@@ -45,12 +48,8 @@ struct RouteResponder: HTTPResponder {
         else {
             return .error(400, "invalid", "The address is no path, or has a malformed percent escape.")
         }
-        if let access {
-            if let refusal = await access.refusal(of: call) { return refusal }
-        } else if canControl, let refusal = AccessPolicy.foreignOrigin(of: call, schemes: ["http", "https"]) {
-            // A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS.
-            return refusal
-        }
+        guard let host else { return .error(400, "invalid", "HTTP/1.1 needs a Host header; send one.") }
+        if let refusal = await refusal(of: call, host) { return refusal }
         guard let (handlers, arguments) = table.match(call.path) else {
             return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
         }
@@ -78,6 +77,24 @@ struct RouteResponder: HTTPResponder {
         } catch {
             return .error(error)
         }
+    }
+}
+
+extension RouteResponder {
+    private func refusal(of call: Call, _ host: String) async -> Answer? {
+        if let refusal = foreignHost(host) ?? foreignOrigin(of: call) { return refusal }
+        return await access?.refusal(of: call)
+    }
+
+    private func foreignHost(_ host: String) -> Answer? {
+        guard let hosts, !hosts.allows(host) else { return nil }
+        let text = "The Host header must be an address, localhost, or a name in http.allowed_hosts; add the name there."
+        return .error(403, "forbidden", text)
+    }
+
+    /// A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS to it.
+    private func foreignOrigin(of call: Call) -> Answer? {
+        canControl ? AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : ["http"]) : nil
     }
 }
 

@@ -103,6 +103,19 @@ struct ControlServerTests {
         #expect(agent.now.calls.isEmpty)
     }
 
+    /// A socket forwarded to a port is open to every page of a browser there.
+    @Test func theSocketAnswersNoHostThatSomebodyElsePointsHere() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { path, _ in
+            let probe = HTTPProbe(address: path)
+            let reply = try await probe.send(.POST, "/api/v1/reload", ["Host": "evil.test"])
+            #expect(reply.status == 403)
+            #expect(reply.text.contains("http.allowed_hosts") && !reply.text.contains("evil"))
+            #expect(try await probe.send(.POST, "/api/v1/reload", ["Host": "127.0.0.1:9465"]).status == 200)
+        }
+        #expect(agent.now.calls == ["reload"])
+    }
+
     @Test func namesAreEscapedOnTheWayAndReadOnArrival() async throws {
         let agent = FakeAgent()
         try await withControl(agent) { _, client in
