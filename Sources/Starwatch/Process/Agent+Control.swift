@@ -183,6 +183,18 @@ extension Agent: ServedAgent {
         )
     }
 
+    package func noteRefusal(_ reason: ControlRefusal) {
+        metrics.controlRefused[reason].increment()
+        let error =
+            switch reason {
+            case .host: "A request named a host that is not in http.allowed_hosts."
+            case .origin: "A page of another origin sent a request."
+            case .token: "A request did not have the control token."
+            case .rate: "An address with too many refused requests has to wait."
+            }
+        logger.log(.controlRefused, [.error: "\(error)", .reason: "\(reason.rawValue)"])
+    }
+
     /// Counts a control request by its outcome.
     func counted<T: Sendable>(
         _ operation: ControlOperation,

@@ -6,6 +6,7 @@ import Starwatch
 ///
 /// Hummingbird's router would answer 404 to both.
 struct RouteResponder: HTTPResponder {
+    private let agent: any ServedAgent
     private let table: [Route]
     private let canControl: Bool
     private let hosts: HostPolicy?
@@ -16,6 +17,7 @@ struct RouteResponder: HTTPResponder {
     ///   - hosts: `nil` accepts every `Host`.
     ///   - access: `nil` lets every caller in.
     init(read: ReadRoutes, control: ControlRoutes? = nil, hosts: HostPolicy? = nil, access: AccessPolicy? = nil) {
+        agent = read.agent
         table = read.table + (control?.table ?? [])
         canControl = control != nil
         self.hosts = hosts
@@ -49,7 +51,10 @@ struct RouteResponder: HTTPResponder {
             return .error(400, "invalid", "The address is no path, or has a malformed percent escape.")
         }
         guard let host else { return .error(400, "invalid", "HTTP/1.1 needs a Host header; send one.") }
-        if let refusal = await refusal(of: call, host) { return refusal }
+        if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
+            if canControl, let reason = refusal.reason { agent.noteRefusal(reason) }
+            return refusal.answer
+        }
         guard let (handlers, arguments) = table.match(call.path) else {
             return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
         }
@@ -81,19 +86,21 @@ struct RouteResponder: HTTPResponder {
 }
 
 extension RouteResponder {
-    private func refusal(of call: Call, _ host: String) async -> Answer? {
-        if let refusal = foreignHost(host) ?? foreignOrigin(of: call) { return refusal }
-        return await access?.refusal(of: call)
+    private func refusal(of call: Call, _ host: String, from address: SocketAddress?) async -> Refusal? {
+        if let refusal = foreignHost(host) ?? foreignOrigin(of: call) {
+            return access?.counted(refusal, from: address) ?? refusal
+        }
+        return await access?.refusal(of: call, from: address)
     }
 
-    private func foreignHost(_ host: String) -> Answer? {
+    private func foreignHost(_ host: String) -> Refusal? {
         guard let hosts, !hosts.allows(host) else { return nil }
         let text = "The Host header must be an address, localhost, or a name in http.allowed_hosts; add the name there."
-        return .error(403, "forbidden", text)
+        return Refusal(reason: .host, answer: .error(403, "forbidden", text))
     }
 
     /// A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS to it.
-    private func foreignOrigin(of call: Call) -> Answer? {
+    private func foreignOrigin(of call: Call) -> Refusal? {
         canControl ? AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : ["http"]) : nil
     }
 }

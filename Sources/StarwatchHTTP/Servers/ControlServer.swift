@@ -59,7 +59,7 @@ package struct ControlServer: Service {
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),
             control: ControlRoutes(agent: agent, dashboards: settings.dashboards),
             hosts: HostPolicy(own: address.host, allowed: settings.allowedHosts),
-            access: AccessPolicy(token: token)
+            access: AccessPolicy(token: token, now: settings.now)
         )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
