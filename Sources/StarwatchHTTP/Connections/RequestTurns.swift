@@ -5,6 +5,9 @@ import Synchronization
 ///
 /// One of them begins at a time, after a pause in which the event loop serves everyone else. Without the pause it would
 /// answer all requests of a connection before it looks at another one, because nothing in between waits.
+///
+/// A turn lasts until its answer begins, so a slow request of the control API delays others that were sent too early, and
+/// nothing else.
 final class RequestTurns: Sendable {
     private struct Waiter: Sendable {
         var eventLoop: any EventLoop
