@@ -31,18 +31,18 @@ extension AgentServers {
         _ options: AgentOptions,
         _ logger: Logger
     ) throws(HTTPServerError) -> Run {
-        let dashboards = options.http.dashboardsURL
+        let settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
         let admin = try AdminServer(
             agent: agent,
             listen: options.http.listen,
-            dashboards: dashboards,
+            settings: settings,
             logger: logger
         )
         var run = Run()
         run.metricsAddress = { await admin.boundAddress() }
         run.services = [
             admin,
-            ControlServer(agent: agent, socketPath: options.control.socket, dashboards: dashboards, logger: logger),
+            ControlServer(agent: agent, socketPath: options.control.socket, settings: settings, logger: logger),
         ]
         if let listen = options.control.listen, let path = options.control.tokenFile {
             let file = SecretFile(
@@ -58,7 +58,7 @@ extension AgentServers {
                         var file = file
                         return String(decoding: try file.read(), as: UTF8.self)
                     },
-                    dashboards: dashboards,
+                    settings: settings,
                     logger: logger
                 )
             )

@@ -33,6 +33,14 @@ import Testing
         #expect(loaded.origins.isEmpty)
     }
 
+    @Test(arguments: [
+        "https://grafana.example/d/starwatch/overview?orgId=1&from=now-6h&to=now&var-instance=agent-01.example:9464",
+        "http://10.0.0.1:3000/dashboards#panel-4",
+    ])
+    func aLinkToDashboardsKeepsItsQueryAndFragment(link: String) throws {
+        #expect(try load("http: {dashboards_url: \"\(link)\"}").options.http.dashboardsURL == link)
+    }
+
     @Test func everySettingReachesTheOptions() throws {
         let folder = try TemporaryFolder()
         for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "web.yml", "control.token"] {
@@ -104,6 +112,7 @@ import Testing
         #expect(options.clock.checkInterval == .seconds(60))
         #expect(options.clock.maxSkew == .seconds(10))
         #expect(options.http.listen == "[::1]:0")
+        #expect(options.http.allowedHosts == ["agent.internal"])
         #expect(options.control.socket == folder.path + "/run/control.sock")
         #expect(options.control.listen == "127.0.0.1:9465")
         #expect(options.control.tokenFile == folder.path + "/control.token")
@@ -331,7 +340,7 @@ import Testing
         acknowledge: {mode: local, batch_size: 50}
         limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2, cycle: 3m, shutdown: 5s}
         clock: {source: ntp, ntp_server: "ntp.example.org:1123", check_interval: 1m, max_skew: 10s}
-        http: {listen: "[::1]:0"}
+        http: {listen: "[::1]:0", allowed_hosts: [agent.internal]}
         control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}
         log: {level: debug, format: text}
         """

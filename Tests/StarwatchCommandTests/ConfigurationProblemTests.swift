@@ -110,6 +110,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("acknowledge:\n  batch_size: 101", line: 2, "acknowledge.batch_size", "between 1 and 100"),
         BadInput("acknowledge:\n  batch_size: 0", line: 2, "acknowledge.batch_size", "between 1 and 100"),
         BadInput("limits:\n  max_concurrent_polls: 17", line: 2, "limits.max_concurrent_polls", "between 1 and 16"),
+        BadInput("http:\n  allowed_hosts: [\"a:1\"]", line: 2, "http.allowed_hosts", "without a port"),
         BadInput("http:\n  listen: 9464", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: localhost", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: localhost:99999", line: 2, "http.listen", "must be HOST:PORT"),
@@ -250,6 +251,16 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         "https://example.org:99999": "port",
     ].map { BadInput("server:\n  url: \"\($0.key)\"", line: 2, "server.url", $0.value) }
 
+    static let links = [
+        "https://me:word@grafana.example": "must not contain a user or password",
+        "https://grafana.example/d/a?auth_token=abc": "must not contain a token",
+        "https://grafana.example/d/a?orgId=1&API-Key=abc": "must not contain a token",
+        "https://grafana.example/d/a?x=glsa_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW": "must not contain a token",
+        "https://grafana.example/d/a?x=0123456789abcdef0123456789abcdef": "must not contain a token",
+        "https://grafana.example/#/home?jwt=abc": "must not contain a token",
+        "https://grafana.example/#eyJhbGciOiJFUzI1NiJ9.e30.c2ln": "must not contain a token",
+    ].map { BadInput("http:\n  dashboards_url: \"\($0.key)\"", line: 2, "http.dashboards_url", $0.value) }
+
     static let syntax = [
         BadInput("server:\n\turl: x", line: 2, "", "is indented with a tab; use spaces."),
         BadInput("server: [", line: 2, "", "is not valid YAML"),
@@ -259,7 +270,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("log: {}\nserver: {}\nlog: {}", line: 3, "log", "first on line 1"),
     ]
 
-    @Test(arguments: unknown + types + ranges + polls + sinks + addresses + syntax)
+    @Test(arguments: unknown + types + ranges + polls + sinks + addresses + links + syntax)
     func isReportedOnceWithItsLineAndPlace(_ input: BadInput) throws {
         let found = problems(input.yaml)
         let problem = try #require(found.first)

@@ -129,6 +129,7 @@ import Testing
         http:
           listen: 127.0.0.1:9464         # /metrics, health checks, status page
           web_config_file: null          # not supported; for TLS, put a proxy in front
+          allowed_hosts: []              # names in Host besides addresses and localhost
           dashboards_url: null           # linked on the status page
 
         control:

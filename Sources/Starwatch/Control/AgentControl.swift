@@ -91,6 +91,8 @@ package protocol ServedAgent: AgentControl {
     func notReady() async -> [String]
     /// Returns whether local work progresses: the schedules are checked, and the store answers.
     func isHealthy() async -> Bool
+    /// Counts and logs a request that the control API refused.
+    func noteRefusal(_ reason: ControlRefusal)
     /// Follows the feed.
     ///
     /// - Parameter sequence: The sequence of the last notification before; `nil` for new ones only.
@@ -230,6 +232,9 @@ package struct StarsChange: Sendable, Codable, Hashable {
         /// Switches the polls on again.
         case optIn = "opt_in"
     }
+
+    /// The maximum number of an identity's starred plans, and of the plans in one change.
+    package static let planLimit = 10_000
 
     package var operation: Operation
     package var planIDs: [String]

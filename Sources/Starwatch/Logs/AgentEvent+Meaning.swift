@@ -36,6 +36,10 @@ extension AgentEvent {
             "A configuration reload was rejected; the previous configuration stays in force. Fix the "
                 + "error and send SIGHUP again."
         case .configReloaded: "The configuration was reloaded and is in force."
+        case .controlRefused:
+            "The control API refused a request: no or a wrong token, another `Host`, a page of another origin, or too "
+                + "many refusals of its address. If no client of yours is misconfigured, restrict who can reach "
+                + "`control.listen`."
         case .digestEmpty: "A digest was not shown because its content is empty and `on_empty` is `skip`."
         case .digestFetchFailed: "A digest's content could not be fetched. `on_missing` decides what the digest shows."
         case .digestFired: "A digest's time has come, and its text goes to the sinks."

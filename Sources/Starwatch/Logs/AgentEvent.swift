@@ -21,6 +21,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case clockSkewed = "clock.skewed"
     case configRefused = "config.refused"
     case configReloaded = "config.reloaded"
+    case controlRefused = "control.refused"
     case digestEmpty = "digest.empty"
     case digestFetchFailed = "digest.fetch_failed"
     case digestFired = "digest.fired"
@@ -69,9 +70,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
-            .clockNoAnswer, .clockSkewed, .digestFetchFailed, .digestNotShown, .digestVariable, .outboxEvicted,
-            .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder, .sinkGivenUp, .sinkGone,
-            .sinkRejected, .sinkUnavailable, .tokenUnavailable:
+            .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
+            .outboxEvicted, .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder,
+            .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
             .pollStoreFailed, .retentionStoreFailed, .starsUnreadable:
@@ -96,6 +97,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .clockJump: [.kind, .sizeMilliseconds]
         case .clockNoAnswer: [.error]
         case .clockSkewed: [.skewMilliseconds, .error]
+        case .controlRefused: [.error, .reason]
         case .digestFetchFailed: [.runID, .digest, .outcome, .error]
         case .digestFired: [.runID, .digest, .sizeMilliseconds]
         case .digestNotShown: [.digest, .reason]

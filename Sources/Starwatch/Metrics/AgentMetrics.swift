@@ -29,6 +29,7 @@ package final class AgentMetrics: Sendable {
     package let scrapeDuration: Histogram
     package let scrapesInFlight: Gauge
     package let controlRequests: MetricVector2<ControlOperation, ControlResult, Counter>
+    package let controlRefused: MetricVector1<ControlRefusal, Counter>
     package let reloadSuccessful: Gauge
     package let reloadTime: Gauge
 
@@ -76,7 +77,7 @@ package final class AgentMetrics: Sendable {
             by: LabelDimension("file")
         )
         scrapes = registry.counters(
-            .counter("starwatch_scrapes_total", "Responses to /metrics, by status code."),
+            .counter("starwatch_scrapes_total", "Metrics pages rendered or refused, by status code."),
             by: LabelDimension("code")
         )
         scrapeDuration = registry.histogram(
@@ -91,6 +92,10 @@ package final class AgentMetrics: Sendable {
             .counter("starwatch_control_requests_total", "Requests to the control API."),
             by: LabelDimension("operation", shown: features.controlOperations),
             LabelDimension("result")
+        )
+        controlRefused = registry.counters(
+            .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
+            by: LabelDimension("reason", shown: features.controlRefusals)
         )
         reloadSuccessful = registry.gauge(
             .gauge("starwatch_config_last_reload_successful", "Whether the last configuration load succeeded: 1 or 0.")

@@ -95,6 +95,18 @@ package enum ControlResult: String, MetricLabel {
     case ok, failed
 }
 
+/// Reasons for which the control API does not let a request in.
+package enum ControlRefusal: String, MetricLabel {
+    /// `Host` is none of the agent's names.
+    case host
+    /// The request came from a page of another origin.
+    case origin
+    /// The token is missing or wrong.
+    case token
+    /// The address was refused too often.
+    case rate
+}
+
 /// Operations of the control API.
 package enum ControlOperation: String, MetricLabel {
     /// Any operation that changes nothing, and ends.

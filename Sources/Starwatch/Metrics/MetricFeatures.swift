@@ -9,6 +9,7 @@ package struct MetricFeatures: Sendable, Hashable {
     package var localSinks: Set<String>
     package var clockSources: Set<ClockSource>
     package var controlOperations: Set<ControlOperation>
+    package var controlRefusals: Set<ControlRefusal>
     package var hasDigests: Bool
     package var hasCallbacks: Bool
     package var hasHostPolls: Bool
@@ -20,6 +21,7 @@ package struct MetricFeatures: Sendable, Hashable {
         localSinks: [],
         clockSources: Set(ClockSource.allCases),
         controlOperations: Set(ControlOperation.allCases),
+        controlRefusals: Set(ControlRefusal.allCases),
         hasDigests: true,
         hasCallbacks: true,
         hasHostPolls: true
@@ -51,6 +53,8 @@ extension MetricFeatures {
         clockSources = options.clock.source == .ntp ? Set(ClockSource.allCases) : [.timeEndpoint, .dateHeader]
         hasDigests = !options.digests.isEmpty
         controlOperations = Set(ControlOperation.allCases)
+        // On the socket a refusal is rare.
+        controlRefusals = options.control.listen == nil ? [] : Set(ControlRefusal.allCases)
         // Few agents ever test a sink.
         controlOperations.remove(.sinkTest)
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }

@@ -338,6 +338,9 @@ public struct HTTPOptions: Sendable, Hashable {
     public var listen = "127.0.0.1:9464"
     /// Not used in this version. The configuration file's loader rejects it.
     public var webConfigFile: String?
+    /// Names that `Host` can contain, besides addresses and `localhost`. By default none. An address that is not
+    /// loopback accepts every `Host` if the list is empty. The control API uses the same list.
+    public var allowedHosts: [String] = []
     /// URL of the dashboards, linked from the status page. `nil`, the default: no link.
     public var dashboardsURL: String?
 

@@ -117,7 +117,7 @@ extension Agent: ServedAgent {
             guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
                 throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
             }
-            try await checkStars(of: did, before: change.operation)
+            try await checkStars(of: did, before: change)
             // Needed after a failure too, because the change can be stored despite it.
             defer { identity.invalidate() }
             let (server, now) = (self.server, clock.now)
@@ -135,18 +135,27 @@ extension Agent: ServedAgent {
         }
     }
 
-    /// Rejects a change that would keep a part of stars that nobody can read, because it would lose the rest.
-    private func checkStars(of did: DID, before operation: StarsChange.Operation) async throws(ControlError) {
-        guard [.add, .remove, .restore].contains(operation) else { return }
-        let areUnreadable: Bool
+    /// Rejects a change to too many stars, and one that would keep a part of stars that nobody can read, because it would
+    /// lose the rest.
+    private func checkStars(of did: DID, before change: StarsChange) async throws(ControlError) {
+        try checkCount(change.planIDs.count)
+        guard [.add, .remove, .restore].contains(change.operation) else { return }
+        let interests: Interests
         do throws(StoreError) {
-            areUnreadable = try await store.interests(of: did).areStarsUnreadable
+            interests = try await store.interests(of: did)
         } catch { throw ControlError(error) }
-        guard areUnreadable else { return }
-        throw ControlError(
-            .conflict,
-            "The stored stars are not a list of plan identifiers, and nothing was changed; replace them with starwatch stars set."
-        )
+        if interests.areStarsUnreadable {
+            throw ControlError(
+                .conflict,
+                "The stored stars are not a list of plan identifiers, and nothing was changed; replace them with starwatch stars set."
+            )
+        }
+        if change.operation == .add { try checkCount(Set(interests.stars + change.planIDs).count) }
+    }
+
+    private func checkCount(_ plans: Int) throws(ControlError) {
+        guard plans > StarsChange.planLimit else { return }
+        throw ControlError(.invalid, "An identity can star at most 10,000 plans; remove some first, or send fewer.")
     }
 
     package func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {
@@ -172,6 +181,18 @@ extension Agent: ServedAgent {
             generation: identity.generation,
             pseudonym: identity.did.map(process.pseudonym.hash)
         )
+    }
+
+    package func noteRefusal(_ reason: ControlRefusal) {
+        metrics.controlRefused[reason].increment()
+        let error =
+            switch reason {
+            case .host: "A request named a host that is not in http.allowed_hosts."
+            case .origin: "A page of another origin sent a request."
+            case .token: "A request did not have the control token."
+            case .rate: "An address with too many refused requests has to wait."
+            }
+        logger.log(.controlRefused, [.error: "\(error)", .reason: "\(reason.rawValue)"])
     }
 
     /// Counts a control request by its outcome.

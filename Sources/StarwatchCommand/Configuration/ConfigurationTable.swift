@@ -49,6 +49,7 @@ enum ConfigurationTable {
         Setting("http", \.http) {
             Setting("listen", \.listen, .text(ValueRules.listen), "/metrics, health checks, status page")
             Setting("web_config_file", \.webConfigFile, .unsupported, "not supported; for TLS, put a proxy in front")
+            Setting("allowed_hosts", \.allowedHosts, .hostNames, "names in Host besides addresses and localhost")
             Setting("dashboards_url", \.dashboardsURL, .text(ValueRules.link), "linked on the status page")
         }
         control

@@ -88,6 +88,10 @@ extension Rule<[String]> {
         }
     }
 
+    static var hostNames: Rule {
+        list.checked { names, _ in names.lazy.compactMap(ValueRules.hostName).first }
+    }
+
     /// A program and its arguments, which can be secret.
     static var command: Rule {
         list.checked { argv, _ in argv.isEmpty ? "must name a program." : nil }

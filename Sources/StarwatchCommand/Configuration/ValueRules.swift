@@ -26,7 +26,7 @@ enum ValueRules {
             return "must not contain a user or password; credentials belong in a file of their own."
         }
         if let port = parts.port, !(1...65_535).contains(port) { return "must have a port between 1 and 65535." }
-        if scheme == "http", !isLoopback(host) {
+        if scheme == "http", !ListenAddress.isLoopback(host) {
             return "must start with https://; http:// is allowed to this machine only (127.0.0.1, ::1, localhost)."
         }
         guard parts.fragment == nil, allowsQuery || parts.query == nil else {
@@ -35,20 +35,36 @@ enum ValueRules {
         return nil
     }
 
-    /// Accepts a link for a person to any network, without credentials.
+    /// Accepts a link for a person to any network, without credentials, because the page that shows it has no
+    /// authentication.
     static func link(_ text: String) -> String? {
         guard let parts = URLComponents(string: text), ["http", "https"].contains(parts.scheme?.lowercased()),
             parts.host?.isEmpty == false
         else { return "must be a URL such as https://grafana.example.org/dashboards." }
-        return parts.user == nil && parts.password == nil ? nil : "must not contain a user or password."
+        if parts.user != nil || parts.password != nil { return "must not contain a user or password." }
+        guard [parts.query, parts.fragment].contains(where: { $0.map(hasCredential) == true }) else { return nil }
+        return "must not contain a token, because everyone who opens the status page sees it; remove it after ? and #."
     }
 
-    /// Recognises 127.0.0.0/8, ::1 and localhost. Other names are not resolved, because their address can change.
-    static func isLoopback(_ host: String) -> Bool {
-        let name = host.lowercased().trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        if name == "localhost" || name == "::1" { return true }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    /// Returns whether a query or fragment has a parameter with the name of a credential, or a value that looks like one.
+    private static func hasCredential(_ text: String) -> Bool {
+        let words = /token|secret|passw|api_?key|auth|jwt|signature|credential|session/
+        let values = /eyJ[\w\-]+\.|[0-9A-Fa-f]{32}|[0-9A-Za-z]{20}/
+        return text.split(whereSeparator: { "&?;/".contains($0) }).contains { parameter in
+            let name = parameter.prefix { $0 != "=" }.lowercased().replacing("-", with: "_")
+            if parameter.contains("="), name.contains(words) || ["key", "sig", "pwd"].contains(name) { return true }
+            guard let match = parameter.firstMatch(of: values)?.output else { return false }
+            // Names of dashboards and of variables can be long, but rarely mix all kinds of letters with digits.
+            return match.hasPrefix("eyJ") || match.allSatisfy(\.isHexDigit) && match.count == 32
+                || match.contains(where: \.isLowercase) && match.contains(where: \.isUppercase)
+                    && match.contains(where: \.isNumber)
+        }
+    }
+
+    /// Accepts a name as it is in `Host`, without the port.
+    static func hostName(_ text: String) -> String? {
+        text.wholeMatch(of: /[A-Za-z0-9_\-]+(\.[A-Za-z0-9_\-]+)*\.?/) == nil
+            ? "must be names without a port, such as agent.internal." : nil
     }
 
     /// Accepts `host:port`, `[v6]:port`, or `:port` for every IPv4 address; port 0 takes a free one.

@@ -30,6 +30,17 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether it accepts connections on every address of the machine.
     package var isEveryAddress: Bool { ["0.0.0.0", "::", "0:0:0:0:0:0:0:0"].contains(host) }
 
+    /// Whether only this machine can connect.
+    package var isLoopback: Bool { Self.isLoopback(host) }
+
+    /// Recognises 127.0.0.0/8, ::1 and localhost. Other names are not resolved, because their address can change.
+    package static func isLoopback(_ host: String) -> Bool {
+        let name = host.lowercased()
+        if ["localhost", "::1", "[::1]"].contains(name) { return true }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 

@@ -13,6 +13,8 @@ package struct ConnectionLimits: Sendable {
     package var request = Duration.seconds(30)
     /// The time limit for a client to take a piece of an answer.
     package var answer = Duration.seconds(30)
+    /// The pause before a request that a client sent before it had the previous answer.
+    package var turn = Duration.milliseconds(1)
 
     package init() {}
 

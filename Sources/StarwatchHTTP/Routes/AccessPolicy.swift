@@ -1,59 +1,85 @@
 import Hummingbird
+import NIOCore
 import Starwatch
+import Synchronization
+
+/// The answer to a request that is not let in.
+struct Refusal: Sendable {
+    /// The reason to count; `nil` for a failure of the server.
+    var reason: ControlRefusal?
+    var answer: Answer
+}
 
 /// The access check of the control API over TCP. The Unix socket has none, because its file mode decides.
 ///
-/// It requires a bearer token and never a cookie, which a page in a browser could use. It also checks `Host` and
-/// `Origin`, against pages whose name resolves to this machine.
-struct AccessPolicy: Sendable {
-    /// The host name of `control.listen`, which `Host` can contain beside addresses and `localhost`.
-    var host: String
+/// It requires a bearer token and never a cookie, which a page in a browser could use. A client that was refused too
+/// often has to wait, and its token is not checked meanwhile.
+final class AccessPolicy: Sendable {
     /// Reads the token. Called for every request, so that a changed file takes effect at once.
-    var token: @Sendable () async throws -> String
+    private let token: @Sendable () async throws -> String
+    private let now: @Sendable () -> Duration
+    private let refusals = Mutex(RefusalCount())
 
-    /// The answer to a caller without access; `nil` for a caller with access.
-    func refusal(of call: Call) async -> Answer? {
-        guard let named = call.host, isAllowed(host: named) else {
-            return .error(403, "forbidden", "The Host header must be an address, localhost, or control.listen's host.")
-        }
-        if let refusal = Self.foreignOrigin(of: call, schemes: ["http"]) { return refusal }
+    /// - Parameter now: A monotonic time.
+    init(token: @escaping @Sendable () async throws -> String, now: @escaping @Sendable () -> Duration) {
+        self.token = token
+        self.now = now
+    }
+
+    /// The refusal of a request without the token; `nil` if it has the token.
+    func refusal(of call: Call, from address: SocketAddress?) async -> Refusal? {
+        let given = bearer(call.headers[.authorization])
+        let key = RefusalCount.Key(address, hasToken: given != nil)
+        if let refusal = wait(key) { return refusal }
         let expected: String
         do {
             expected = try await token()
         } catch {
-            return .error(500, "failed", "The control token cannot be read; check control.token_file.")
+            let text = "The control token cannot be read; check control.token_file."
+            return Refusal(reason: nil, answer: .error(500, "failed", text))
         }
-        guard let given = bearer(call.headers[.authorization]), !expected.isEmpty,
-            Self.isEqual(Array(given.utf8), Array(expected.utf8))
-        else {
-            var answer = Answer.error(401, "unauthorized", "Send the control token as a bearer token.")
-            answer.headers[.wwwAuthenticate] = "Bearer"
-            return answer
-        }
-        return nil
+        // Requests that came at the same time can have failed meanwhile.
+        if let refusal = wait(key) { return refusal }
+        if let given, !expected.isEmpty, Self.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }
+        var answer = Answer.error(401, "unauthorized", "Send the control token as a bearer token.")
+        answer.headers[.wwwAuthenticate] = "Bearer"
+        return count(Refusal(reason: .token, answer: answer), key)
+    }
+
+    /// Counts a refusal for another reason than the token. If there were too many, the client has to wait.
+    func counted(_ refusal: Refusal, from address: SocketAddress?) -> Refusal {
+        let key = RefusalCount.Key(address, hasToken: false)
+        return wait(key) ?? count(refusal, key)
+    }
+
+    private func count(_ refusal: Refusal, _ key: RefusalCount.Key) -> Refusal {
+        let time = now()
+        refusals.withLock { $0.add(key, at: time) }
+        return refusal
+    }
+
+    private func wait(_ key: RefusalCount.Key) -> Refusal? {
+        let time = now()
+        guard let wait = refusals.withLock({ $0.wait(key, at: time) }) else { return nil }
+        let seconds = max(1, wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0))
+        let text = "Too many requests from this address were refused; wait \(seconds) s, or use the control socket."
+        var answer = Answer.error(429, "too_many_requests", text)
+        answer.headers[.retryAfter] = String(seconds)
+        return Refusal(reason: .rate, answer: answer)
     }
 
     /// The refusal of a request that a browser sends for a page of another origin; `nil` for all others.
-    static func foreignOrigin(of call: Call, schemes: [String]) -> Answer? {
+    static func foreignOrigin(of call: Call, schemes: [String]) -> Refusal? {
         guard let origin = call.headers[.origin]?.lowercased() else { return nil }
         let host = call.host?.lowercased() ?? ""
         if schemes.contains(where: { origin == "\($0)://\(host)" }) { return nil }
-        return .error(403, "forbidden", "The control API does not answer pages of other origins.")
+        let text = "The control API does not answer pages of other origins."
+        return Refusal(reason: .origin, answer: .error(403, "forbidden", text))
     }
 
     private func bearer(_ authorization: String?) -> Substring? {
         guard let authorization, authorization.prefix(7).lowercased() == "bearer " else { return nil }
         return authorization.dropFirst(7)
-    }
-
-    /// Returns whether `Host` is `localhost`, our own host or an address. The owner of any other name decides where it
-    /// points.
-    private func isAllowed(host named: String) -> Bool {
-        if named.hasPrefix("[") { return named.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:\d+)?/) != nil }
-        let name = (named.split(separator: ":", omittingEmptySubsequences: false).first ?? "").lowercased()
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        let isAddress = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
-        return isAddress || name == "localhost" || name == host.lowercased()
     }
 
     /// Compares in constant time, so that the time does not reveal the first wrong byte. It does reveal the length.

@@ -5,10 +5,17 @@ import StarwatchTelemetry
 /// The routes that change nothing and contain no personal data.
 struct ReadRoutes: Sendable {
     let agent: any ServedAgent
-    /// The URL of the dashboards, which the page links to.
-    var dashboards: String?
+    private let dashboards: String?
     /// `true` if the same server has the ``ControlRoutes``.
-    var canControl = false
+    private let canControl: Bool
+    private let scrapes: ScrapeCache
+
+    init(agent: any ServedAgent, settings: ServerSettings = ServerSettings(), canControl: Bool = false) {
+        self.agent = agent
+        dashboards = settings.dashboards
+        self.canControl = canControl
+        scrapes = ScrapeCache(now: settings.now)
+    }
 
     var table: [Route] {
         [
@@ -62,11 +69,12 @@ struct ReadRoutes: Sendable {
             // Prometheus writes a decimal. A malformed one must not fail the scrape.
             if let seconds = Double(text), seconds > 0, seconds <= 86_400 { query.scrapeTimeout = .seconds(seconds) }
         }
-        let metrics = await agent.metrics(query)
+        let page = await scrapes.page(for: query) { await agent.metrics($0) }
+        let metrics = page.answer
         var answer = Answer(status: metrics.status, contentType: metrics.contentType, body: metrics.body)
         answer.headers[.vary] = "Accept, Accept-Encoding"
         if metrics.body.count >= Self.gzipMinimum, ContentNegotiation.acceptsGzip(call.headers[.acceptEncoding]),
-            let compressed = Gzip.compress(metrics.body)
+            let compressed = page.compressed
         {
             answer.body = compressed
             answer.headers[.contentEncoding] = "gzip"

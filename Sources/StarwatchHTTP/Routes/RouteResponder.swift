@@ -6,16 +6,21 @@ import Starwatch
 ///
 /// Hummingbird's router would answer 404 to both.
 struct RouteResponder: HTTPResponder {
+    private let agent: any ServedAgent
     private let table: [Route]
     private let canControl: Bool
+    private let hosts: HostPolicy?
     private let access: AccessPolicy?
 
     /// - Parameters:
     ///   - control: `nil` on the read-only server.
+    ///   - hosts: `nil` accepts every `Host`.
     ///   - access: `nil` lets every caller in.
-    init(read: ReadRoutes, control: ControlRoutes? = nil, access: AccessPolicy? = nil) {
+    init(read: ReadRoutes, control: ControlRoutes? = nil, hosts: HostPolicy? = nil, access: AccessPolicy? = nil) {
+        agent = read.agent
         table = read.table + (control?.table ?? [])
         canControl = control != nil
+        self.hosts = hosts
         self.access = access
     }
 
@@ -45,11 +50,10 @@ struct RouteResponder: HTTPResponder {
         else {
             return .error(400, "invalid", "The address is no path, or has a malformed percent escape.")
         }
-        if let access {
-            if let refusal = await access.refusal(of: call) { return refusal }
-        } else if canControl, let refusal = AccessPolicy.foreignOrigin(of: call, schemes: ["http", "https"]) {
-            // A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS.
-            return refusal
+        guard let host else { return .error(400, "invalid", "HTTP/1.1 needs a Host header; send one.") }
+        if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
+            if canControl, let reason = refusal.reason { agent.noteRefusal(reason) }
+            return refusal.answer
         }
         guard let (handlers, arguments) = table.match(call.path) else {
             return .error(404, "not_found", "There is no such page; what there is, is linked from /.")
@@ -66,8 +70,10 @@ struct RouteResponder: HTTPResponder {
             do {
                 let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
                 call.body = Array(body.readableBytesView)
-            } catch {
+            } catch is NIOTooManyBytesError {
                 return .error(413, "invalid", "The body is larger than \(Self.bodyLimitBytes) bytes.")
+            } catch {
+                return .error(400, "invalid", "The body is cut off or badly chunked.")
             }
         }
         channel.triggerUserOutboundEvent(ConnectionGuard.RequestIsComplete(), promise: nil)
@@ -76,6 +82,26 @@ struct RouteResponder: HTTPResponder {
         } catch {
             return .error(error)
         }
+    }
+}
+
+extension RouteResponder {
+    private func refusal(of call: Call, _ host: String, from address: SocketAddress?) async -> Refusal? {
+        if let refusal = foreignHost(host) ?? foreignOrigin(of: call) {
+            return access?.counted(refusal, from: address) ?? refusal
+        }
+        return await access?.refusal(of: call, from: address)
+    }
+
+    private func foreignHost(_ host: String) -> Refusal? {
+        guard let hosts, !hosts.allows(host) else { return nil }
+        let text = "The Host header must be an address, localhost, or a name in http.allowed_hosts; add the name there."
+        return Refusal(reason: .host, answer: .error(403, "forbidden", text))
+    }
+
+    /// A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS to it.
+    private func foreignOrigin(of call: Call) -> Refusal? {
+        canControl ? AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : ["http"]) : nil
     }
 }
 

@@ -13,19 +13,22 @@ package struct AdminServer: Service {
 
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
-    ///   - dashboards: The URL of the dashboards, which the page links to.
     ///   - shutdownGrace: The time limit for requests in progress at shutdown.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,
         listen: String,
-        dashboards: String? = nil,
+        settings: ServerSettings = ServerSettings(),
         shutdownGrace: Duration = .seconds(5),
         limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
     ) throws(HTTPServerError) {
-        self.listen = try ListenAddress(listen: listen)
-        let responder = RouteResponder(read: ReadRoutes(agent: agent, dashboards: dashboards))
+        let address = try ListenAddress(listen: listen)
+        self.listen = address
+        let responder = RouteResponder(
+            read: ReadRoutes(agent: agent, settings: settings),
+            hosts: HostPolicy.readOnly(address, allowed: settings.allowedHosts)
+        )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
 

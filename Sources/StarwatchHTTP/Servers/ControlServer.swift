@@ -20,20 +20,20 @@ package struct ControlServer: Service {
     ///
     /// - Parameters:
     ///   - socketPath: At most 107 bytes, with a directory of at most 95, which must exist.
-    ///   - dashboards: The URL of the dashboards, which the page links to.
     ///   - shutdownGrace: The time limit for requests in progress at shutdown.
     package init(
         agent: any ServedAgent,
         socketPath: String,
-        dashboards: String? = nil,
+        settings: ServerSettings = ServerSettings(),
         shutdownGrace: Duration = .seconds(5),
         limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
     ) {
         place = .socket(path: socketPath)
         let responder = RouteResponder(
-            read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
-            control: ControlRoutes(agent: agent, dashboards: dashboards)
+            read: ReadRoutes(agent: agent, settings: settings, canControl: true),
+            control: ControlRoutes(agent: agent, dashboards: settings.dashboards),
+            hosts: HostPolicy(own: nil, allowed: settings.allowedHosts)
         )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }
@@ -43,13 +43,12 @@ package struct ControlServer: Service {
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
     ///   - token: Reads the token, for every request. An empty one lets no caller in; an error answers 500.
-    ///   - dashboards: The URL of the dashboards, which the page links to.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,
         listen: String,
         token: @escaping @Sendable () async throws -> String,
-        dashboards: String? = nil,
+        settings: ServerSettings = ServerSettings(),
         shutdownGrace: Duration = .seconds(5),
         limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
@@ -57,9 +56,10 @@ package struct ControlServer: Service {
         let address = try ListenAddress(listen: listen)
         place = .tcp(address)
         let responder = RouteResponder(
-            read: ReadRoutes(agent: agent, dashboards: dashboards, canControl: true),
-            control: ControlRoutes(agent: agent, dashboards: dashboards),
-            access: AccessPolicy(host: address.host, token: token)
+            read: ReadRoutes(agent: agent, settings: settings, canControl: true),
+            control: ControlRoutes(agent: agent, dashboards: settings.dashboards),
+            hosts: HostPolicy(own: address.host, allowed: settings.allowedHosts),
+            access: AccessPolicy(token: token, now: settings.now)
         )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
     }

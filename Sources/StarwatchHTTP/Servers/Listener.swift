@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
 import Starwatch
@@ -38,10 +39,11 @@ struct Listener: Sendable {
         logger.handler = StoppingLogHandler(handler: logger.handler)
         logger.logLevel = max(logger.logLevel, .warning)
         let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
+        let turns = RequestTurns(pause: limits.turn)
         let application = Application(
             responder: responder,
             server: HTTPServerBuilder {
-                GuardedHTTPChannel(http: HTTP1Channel(responder: $0), limits: limits, book: book)
+                GuardedHTTPChannel(http: HTTP1Channel(responder: $0), limits: limits, book: book, turns: turns)
             },
             configuration: .init(address: place),
             onServerRunning: { bound.fulfil($0.localAddress) },
@@ -102,16 +104,22 @@ extension HTTPServerError {
     }
 }
 
-/// HTTP/1.1 with a ``ConnectionGuard`` before it.
+/// HTTP/1.1 with a ``ConnectionGuard`` before it, and a ``RequestQueue`` after its decoder.
 private struct GuardedHTTPChannel: ServerChildChannel {
     var http: HTTP1Channel
     var limits: ConnectionLimits
     var book: ConnectionBook
+    var turns: RequestTurns
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limits: limits, book: book))
-        }.flatMap { http.setup(channel: channel, logger: logger) }
+        }.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(RequestQueue(turns: turns), position: .after(decoder))
+            return value
+        }
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }

@@ -5,6 +5,7 @@ import Testing
 @Suite(.serialized) struct PanelDataTests {
     /// Panels for which no data is the healthy answer, and why.
     static let healthyWithoutData = [
+        "starwatch-internals #26 Scrapes and control requests, D": "the control API has refused no request",
         "starwatch-overview #30 Firing alerts, A": "no alert fires",
         "starwatch-overview #31 Polls and sinks, C": "no sink's circuit breaker is open",
     ]

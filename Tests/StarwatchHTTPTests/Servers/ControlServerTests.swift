@@ -87,6 +87,35 @@ struct ControlServerTests {
         )
     }
 
+    @Test(arguments: [
+        ("Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n", "400"),
+        ("Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n", "400"),
+        ("Content-Length: 1048577\r\n\r\n" + String(repeating: " ", count: 1_048_577), "413"),
+    ])
+    func aMalformedBodyIs400AndALargeOne413(body: String, status: String) async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { path, _ in
+            let answer = try await HTTPProbe(address: path).exchange(
+                "POST /api/v1/stars HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + body
+            )
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(200))")
+        }
+        #expect(agent.now.calls.isEmpty)
+    }
+
+    /// A socket forwarded to a port is open to every page of a browser there.
+    @Test func theSocketAnswersNoHostThatSomebodyElsePointsHere() async throws {
+        let agent = FakeAgent()
+        try await withControl(agent) { path, _ in
+            let probe = HTTPProbe(address: path)
+            let reply = try await probe.send(.POST, "/api/v1/reload", ["Host": "evil.test"])
+            #expect(reply.status == 403)
+            #expect(reply.text.contains("http.allowed_hosts") && !reply.text.contains("evil"))
+            #expect(try await probe.send(.POST, "/api/v1/reload", ["Host": "127.0.0.1:9465"]).status == 200)
+        }
+        #expect(agent.now.calls == ["reload"])
+    }
+
     @Test func namesAreEscapedOnTheWayAndReadOnArrival() async throws {
         let agent = FakeAgent()
         try await withControl(agent) { _, client in

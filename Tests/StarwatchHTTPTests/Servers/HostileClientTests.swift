@@ -19,13 +19,13 @@ struct HostileClientTests {
         }
     }
 
-    private static let end = " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    private static let end = " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     private static func get(_ target: String, _ headers: String = "") -> String {
-        "GET \(target) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(headers)\r\n"
+        "GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)\r\n"
     }
 
     private static func post(_ headers: String, _ body: String = "") -> String {
-        "POST /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(headers)\r\n\(body)"
+        "POST /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)\r\n\(body)"
     }
 
     private static func long(_ count: Int) -> String { String(repeating: "x", count: count) }
@@ -69,6 +69,8 @@ struct HostileClientTests {
         Case("a body that a reader does not want", get("/metrics", "Content-Length: 4\r\n") + "body", "200"),
         Case("one that does not come", get("/metrics", "Content-Length: 1000000000\r\n"), "200"),
         Case("a body to where nothing is taken", post("Content-Length: 4\r\n", "body"), "405"),
+        Case("HTTP/1.1 without a host", "GET /metrics HTTP/1.1\r\nConnection: close\r\n\r\n", "400"),
+        Case("HTTP/1.0 without a host", "GET /metrics HTTP/1.0\r\nConnection: close\r\n\r\n", "200"),
     ]
 
     @Test(arguments: cases)
@@ -84,14 +86,16 @@ struct HostileClientTests {
 
     @Test func manyRequestsAtOnceAreAnsweredOneAfterTheOther() async throws {
         try await withAdmin(FakeAgent()) { probe in
-            let one = "GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\n"
+            let one = "GET /-/ready HTTP/1.1\r\nHost: localhost\r\n\r\n"
             let answers = try await probe.exchange(String(repeating: one, count: 500) + Self.get("/-/healthy"))
             #expect(answers.components(separatedBy: "HTTP/1.1 200 ").count == 502)
             #expect(answers.hasSuffix(#"{"healthy":true}"#))
         }
     }
 
-    @Test(arguments: ["GET / HTTP/1.1\r\nHos", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf", ""])
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHos", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf", "",
+    ])
     func whoDoesNotGoOnIsCutOff(request: String) async throws {
         var limits = ConnectionLimits()
         (limits.idle, limits.request) = (.milliseconds(100), .milliseconds(100))

@@ -19,6 +19,7 @@ final class FakeAgent: ServedAgent {
         var stars: [String] = []
         var queries: [MetricsQuery] = []
         var calls: [String] = []
+        var refusals: [ControlRefusal] = []
         /// A cycle waits until its task is cancelled.
         var pollHangs = false
         var feed: [FeedRow] = []
@@ -55,6 +56,8 @@ final class FakeAgent: ServedAgent {
     func status() async -> AgentStatus { now.status }
     func notReady() async -> [String] { now.notReady }
     func isHealthy() async -> Bool { now.isHealthy }
+
+    func noteRefusal(_ reason: ControlRefusal) { state.withLock { $0.refusals.append(reason) } }
 
     func metrics(_ request: MetricsQuery) async -> MetricsAnswer {
         state.withLock { state in

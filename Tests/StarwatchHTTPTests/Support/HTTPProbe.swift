@@ -14,6 +14,8 @@ struct HTTPProbe {
     struct NoReply: Error {}
 
     var address: String
+    /// The address to connect from; `nil` for any.
+    var source: String?
 
     func get(_ target: String, _ headers: HTTPHeaders = [:]) async throws -> Reply {
         try await send(.GET, target, headers)
@@ -34,7 +36,7 @@ struct HTTPProbe {
         -> Reply
     {
         typealias Client = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
-        let client = try await Self.connect(address) { channel in
+        let client = try await connect { channel in
             channel.eventLoop.makeCompletedFuture {
                 // HEAD's answers have a length and no body; only the decoder that knows the method gets that right.
                 try channel.pipeline.syncOperations.addHTTPClientHandlers()
@@ -66,7 +68,7 @@ struct HTTPProbe {
     /// Connects, writes `text` as it is, and returns what comes until the server closes.
     func exchange(_ text: String) async throws -> String {
         typealias Client = NIOAsyncChannel<ByteBuffer, ByteBuffer>
-        let client = try await Self.connect(address) { channel in
+        let client = try await connect { channel in
             channel.eventLoop.makeCompletedFuture { try Client(wrappingChannelSynchronously: channel) }
         }
         return try await client.executeThenClose { inbound, outbound in
@@ -104,14 +106,15 @@ struct HTTPProbe {
 
     private static var bootstrap: ClientBootstrap { ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup) }
 
-    private static func connect<Output: Sendable>(
-        _ address: String,
+    private func connect<Output: Sendable>(
         _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
     ) async throws -> Output {
         if address.hasPrefix("/") {
-            return try await bootstrap.connect(unixDomainSocketPath: address, channelInitializer: initialize)
+            return try await Self.bootstrap.connect(unixDomainSocketPath: address, channelInitializer: initialize)
         }
         let port = address.split(separator: ":").last.flatMap { Int($0) } ?? 0
+        var bootstrap = Self.bootstrap
+        if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
         return try await bootstrap.connect(host: "127.0.0.1", port: port, channelInitializer: initialize)
     }
 }

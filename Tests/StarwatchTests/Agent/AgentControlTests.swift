@@ -38,6 +38,46 @@ import Testing
         }
     }
 
+    @Test func refusalsAreCountedAndLoggedOnceForEachReason() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent {
+                $0.control.listen = "127.0.0.1:9465"
+                $0.log.level = .warning
+            }
+            for _ in 0..<1000 { agent.noteRefusal(.token) }
+            agent.noteRefusal(.rate)
+            let page = await agent.page()
+            #expect(page["starwatch_control_refused_total", ["reason": "token"]] == 1000)
+            #expect(page["starwatch_control_refused_total", ["reason": "rate"]] == 1)
+            #expect(page["starwatch_control_refused_total", ["reason": "host"]] == 0)
+            await world.stopAgent()
+            let lines = world.log.lines.filter { $0.contains("control.refused") }
+            #expect(lines.count { $0.contains("\"reason\":\"rate\"") } == 1)
+            #expect(lines.count { $0.contains("\"reason\":\"token\"") } == 1)
+            // The number of the others has a line too.
+            #expect(lines.count { $0.contains("\"suppressed\":999") } == 1)
+            #expect(lines.count == 3)
+        }
+    }
+
+    @Test func tenThousandStarsAreTheMost() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent()
+            let most = (0..<10_000).map { "p/\($0)" }
+            let refused: [(StarsChange.Operation, [String])] = [
+                (.set, most + ["p/more"]), (.remove, most + ["p/more"]), (.add, ["p/more"]),
+            ]
+            #expect(try await agent.changeStars(StarsChange(operation: .set, planIDs: most)).count == 10_000)
+            for (operation, plans) in refused {
+                let error = await #expect(throws: ControlError.self) {
+                    try await agent.changeStars(StarsChange(operation: operation, planIDs: plans))
+                }
+                #expect(error?.kind == .invalid && error?.message.contains("at most 10,000 plans") == true)
+            }
+            #expect(try await agent.changeStars(StarsChange(operation: .add, planIDs: ["p/1"])).count == 10_000)
+        }
+    }
+
     @Test func anIdentityIsRemovedOnlyWhenItHasLeft() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent()

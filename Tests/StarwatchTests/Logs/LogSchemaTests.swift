@@ -314,6 +314,7 @@ import Testing
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { _ = try? await agent.run() }
                     await world.log.wait(for: "http.listening")
+                    agent.noteRefusal(.token)
                     try? await agent.reload()
                     group.cancelAll()
                 }

@@ -253,6 +253,7 @@ enum ExpectedFamilies {
         ("starwatch_log_redactions_total", "counter", ["kind"]),
         ("starwatch_store_transaction_seconds", "histogram", ["operation"]),
         ("starwatch_control_requests_total", "counter", ["operation", "result"]),
+        ("starwatch_control_refused_total", "counter", ["reason"]),
     ]
 
     static let process = [

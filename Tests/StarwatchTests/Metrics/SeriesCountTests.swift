@@ -129,6 +129,16 @@ import Testing
         #expect(digests.contains("starwatch_callback_events_total"))
     }
 
+    @Test func refusalsOfTheControlAPIAppearWithItsAddressOrWhenTheyCount() throws {
+        let name = "starwatch_control_refused_total"
+        #expect(try names().names.contains(name) == false)
+        #expect(try names { $0.control.listen = "127.0.0.1:9465" }.names.contains(name))
+        let features = MetricFeatures(AgentOptions())
+        let metrics = try AgentMetrics(polls: [], sinks: [], features: features, now: { ManualClock.start })
+        metrics.controlRefused[.host].increment()
+        #expect(MetricsPage(metrics.registry.page(.text))[name, ["reason": "host"]] == 1)
+    }
+
     @Test func offersAppearWithAPollOfOffers() async throws {
         func endpoints(_ kind: PollKind) throws -> Set<String> {
             var options = AgentOptions()

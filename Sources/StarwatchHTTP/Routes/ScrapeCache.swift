@@ -1,0 +1,105 @@
+import Starwatch
+import StarwatchPolling
+import StarwatchTelemetry
+import Synchronization
+
+/// The latest metrics pages. Scrapes that come together, or within 100 ms, share one, so that their number costs little.
+final class ScrapeCache: Sendable {
+    /// Scrapes with the same key get the same page.
+    struct Key: Hashable, Sendable {
+        var format: ExpositionFormat
+        var names: Set<String>
+        /// The agent remembers a scrape by Prometheus, which a page made for another client would hide.
+        var isTimed: Bool
+
+        init(_ query: MetricsQuery) {
+            format = ContentNegotiation.choose(accept: query.accept)
+            names = Set(query.names)
+            isTimed = query.scrapeTimeout != nil
+        }
+    }
+
+    /// A page, and its compressed form once a client wanted it.
+    final class Page: Sendable {
+        let answer: MetricsAnswer
+        private let zipped = Mutex<[UInt8]?>(nil)
+
+        init(_ answer: MetricsAnswer) { self.answer = answer }
+
+        /// `nil` if zlib has no memory.
+        var compressed: [UInt8]? {
+            zipped.withLock { zipped in
+                if zipped == nil { zipped = Gzip.compress(answer.body) }
+                return zipped
+            }
+        }
+    }
+
+    private struct State {
+        var unfinished: [Key: Promise<Page>] = [:]
+        var finished: [Key: (page: Page, at: Duration)] = [:]
+    }
+
+    private enum Source {
+        case finished(Page)
+        case unfinished(Promise<Page>)
+        case own(Promise<Page>)
+    }
+
+    private static let age = Duration.milliseconds(100)
+    /// The number of pages that are kept.
+    static let capacity = 4
+
+    private let now: @Sendable () -> Duration
+    private let state = Mutex(State())
+
+    /// - Parameter now: A monotonic time.
+    init(now: @escaping @Sendable () -> Duration) { self.now = now }
+
+    /// The number of kept pages.
+    var count: Int { state.withLock { $0.finished.count } }
+
+    /// Returns a page of less than 100 ms ago, the one that is being made, or one that `make` makes.
+    func page(for query: MetricsQuery, _ make: (MetricsQuery) async -> MetricsAnswer) async -> Page {
+        let key = Key(query)
+        switch source(of: key) {
+        case .finished(let page): return page
+        case .own(let promise):
+            let page = Page(await make(query))
+            finish(page, key, promise)
+            return page
+        case .unfinished(let promise):
+            // A page that came too late for another client can be in time for this one.
+            if let page = await promise.value(), page.answer.status == 200 { return page }
+            return Page(await make(query))
+        }
+    }
+
+    private func source(of key: Key) -> Source {
+        let time = now()
+        return state.withLock { state in
+            if let (page, at) = state.finished[key], time - at < Self.age { return .finished(page) }
+            if let promise = state.unfinished[key] { return .unfinished(promise) }
+            let promise = Promise<Page>()
+            state.unfinished[key] = promise
+            return .own(promise)
+        }
+    }
+
+    private func finish(_ page: Page, _ key: Key, _ promise: Promise<Page>) {
+        let time = now()
+        state.withLock { state in
+            state.unfinished[key] = nil
+            state.finished = state.finished.filter { time - $0.value.at < Self.age && $0.key != key }
+            if page.answer.status == 200 {
+                if state.finished.count >= Self.capacity,
+                    let oldest = state.finished.min(by: { $0.value.at < $1.value.at })
+                {
+                    state.finished[oldest.key] = nil
+                }
+                state.finished[key] = (page, time)
+            }
+        }
+        promise.fulfil(page)
+    }
+}

@@ -1,0 +1,114 @@
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+/// Requests that the control API over TCP refuses are counted, and slowed for their address.
+@Suite(.timeLimit(.minutes(5)))
+struct RefusalTests {
+    private let agent = FakeAgent()
+    private let time = Time()
+
+    private final class Time: Sendable {
+        let now = Mutex(Duration.zero)
+        let tokenReads = Mutex(0)
+    }
+
+    private func withServer(_ body: (_ address: String) async throws -> Void) async throws {
+        let settings = ServerSettings(now: { [time] in time.now.withLock { $0 } })
+        let token: @Sendable () -> String = { [time] in
+            time.tokenReads.withLock { $0 += 1 }
+            return "right"
+        }
+        let server = try ControlServer(
+            agent: agent,
+            listen: "127.0.0.1:0",
+            token: token,
+            settings: settings,
+            logger: quiet
+        )
+        try await withRunning(server, body)
+    }
+
+    private func status(_ token: String, from source: String? = nil, _ address: String) async throws -> UInt {
+        let probe = HTTPProbe(address: address, source: source)
+        return try await probe.get("/api/v1/status", ["Authorization": "Bearer \(token)"]).status
+    }
+
+    @Test func afterTenWrongTokensAnAddressWaitsAndNoOther() async throws {
+        try await withServer { address async throws in
+            for _ in 0..<10 { #expect(try await status("wrong", address) == 401) }
+            let reads = time.tokenReads.withLock { $0 }
+            let headers: HTTPHeaders = ["Authorization": "Bearer right"]
+            time.now.withLock { $0 = .milliseconds(500) }
+            let reply = try await HTTPProbe(address: address).get("/api/v1/status", headers)
+            #expect(reply.status == 429)
+            #expect(reply.headers["Retry-After"] == ["60"])
+            #expect(reply.text.contains("wait 60 s"))
+            #expect(time.tokenReads.withLock { $0 } == reads)
+            #expect(try await status("right", from: "127.0.0.2", address) == 200)
+            time.now.withLock { $0 = .seconds(60) }
+            #expect(try await status("right", address) == 200)
+        }
+        #expect(agent.now.refusals == Array(repeating: .token, count: 10) + [.rate])
+    }
+
+    /// A page in a browser cannot send a token, so it cannot lock out a client that does.
+    @Test func requestsWithoutATokenDoNotSlowThoseWithOne() async throws {
+        try await withServer { address async throws in
+            let probe = HTTPProbe(address: address)
+            for _ in 0..<3 {
+                #expect(try await probe.get("/").status == 401)
+                #expect(try await probe.get("/", ["Host": "evil.test", "Authorization": "Bearer right"]).status == 403)
+                #expect(try await probe.get("/", ["Origin": "http://evil.test"]).status == 403)
+            }
+            #expect(try await probe.get("/").status == 401)
+            #expect(try await probe.get("/").status == 429)
+            #expect(try await status("right", address) == 200)
+        }
+        #expect(Set(agent.now.refusals) == Set(ControlRefusal.allCases))
+    }
+
+    @Test func theSocketCountsRefusalsAndSlowsNobody() async throws {
+        try await withControl(agent) { path, _ async throws in
+            let probe = HTTPProbe(address: path)
+            for _ in 0..<11 { #expect(try await probe.get("/", ["Host": "evil.test"]).status == 403) }
+            #expect(try await probe.get("/", ["Origin": "http://evil.test"]).status == 403)
+            #expect(try await probe.get("/").status == 200)
+        }
+        #expect(agent.now.refusals == Array(repeating: .host, count: 11) + [.origin])
+    }
+
+    @Test func theReadOnlyServerCountsNoRefusal() async throws {
+        #expect(try await withAdmin(agent) { try await $0.get("/", ["Host": "evil.test"]) }.status == 403)
+        #expect(agent.now.refusals.isEmpty)
+    }
+
+    // MARK: - Counting
+
+    private func key(_ address: String, hasToken: Bool = true) throws -> RefusalCount.Key {
+        RefusalCount.Key(try SocketAddress(ipAddress: address, port: 1), hasToken: hasToken)
+    }
+
+    @Test func aClientIsAnAddressOrANetworkOfVersion6() throws {
+        #expect(try key("10.0.0.1") != key("10.0.0.2"))
+        #expect(try key("10.0.0.1") == key("::ffff:10.0.0.1"))
+        #expect(try key("::ffff:10.0.0.2") != key("::ffff:10.0.0.1"))
+        #expect(try key("2001:db8::1") == key("2001:db8::ffff:2"))
+        #expect(try key("2001:db8::1") != key("2001:db8:0:1::1"))
+        #expect(try key("10.0.0.1") != key("10.0.0.1", hasToken: false))
+    }
+
+    @Test func onlySoManyClientsAreRemembered() throws {
+        var count = RefusalCount()
+        for number in 0..<5000 {
+            count.add(try key("10.0.\(number / 256).\(number % 256)"), at: .milliseconds(number))
+        }
+        #expect(count.count == RefusalCount.capacity)
+        count.add(try key("10.1.0.0"), at: .seconds(600))
+        #expect(count.count == 1)
+    }
+}
