@@ -50,6 +50,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case retentionCleaned = "retention.cleaned"
     case retentionStoreFailed = "retention.store_failed"
     case serverDialect = "server.dialect"
+    case serverWaitCapped = "server.wait_capped"
     case sinkCircuit = "sink.circuit"
     case sinkGivenUp = "sink.given_up"
     case sinkGone = "sink.gone"
@@ -70,8 +71,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .digestFetchFailed, .digestNotShown, .digestVariable, .outboxEvicted,
-            .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder, .sinkGivenUp, .sinkGone,
-            .sinkRejected, .sinkUnavailable, .tokenUnavailable:
+            .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder, .serverWaitCapped,
+            .sinkGivenUp,
+            .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
             .pollStoreFailed, .retentionStoreFailed, .starsUnreadable:
@@ -117,6 +119,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .pollPageOutOfOrder: [.runID, .poll]
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
         case .serverDialect: [.runID, .poll, .dialect]
+        case .serverWaitCapped: [.runID, .endpoint, .sizeMilliseconds]
         case .sinkCircuit: [.runID, .sink, .state]
         case .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable:
             [.runID, .notificationID, .sink, .error, .reason]

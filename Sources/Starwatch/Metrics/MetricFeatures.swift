@@ -51,8 +51,8 @@ extension MetricFeatures {
         clockSources = options.clock.source == .ntp ? Set(ClockSource.allCases) : [.timeEndpoint, .dateHeader]
         hasDigests = !options.digests.isEmpty
         controlOperations = Set(ControlOperation.allCases)
-        // Few agents ever test a sink.
-        controlOperations.remove(.sinkTest)
+        // Few agents ever test a sink or end a server's wait.
+        controlOperations.subtract([.sinkTest, .serverClearWait])
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
         if !options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {
             controlOperations.remove(.notificationsFollow)
