@@ -68,7 +68,7 @@ import Testing
     @Test(arguments: [MockRetryAfter.seconds(999_999_999), .date(in: .seconds(999_999_999), form: .imfFixdate)])
     func aWaitOfYearsIsCappedAtSevenDaysAndLogged(wait: MockRetryAfter) async throws {
         try await World.with(.canonical) { world in
-            let agent = try await world.agent(random: 0)
+            let agent = try await world.agent(random: 0) { $0.log.level = .warning }
             world.mock.script(.rateLimited(retryAfter: wait), at: .plansChanged)
             let start = world.clock.now
             #expect(await agent.cycle().outcome == .deferred)
