@@ -20,7 +20,8 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Agent",
                 subcommands: [
-                    RunCommand.self, StatusCommand.self, PollCommand.self, SinksCommand.self, LogsCommand.self,
+                    RunCommand.self, StatusCommand.self, PollCommand.self, SinksCommand.self, ServerCommand.self,
+                    LogsCommand.self,
                 ]
             ),
             CommandGroup(

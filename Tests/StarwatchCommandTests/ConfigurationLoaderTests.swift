@@ -100,6 +100,8 @@ import Testing
                 .command(argv: ["/bin/notify", "-q"], timeout: .seconds(10)),
             ]
         )
+        let anchors = folder.path + "/ca.pem"
+        #expect(options.delivery.sinks.map(\.caFile) == [nil, nil, anchors, anchors, nil])
         #expect(options.acknowledge.mode == .local)
         #expect(options.acknowledge.batchSize == 50)
         #expect(options.limits.requestsPerMinute == 60)
@@ -334,8 +336,9 @@ import Testing
           sinks:
             - {name: terminal, kind: stdout}
             - {name: journal, kind: file, path: out.jsonl}
-            - {name: hook, kind: webhook, url: "https://example.org/hook?k=v", secret_file: hook.secret, timeout: 3s}
-            - {name: phone, kind: ntfy, url: https://ntfy.sh, topic: my-topic, token_file: ntfy.token}
+            - {name: hook, kind: webhook, url: "https://example.org/hook?k=v", secret_file: hook.secret, timeout: 3s,
+                ca_file: ca.pem}
+            - {name: phone, kind: ntfy, url: https://ntfy.sh, topic: my-topic, token_file: ntfy.token, ca_file: ca.pem}
             - {name: script, kind: command, argv: [/bin/notify, -q]}
         acknowledge: {mode: local, batch_size: 50}
         limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2, cycle: 3m, shutdown: 5s}

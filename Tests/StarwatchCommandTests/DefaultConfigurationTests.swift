@@ -23,7 +23,7 @@ import Testing
           max_response: 10MiB            # after decompression (1KiB to 1GiB)
           user_agent: null               # null: Starwatch/VERSION
           client_version: null           # X-Client-Version; null: Starwatch/VERSION
-          ca_file: null                  # additional trust anchors, PEM
+          ca_file: null                  # additional trust anchors of this server, PEM
           pinned_public_key: null        # sha256//...
 
         identity:
@@ -96,6 +96,7 @@ import Testing
           #   kind: webhook
           #   url: https://example.org/hook
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
+          #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m
           # A topic of an ntfy server:
           # - name: phone
@@ -103,6 +104,7 @@ import Testing
           #   url: https://ntfy.sh
           #   topic: my-topic
           #   token_file: ntfy.token
+          #   ca_file: null              # additional trust anchors, PEM
           # A program that reads the notification as JSON from standard input:
           # - name: script
           #   kind: command

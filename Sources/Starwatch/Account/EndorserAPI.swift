@@ -145,7 +145,7 @@ package final class EndorserAPI: Sendable {
                 for: account,
                 dialect: dialect,
                 purpose: purpose,
-                serverTime: environment.clock.now
+                serverTime: TokenTime.issue(server: environment.clock.now, local: environment.time.now)
             )
             if let token {
                 let isNew = lastToken.withLock { last in
@@ -200,6 +200,7 @@ package final class EndorserAPI: Sendable {
         }
 
         func failed(_ failure: APIFailure, _ attempt: RequestJob.Try, _ report: RequestReport) async {
+            self.report(failure)
             let trace = RequestTrace(id: attempt.requestID, serverID: report.serverRequestID)
             api.environment.logger.log(
                 .apiFailure,
@@ -208,6 +209,18 @@ package final class EndorserAPI: Sendable {
                     .result: "\(failure.result.rawValue)", .attempt: .number(attempt.number),
                     .error: "\(failure.reason)",
                 ].merging(failure.cause.fields) { $1 }.merging(AgentEvent.fields(of: trace)) { $1 }
+            )
+        }
+
+        /// Logs a wait that is longer than a server gets.
+        private func report(_ failure: APIFailure) {
+            guard let asked = failure.retryAfter, asked > RetryPolicy.longestServerWait else { return }
+            api.environment.logger.log(
+                .serverWaitCapped,
+                [
+                    .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
+                    .sizeMilliseconds: .number(asked.wholeMilliseconds),
+                ]
             )
         }
 

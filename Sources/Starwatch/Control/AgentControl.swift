@@ -50,6 +50,8 @@ package protocol AgentControl: Sendable {
     func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport
     /// Sends a test notification to one sink, past its queue, circuit and counters.
     func testSink(_ name: String) async throws(ControlError) -> SinkTestReport
+    /// Ends the wait that the server asked for.
+    func clearServerWait() async throws(ControlError) -> ServerWaitReport
     func reload() async throws(ControlError)
     /// The notifications that the sink of kind `feed` keeps, newest first.
     func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry]
@@ -219,6 +221,14 @@ package struct IdentityRemovalReport: Sendable, Codable, Hashable {
     package var keptUntil: String
 
     enum CodingKeys: String, CodingKey { case keptUntil = "kept_until" }
+}
+
+/// The answer to the end of a server's wait.
+package struct ServerWaitReport: Sendable, Codable, Hashable {
+    /// The time until which the wait would have lasted; `nil` if there was none.
+    package var waitedUntil: String?
+
+    enum CodingKeys: String, CodingKey { case waitedUntil = "waited_until" }
 }
 
 /// A change of the active identity's starred plans.

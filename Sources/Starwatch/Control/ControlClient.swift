@@ -18,10 +18,7 @@ package struct ControlClient: AgentControl {
         options.keepsConnections = false
         options.acceptsPeer = { PeerRule.accepts($0, caller: geteuid(), folder: FileAccess(folderOf: socketPath)) }
         do throws(HTTPError) {
-            let client = try HTTPClient(
-                options: options,
-                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
-            )
+            let client = try HTTPClient(options: options, time: time)
             http = .success(client)
         } catch {
             http = .failure(error)
@@ -124,6 +121,10 @@ package struct ControlClient: AgentControl {
 
     package func testSink(_ name: String) async throws(ControlError) -> SinkTestReport {
         try await post("/api/v1/sinks/\(PercentEncoding.encode(name))/test")
+    }
+
+    package func clearServerWait() async throws(ControlError) -> ServerWaitReport {
+        try await post("/api/v1/server/clear-wait")
     }
 
     package func reload() async throws(ControlError) { _ = try await post("/api/v1/reload", as: ReloadAnswer.self) }

@@ -85,6 +85,9 @@ extension AgentEvent {
         case .retentionCleaned: "Rows past their retention time were deleted."
         case .retentionStoreFailed: "The database failed during cleanup. Check the disk."
         case .serverDialect: "The first response revealed the server's dialect. The agent stores it."
+        case .serverWaitCapped:
+            "The server asked for a wait of more than 7 days. The agent waits 7 days; `starwatch server clear-wait` ends the "
+                + "wait."
         case .sinkCircuit: "The circuit breaker of a sink changed its state."
         case .sinkGivenUp:
             "A sink was down for longer than its `give_up_after`. The notification is a dead letter of this sink; "

@@ -51,6 +51,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case retentionCleaned = "retention.cleaned"
     case retentionStoreFailed = "retention.store_failed"
     case serverDialect = "server.dialect"
+    case serverWaitCapped = "server.wait_capped"
     case sinkCircuit = "sink.circuit"
     case sinkGivenUp = "sink.given_up"
     case sinkGone = "sink.gone"
@@ -72,6 +73,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
             .outboxEvicted, .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder,
+            .serverWaitCapped,
             .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
@@ -119,6 +121,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .pollPageOutOfOrder: [.runID, .poll]
         case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
         case .serverDialect: [.runID, .poll, .dialect]
+        case .serverWaitCapped: [.runID, .endpoint, .sizeMilliseconds]
         case .sinkCircuit: [.runID, .sink, .state]
         case .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable:
             [.runID, .notificationID, .sink, .error, .reason]

@@ -106,7 +106,8 @@ package enum LogField: String, Sendable, CaseIterable {
         case .serverError: "The server's error code, the rejected field or the missing scope, from fixed lists."
         case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
         case .sink: "Name of the sink."
-        case .sizeMilliseconds: "Size of the clock jump, length of the suspension, or lateness of the digest."
+        case .sizeMilliseconds:
+            "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for."
         case .skewMilliseconds: "Server time minus local time."
         case .state: "`closed`, `half_open` or `open`."
         case .version: "Version of the agent."

@@ -123,5 +123,6 @@ package enum ControlOperation: String, MetricLabel {
     case digestsFetch = "digests_fetch"
     case digestsShow = "digests_show"
     case sinkTest = "sink_test"
+    case serverClearWait = "server_clear_wait"
     case reload
 }

@@ -55,8 +55,8 @@ extension MetricFeatures {
         controlOperations = Set(ControlOperation.allCases)
         // On the socket a refusal is rare.
         controlRefusals = options.control.listen == nil ? [] : Set(ControlRefusal.allCases)
-        // Few agents ever test a sink.
-        controlOperations.remove(.sinkTest)
+        // Few agents ever test a sink or end a server's wait.
+        controlOperations.subtract([.sinkTest, .serverClearWait])
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
         if !options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {
             controlOperations.remove(.notificationsFollow)

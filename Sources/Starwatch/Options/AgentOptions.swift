@@ -47,9 +47,9 @@ public struct ServerOptions: Sendable, Hashable {
     /// `X-Client-Version` of every request, and `clientVersion` of acknowledgements (R-REQ-02). `nil`, the default:
     /// `Starwatch/` and the version.
     public var clientVersion: String?
-    /// A PEM file of additional trust anchors. `nil`, the default: only the distribution's bundle.
+    /// A PEM file of additional trust anchors, for this server only. `nil`, the default: only the distribution's bundle.
     public var caFile: String?
-    /// Pinned public keys, `sha256//…` in libcurl's format, joined with `;`. `nil`, the default: no pinning.
+    /// Pinned public keys of this server, `sha256//…` in libcurl's format, joined with `;`. `nil`, the default: no pinning.
     public var pinnedPublicKey: String?
 
     public init() {}
@@ -257,6 +257,9 @@ public struct SinkOptions: Sendable, Hashable {
     /// rejections: they are never acknowledged. `nil`, the default: a required sink is never given up, an optional one
     /// after 14 days.
     public var giveUpAfter: Duration?
+    /// A PEM file of additional trust anchors for a webhook or an ntfy server. `nil`, the default: only the
+    /// distribution's bundle.
+    public var caFile: String?
 
     public init(name: String, kind: Kind) {
         self.name = name

@@ -50,12 +50,13 @@ struct AgentParts {
             self.http = http
         } else {
             do {
-                self.http = try HTTPClient(
-                    options: HTTPClientOptions(
+                self.http = try ServerTransport(
+                    to: url,
+                    trust: HTTPClientOptions(
                         caFile: options.server.caFile,
                         pinnedPublicKey: options.server.pinnedPublicKey
                     ),
-                    clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+                    time: time
                 )
             } catch {
                 throw AgentError(.configuration, error.description)

@@ -173,7 +173,7 @@ package final class AgentProcess: Sendable {
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
             let slot = slot(sink, SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter))
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
-            if let previous, former?.kind == settings.kind,
+            if let previous, former?.kind == settings.kind, former?.caFile == settings.caFile,
                 let same = previous.sinks.first(where: { $0.name == sink.name })
             {
                 slot.keepWait(of: same)

@@ -60,7 +60,7 @@ struct Factories {
                 name: sink.name,
                 url: url,
                 timeout: timeout,
-                http: http,
+                http: try client(of: sink),
                 time: time,
                 secret: try secretFile.map { path throws(AgentError) in
                     let setting = "delivery.sinks.\(sink.name).secret_file"
@@ -78,13 +78,22 @@ struct Factories {
                 name: sink.name,
                 url: url,
                 topic: topic,
-                http: http,
+                http: try client(of: sink),
                 time: time,
                 token: try tokenFile.map { path throws(AgentError) in
                     try secret(path, "delivery.sinks.\(sink.name).token_file")
                 }
             )
         case .command(let argv, let timeout): CommandSink(name: sink.name, argv: argv, timeout: timeout, time: time)
+        }
+    }
+
+    /// The client of a sink that sends requests. One with its own trust anchors has its own connections, which end with
+    /// the sink.
+    private func client(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
+        guard let trust = sink.trust else { return http }
+        do { return try HTTPClient(options: trust, time: time) } catch {
+            throw AgentError(.configuration, error.description)
         }
     }
 

@@ -14,9 +14,7 @@ package enum PrometheusQuery {
         let time = SystemClock()
         let response: HTTPResponse
         do throws(HTTPError) {
-            let http = try HTTPClient(
-                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
-            )
+            let http = try HTTPClient(time: time)
             defer { http.shutdown() }
             let path = server.hasSuffix("/") ? "api/v1/query" : "/api/v1/query"
             let url = "\(server)\(path)?query=\(PercentEncoding.encode(query))"

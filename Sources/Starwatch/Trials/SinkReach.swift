@@ -11,15 +11,14 @@ package enum SinkReach {
     ///
     /// A webhook or an ntfy server is there if it answers a GET request, with any status below 500.
     ///
-    /// - Parameter server: Its trust anchors are those of the sinks.
-    package static func failure(of sink: SinkOptions, server: ServerOptions) async -> SinkFailure? {
+    package static func failure(of sink: SinkOptions) async -> SinkFailure? {
         switch sink.kind {
         case .stdout, .log, .feed: nil
         case .file(let path): folderProblem(of: path)
         case .command(let argv, _): programProblem(argv.first ?? "")
-        case .webhook(let url, _, _): await answerProblem(url, server)
+        case .webhook(let url, _, _): await answerProblem(url, sink)
         case .ntfy(let url, let topic, _):
-            await answerProblem((url.hasSuffix("/") ? url : url + "/") + topic, server)
+            await answerProblem((url.hasSuffix("/") ? url : url + "/") + topic, sink)
         }
     }
 
@@ -44,14 +43,11 @@ package enum SinkReach {
         (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
     }
 
-    private static func answerProblem(_ url: String, _ server: ServerOptions) async -> SinkFailure? {
+    private static func answerProblem(_ url: String, _ sink: SinkOptions) async -> SinkFailure? {
         let time = SystemClock()
         let http: HTTPClient
         do throws(HTTPError) {
-            http = try HTTPClient(
-                options: HTTPClientOptions(caFile: server.caFile, pinnedPublicKey: server.pinnedPublicKey),
-                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
-            )
+            http = try HTTPClient(options: sink.trust ?? HTTPClientOptions(), time: time)
         } catch { return SinkFailure(error.description, error.cause) }
         defer { http.shutdown() }
         let request = HTTPRequest(

@@ -44,15 +44,21 @@ extension ConfigurationTable {
         case .webhook:
             Setting("url", \.url, .secretURL.needed(needs("url")))
             Setting("secret_file", \.secretFile, .secretFile, "whsec_ and base64, or bytes; two whsec_ lines to rotate")
+            anchors
             Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
         case .ntfy:
             Setting("url", \.url, .url.needed(needs("url")))
             Setting("topic", \.topic, .text(ValueRules.topic).secret.needed(needs("topic")))
             Setting("token_file", \.tokenFile, .secretFile)
+            anchors
         case .command:
             Setting("argv", \.argv, .command.needed(needs("argv")))
             Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
         }
+    }
+
+    private static var anchors: Setting<SinkDraft> {
+        Setting("ca_file", \.caFile, .file, "additional trust anchors, PEM")
     }
 
     private static var sinks: Setting<DeliveryOptions> {

@@ -75,7 +75,7 @@ enum ConfigurationTable {
             let name = "null: Starwatch/VERSION"
             Setting("user_agent", \.userAgent, .text(ValueRules.headerValue), name)
             Setting("client_version", \.clientVersion, .text(ValueRules.headerValue), "X-Client-Version; " + name)
-            Setting("ca_file", \.caFile, .file, "additional trust anchors, PEM")
+            Setting("ca_file", \.caFile, .file, "additional trust anchors of this server, PEM")
             Setting("pinned_public_key", \.pinnedPublicKey, .text(ValueRules.pinnedPublicKey), "sha256//...")
         }
     }

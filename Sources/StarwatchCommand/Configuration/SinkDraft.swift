@@ -13,6 +13,7 @@ struct SinkDraft {
     var argv: [String] = []
     var secretFile: String?
     var tokenFile: String?
+    var caFile: String?
     var timeout = Duration.seconds(10)
     var isRequired = true
     var giveUpAfter: Duration?
@@ -21,6 +22,7 @@ struct SinkDraft {
 
     init(_ sink: SinkOptions) {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
+        caFile = sink.caFile
         switch sink.kind {
         case .stdout: kind = .stdout
         case .log: kind = .log
@@ -49,6 +51,7 @@ struct SinkDraft {
         }
         var options = SinkOptions(name: name, kind: kind)
         (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
+        options.caFile = caFile
         return options
     }
 

@@ -72,7 +72,7 @@ struct Doctor {
 
     private func sink(_ sink: SinkOptions, _ options: AgentOptions, _ running: AgentFindings?) async -> Finding {
         let area = "sink \(sink.name)"
-        if let failure = await SinkReach.failure(of: sink, server: options.server) {
+        if let failure = await SinkReach.failure(of: sink) {
             return Finding(area, .problem, failure.sentence)
         }
         if let finding = running?.sink(sink.name) { return finding }

@@ -74,7 +74,7 @@ extension FailureReason.Cause {
         case .timeout: "The response was not complete within server.timeout; raise it if the server is slow."
         case .dns: "The server's name does not resolve; check server.url and the resolver."
         case .connect: "The connection failed; check the server and the network."
-        case .tls: "The TLS handshake failed; check the certificate, server.ca_file and server.pinned_public_key."
+        case .tls: "The TLS handshake failed; check the certificate, ca_file and pinned_public_key."
         case .reset: "The connection closed before the response was complete; check the server and the network."
         case .tooLarge: "The response exceeds server.max_response, or its headers exceed 256 KiB; check the server."
         case .cancelled: "The request was cancelled."

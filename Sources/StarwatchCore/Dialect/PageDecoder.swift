@@ -34,7 +34,9 @@ public enum PageDecoder {
             var pagination: Nothing?
             var hitLimit: Nothing?
         }
-        guard let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else { return .noPage }
+        guard JSONText.isBounded(bytes), let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else {
+            return .noPage
+        }
         if probe.pagination != nil || probe.data.contains(where: \.isCanonical) { return .dialect(.canonical) }
         if let id = probe.data.lazy.compactMap(\.id).compactMap({ JWTID($0) }).first,
             let dialect = Dialect.allCases.first(where: { $0.idKind == id.kind })
@@ -66,6 +68,7 @@ public enum PageDecoder {
         decoder.userInfo[FieldReading.summaryKey] = dialect == .canonical && kind == .starredProjects
         var wire: PageWire
         do {
+            guard JSONText.isBounded(bytes) else { throw PageTooLarge() }
             // The decoder checks only the texts that it decodes.
             _ = try UTF8Span(validating: bytes.span)
             wire = try decoder.decode(PageWire.self, from: Data(bytes))
@@ -107,6 +110,8 @@ public enum PageDecoder {
         page.hasPagination = wire.pagination != nil
         return page
     }
+
+    private struct PageTooLarge: Error {}
 
     /// Limits the stored size of a plan, whatever its author or a hostile server sends.
     private static let handleLimitBytes = 2048

@@ -2,22 +2,6 @@ import FoundationEssentials
 
 /// The JSON of a page in either dialect. Unknown keys are ignored, because the server adds columns without notice.
 struct PageWire: Decodable {
-    private struct Items: Decodable {
-        var all: [ItemWire] = []
-        var isTooLong = false
-
-        init(from decoder: any Decoder) throws {
-            var container = try decoder.unkeyedContainer()
-            while !container.isAtEnd {
-                guard all.count < PageWire.itemLimit else {
-                    isTooLong = true
-                    return
-                }
-                all.append(try container.decode(ItemWire.self))
-            }
-        }
-    }
-
     struct Pagination: Decodable {
         enum CodingKeys: String, CodingKey { case hasMore, nextAfterId }
 
@@ -40,10 +24,6 @@ struct PageWire: Decodable {
 
     enum CodingKeys: String, CodingKey { case data, hitLimit, pagination }
 
-    /// The largest number of decoded items: far above a real page, and low enough that a hostile server cannot fill the
-    /// memory with a small page.
-    static let itemLimit = 10_000
-
     var data: [ItemWire]?
     var hitLimit: Bool?
     var pagination: Pagination?
@@ -51,9 +31,7 @@ struct PageWire: Decodable {
 
     init(from decoder: any Decoder) throws {
         issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
-            let items: Items? = fields.read(.data, required: true)
-            if let items, items.isTooLong { fields.record(.data, .invalid) }
-            data = items?.all
+            data = fields.read(.data, required: true)
             hitLimit = fields.read(.hitLimit, typed: true)
             pagination = fields.read(.pagination, typed: true)
             if let pagination { fields.adopt(pagination.issues) }

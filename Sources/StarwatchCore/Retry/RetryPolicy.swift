@@ -49,11 +49,16 @@ public struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    /// The wait that the server asks for with `failure`, without jitter; `nil` if it asks for none.
+    /// The longest wait that a server gets: 7 days. One mistaken or hostile `Retry-After` could otherwise end polling for
+    /// years.
+    public static let longestServerWait = Duration.seconds(7 * 86_400)
+
+    /// The wait that the server asks for with `failure`, without jitter, at most ``longestServerWait``; `nil` if it asks
+    /// for none.
     ///
     /// A 429 without `Retry-After` means 60 s. The wait applies to every request to that server.
     public static func serverWait(for failure: APIFailure) -> Duration? {
-        if let asked = failure.retryAfter { return max(.zero, asked) }
+        if let asked = failure.retryAfter { return min(max(.zero, asked), longestServerWait) }
         guard failure.failureClass == .rateLimited || failure.failureClass == .unavailable else { return nil }
         return .seconds(60)
     }

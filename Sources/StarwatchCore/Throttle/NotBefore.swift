@@ -22,10 +22,12 @@ public struct NotBefore: Sendable, Hashable {
 
     /// Restores a wait that the server asked for before a restart.
     ///
-    /// If `since` is in the future, the clock was ahead at that time. The wait then starts now and keeps its length.
+    /// If `since` is in the future, the clock was ahead at that time. The wait then starts now and keeps its length, which
+    /// is at most ``RetryPolicy/longestServerWait``.
     public init(restoring until: Timestamp, since: Timestamp?, now: Timestamp) {
         let ahead = since.map { max($0 - now, .zero) } ?? .zero
-        self.init(until: until - ahead, since: since.map { $0 - ahead })
+        let latest = now + RetryPolicy.longestServerWait
+        self.init(until: min(until - ahead, latest), since: since.map { $0 - ahead })
     }
 
     /// Adds a wait that began at `since`. Never shortens the existing one.

@@ -22,6 +22,7 @@ struct ControlRoutes: Sendable {
             .json("POST", "/api/v1/sinks/{name}/test") { call throws(ControlError) in
                 try await agent.testSink(call.arguments[0])
             },
+            .json("POST", "/api/v1/server/clear-wait") { _ throws(ControlError) in try await agent.clearServerWait() },
             Route("POST", "/api/v1/reload") { _ throws(ControlError) in
                 try await agent.reload()
                 var answer = Answer.json(ReloadAnswer(reloaded: true))

@@ -200,6 +200,18 @@ package actor Gate {
         publish(now: now)
     }
 
+    /// Ends the server's wait, also the stored one.
+    ///
+    /// - Returns: The time until which it would have lasted; `nil` if there was no wait.
+    /// - Throws: ``StoreError`` if it cannot be stored: the wait would come back with the next start.
+    package func clearWait(now: Timestamp) async throws(StoreError) -> Timestamp? {
+        try await restore(now: now)
+        let until = wait.until(at: now)
+        guard await wait.clear() else { throw .busy }
+        publish(now: now)
+        return until
+    }
+
     /// Stores a wait whose last write failed. Call it regularly, because no cycle ends during a wait.
     package func saveUnstored() async { await wait.saveUnstored() }
 

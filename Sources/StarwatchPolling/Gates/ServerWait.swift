@@ -34,6 +34,13 @@ final class ServerWait {
         if notBefore.extend(to: until, since: now) { await save() }
     }
 
+    /// Ends the wait, and returns whether that is stored.
+    func clear(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+        notBefore = NotBefore()
+        await save()
+        return isStored
+    }
+
     /// Moves the wait with a wall clock that was set by `jump`, positive for forward.
     func shift(by jump: Duration, isolation: isolated (any Actor)? = #isolation) async {
         notBefore.shift(by: jump)

@@ -42,7 +42,8 @@ struct HostRequester: Sendable {
             account: request.account,
             token: { [time] refused in
                 guard let tokens = request.tokens else { return nil }
-                let token = try await tokens.token(request.account, refused, gate.clock?.now ?? time.now)
+                let now = TokenTime.issue(server: gate.clock?.now ?? time.now, local: time.now)
+                let token = try await tokens.token(request.account, refused, now)
                 guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
                 return token
             },

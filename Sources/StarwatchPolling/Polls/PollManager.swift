@@ -58,9 +58,7 @@ public actor PollManager: Service {
     public init(database: String? = nil, limits: Limits = Limits()) throws(PollError) {
         let time = SystemClock()
         do {
-            let http = try HTTPClient(
-                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
-            )
+            let http = try HTTPClient(time: time)
             let store = try database.map { try Store(StoreOptions(path: $0)) }
             self.init(http: http, store: store, time: time, limits: limits)
         } catch {

@@ -1,20 +1,22 @@
 package import StarwatchCore
 
 extension AnswerClassifier {
-    /// Returns the failure of a successful answer whose JSON cannot be decoded, such as one that was cut off; `nil` for
-    /// any other answer.
+    /// Returns the failure of a successful answer whose JSON cannot be decoded, such as one that was cut off, or is too
+    /// expensive to decode; `nil` for any other answer.
     ///
     /// Without this check such an answer would count as `ok`, and only its cycle would fail.
     package static func unreadable(_ response: HTTPResponse) -> APIFailure? {
         // A 204 has no body.
-        guard (200..<300).contains(response.status), response.status != 204, !JSONText.isValid(response.body) else {
-            return nil
-        }
+        guard (200..<300).contains(response.status), response.status != 204 else { return nil }
+        let isBounded = JSONText.isBounded(response.body)
+        guard !isBounded || !JSONText.isValid(response.body) else { return nil }
         return APIFailure(
             result: .malformed,
             failureClass: .malformed,
             status: response.status,
-            reason: "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
+            reason: isBounded
+                ? "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
+                : "The server's answer has too many items or values, or is nested too deeply; check server.url."
         )
     }
 }

@@ -28,6 +28,7 @@ struct ErrorBody: Sendable, Equatable {
         guard body.count <= Self.limitBytes,
             let first = body.first(where: { $0 > 32 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "\"")
         else { return }
+        guard JSONText.isBounded(Array(body)) else { return }
         let data = Data(body)
         if first == UInt8(ascii: "\"") {
             message = (try? JSONDecoder().decode([String].self, from: Data("[".utf8) + data + Data("]".utf8)))?.first

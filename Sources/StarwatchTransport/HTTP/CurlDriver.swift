@@ -250,7 +250,7 @@ final class CurlDriver: @unchecked Sendable {
         guard let easy = idleHandles.popLast() ?? CurlHandle.make(options: options, anchors: anchors) else {
             finish(
                 transfer,
-                with: .configuration("libcurl is out of memory, or lacks the features for server.ca_file and pinning.")
+                with: .configuration("libcurl is out of memory, or lacks the features for ca_file and pinning.")
             )
             return
         }

@@ -76,6 +76,17 @@ final class CurlTransfer {
         head.append(contentsOf: line)
     }
 
+    /// The number of bytes that each received byte of a large body can become. gzip reaches 1,032, but pages of a real
+    /// server below 30.
+    private static let greatestRatio = 100
+    private static let freeBytes = 1 << 20
+
+    /// Returns whether a body of `count` unpacked bytes fits to what was received.
+    private func isUnpackedModestly(_ count: Int) -> Bool {
+        guard count > Self.freeBytes, let easy else { return true }
+        return count - Self.freeBytes <= starwatch_get_info(easy).downloaded_bytes * Self.greatestRatio
+    }
+
     /// Appends a piece of the decompressed body. libcurl's own limit checks only `Content-Length`, which is missing for
     /// a chunked body and too small for a compressed one.
     ///
@@ -85,7 +96,7 @@ final class CurlTransfer {
             onBody(Array(bytes))
             return true
         }
-        guard bytes.count <= request.maxResponseBytes - body.count else {
+        guard bytes.count <= request.maxResponseBytes - body.count, isUnpackedModestly(bytes.count + body.count) else {
             isTooLarge = true
             body = []
             return false

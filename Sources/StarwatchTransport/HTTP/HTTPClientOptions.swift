@@ -5,6 +5,8 @@ package struct HTTPClientOptions: Sendable {
     /// A PEM file of additional trust anchors; `nil` for none. With it libcurl parses all anchors for every new
     /// connection (about 20 ms of CPU), because it only caches anchors from a single file.
     package var caFile: String?
+    /// The setting that names ``caFile``, for errors.
+    package var caSetting = "server.ca_file"
     /// Pinned keys in libcurl's syntax: `sha256//…`, several separated by `;`. `nil` disables pinning.
     package var pinnedPublicKey: String?
     /// Limit of concurrent requests. Further requests wait.

@@ -17,10 +17,12 @@ final class TrustAnchors {
             return
         }
         guard let extra = FileBytes.read(caFile, limit: 4 * 1024 * 1024) else {
-            throw .configuration("server.ca_file cannot be read; check its path and permissions.")
+            throw .configuration("\(options.caSetting) cannot be read; check its path and permissions.")
         }
         guard extra.contains("-----BEGIN CERTIFICATE-----".utf8) else {
-            throw .configuration("server.ca_file contains no PEM certificate; set a file that has BEGIN CERTIFICATE.")
+            throw .configuration(
+                "\(options.caSetting) contains no PEM certificate; set a file that has BEGIN CERTIFICATE."
+            )
         }
         var bytes = options.bundle.flatMap { FileBytes.read($0, limit: 16 * 1024 * 1024) } ?? []
         bytes.append(UInt8(ascii: "\n"))

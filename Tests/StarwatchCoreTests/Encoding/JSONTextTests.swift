@@ -12,6 +12,31 @@ import Testing
         #expect(!JSONText.isValid(Array(text.utf8)))
     }
 
+    /// Arrays within an array: `count` of them, each with `size` numbers.
+    private static func arrays(_ count: Int, of size: Int) -> String {
+        let array = "[" + Array(repeating: "1", count: size).joined(separator: ",") + "]"
+        return "[" + Array(repeating: array, count: count).joined(separator: ",") + "]"
+    }
+
+    private static func nested(_ count: Int) -> String {
+        String(repeating: #"{"a":["#, count: count / 2) + String(repeating: "]}", count: count / 2)
+    }
+
+    private static let bounded = [
+        nested(64), String(repeating: "[]", count: 100), arrays(1, of: 10_000), arrays(60, of: 8000),
+        "{" + Array(repeating: "\"a\":1", count: 100_000).joined(separator: ",") + "}",
+        "[\"" + String(repeating: "[,\\\"", count: 20_000) + "\\\\\",1]",
+    ]
+    private static let unbounded = [
+        nested(66), arrays(1, of: 10_001), arrays(65, of: 8000), "[" + String(repeating: "{},", count: 10_000) + "{}]",
+        "[\"\\\\\"," + nested(64) + "]",
+    ]
+
+    @Test(arguments: bounded.map { ($0, true) } + unbounded.map { ($0, false) })
+    func depthAndNumbersOfItemsAndValuesAreBounded(text: String, isBounded: Bool) {
+        #expect(JSONText.isBounded(Array(text.utf8)) == isBounded)
+    }
+
     @Test func invalidUTF8IsInvalid() {
         #expect(!JSONText.isValid(Array(#"{"a":""#.utf8) + [0xc0, 0xaf, 0x22, 0x7d]))
     }

@@ -29,7 +29,7 @@ struct OpenAPITests {
             "IdentityRemoval": IdentityRemoval.self, "IdentityRemovalReport": IdentityRemovalReport.self,
             "IdentityChange": IdentityChange.self, "StarsListing": StarsListing.self, "StarsChange": StarsChange.self,
             "StarsArchive": StarsArchive.self, "ReloadAnswer": ReloadAnswer.self,
-            "SinkTestReport": SinkTestReport.self,
+            "SinkTestReport": SinkTestReport.self, "ServerWaitReport": ServerWaitReport.self,
             "Notification": NotificationMessage.self,
             "DigestReport": DigestReport.self, "DigestListing": DigestListing.self,
             "DigestFetchReport": DigestFetchReport.self, "DigestShowReport": DigestShowReport.self,

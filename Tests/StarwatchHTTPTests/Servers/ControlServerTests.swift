@@ -71,6 +71,7 @@ struct ControlServerTests {
             #expect(try await client.digests().isEmpty)
             #expect(try await client.fetchDigest("daily").isFresh)
             #expect(try await client.showDigest("a/b").notificationID == "ntf_1")
+            #expect(try await client.clearServerWait().waitedUntil == "2026-01-08T12:00:00.000Z")
             try await client.reload()
         }
         #expect(
@@ -82,7 +83,7 @@ struct ControlServerTests {
                 "quarantine of every poll before 0 limit 1000", "quarantine of a poll before 9 limit 2",
                 "hide [7, 8]", "hide all of a poll",
                 "set identity", "identity", "set identity", "stars add", "stars",
-                "archived stars", "digests", "fetch digest daily", "show digest a/b", "reload",
+                "archived stars", "digests", "fetch digest daily", "show digest a/b", "clear wait", "reload",
             ]
         )
     }

@@ -77,6 +77,10 @@ final class FakeAgent: ServedAgent {
 
     func reload() async throws(ControlError) { try record("reload") }
 
+    func clearServerWait() async throws(ControlError) -> ServerWaitReport {
+        try record("clear wait") { _ in ServerWaitReport(waitedUntil: "2026-01-08T12:00:00.000Z") }
+    }
+
     func testSink(_ name: String) async throws(ControlError) -> SinkTestReport {
         try record("testSink \(name)") { _ in
             SinkTestReport(sink: name, notificationID: "ntf_1", result: .ok, tookMilliseconds: 12)

@@ -78,6 +78,9 @@ import Testing
                 world.clock.advance(by: .seconds(900))
             }
             world.mock.clearFaults()
+            world.mock.script(.rateLimited(retryAfter: .seconds(8 * 86_400)), at: .plansChanged)
+            await round(agent)
+            _ = try await agent.clearServerWait()
             world.mock.script(.rateLimited(retryAfter: .seconds(7200)), at: .plansChanged)
             for _ in 0..<3 { await round(agent) }
             _ = try await agent.setIdentity(World.other)

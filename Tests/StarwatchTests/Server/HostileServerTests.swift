@@ -122,6 +122,7 @@ import Testing
             .request("malformed")
         ),
         Case("12 MB", head: "", body: twelve, .request("too_large")),
+        Case("8 MB of blanks in 10 kB of gzip", .oversizedBody(bytes: 8 << 20, gzip: true), .request("too_large")),
         Case("12 MB in chunks", .oversizedBody(bytes: 12 << 20), .request("too_large")),
         Case("12 MB without a length", raw("HTTP/1.1 200 OK\r\n\r\n" + twelve), .request("too_large")),
         Case("11 MB in 50 kB of gzip", body: bomb, head: "Content-Encoding: gzip\r\n", .request("too_large")),
@@ -191,8 +192,12 @@ import Testing
             body: page(#""x":"# + times(300_000, #"{"a":"#) + "1" + times(300_000, "}")),
             .request("malformed")
         ),
-        Case("a million empty items", body: #"{"data":["# + times(1_000_000, "{},") + "{}]}", .violation(.schema)),
-        Case("a million numbers for items", body: #"{"data":["# + times(1_000_000, "1,") + "1]}", .violation(.schema)),
+        Case("a million empty items", body: #"{"data":["# + times(1_000_000, "{},") + "{}]}", .request("malformed")),
+        Case(
+            "a million numbers for items",
+            body: #"{"data":["# + times(1_000_000, "1,") + "1]}",
+            .request("malformed")
+        ),
         Case("100,000 keys", body: page((0..<100_000).map { #""\#($0)":0"# }.joined(separator: ",")), .accepted),
         Case("the same key 100,000 times", body: page(times(99_999, #""name":"B","#) + #""name":"A""#), .accepted),
         Case("data twice", body: #"{"data":[{}],"data":[{}]}"#, .violation(.schema)),

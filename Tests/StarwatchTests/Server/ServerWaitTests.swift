@@ -65,6 +65,59 @@ import Testing
         await store.close()
     }
 
+    @Test(arguments: [MockRetryAfter.seconds(999_999_999), .date(in: .seconds(999_999_999), form: .imfFixdate)])
+    func aWaitOfYearsIsCappedAtSevenDaysAndLogged(wait: MockRetryAfter) async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent(random: 0) { $0.log.level = .warning }
+            world.mock.script(.rateLimited(retryAfter: wait), at: .plansChanged)
+            let start = world.clock.now
+            #expect(await agent.cycle().outcome == .deferred)
+            let week = Duration.seconds(7 * 86_400)
+            #expect(await agent.runtime.account.gate.heldUntil(now: start) == start + week)
+            #expect(try await agent.store.serverState(world.mock.url).notBefore == start + week)
+            await world.log.wait(for: "server.wait_capped")
+            let line = try #require(world.log.lines.first { $0.contains("server.wait_capped") })
+            #expect(line.contains("plans_changed"))
+            world.clock.advance(by: week)
+            #expect(await agent.cycle().outcome == .bootstrapped)
+        }
+    }
+
+    @Test func aStoredWaitOfYearsIsCappedToo() async throws {
+        let start = ManualClock.start
+        try await store.setNotBefore(NotBefore(until: start + .seconds(999_999_999), since: start), server: server)
+        let gate = makeGate()
+        try await gate.restore(now: start)
+        #expect(await gate.heldUntil(now: start) == start + .seconds(7 * 86_400))
+        await store.close()
+    }
+
+    @Test func anOperatorEndsTheServersWaitAlsoTheStoredOne() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent(random: 0)
+            world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
+            #expect(await agent.cycle().outcome == .deferred)
+            let end = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
+            #expect(try await agent.clearServerWait().waitedUntil == end?.iso8601)
+            #expect(try await agent.store.serverState(world.mock.url).notBefore == nil)
+            #expect(await agent.page()["starwatch_throttle_until_timestamp_seconds"] ?? 0 == 0)
+            #expect(await agent.cycle().outcome == .bootstrapped)
+            #expect(try await agent.clearServerWait().waitedUntil == nil)
+        }
+    }
+
+    @Test func anEndOfTheWaitThatCannotBeStoredIsAnError() async throws {
+        let fault = BusyTwice()
+        var options = StoreOptions(path: folder.path("busy.db"))
+        options.interrupt = { (operation, moment) throws(StoreError) in
+            if operation == .server, moment == .begun, fault.strikes() { throw StoreError.busy }
+        }
+        let store = try Store(options)
+        let gate = makeGate(on: store)
+        await #expect(throws: StoreError.self) { try await gate.clearWait(now: ManualClock.start) }
+        await store.close()
+    }
+
     /// No cycle ends while polls are held, so that somebody else has to see to it.
     @Test func aWaitThatCouldNotBeStoredIsStoredWhileItLasts() async throws {
         try await World.with(.canonical, clock: .waiting) { world in

@@ -64,6 +64,19 @@ import Testing
         return (issued - server, expires - server)
     }
 
+    @Test(arguments: MockDialect.allCases, [-10, 10])
+    func noServerGetsATokenThatIsADayFromTheLocalClock(dialect: MockDialect, years: Int64) async throws {
+        let ahead = years * 365 * 86_400
+        try await with(dialect, agentAhead: -ahead) { world, agent in
+            _ = try await agent.runPoll(World.starred)
+            _ = try await agent.runPoll(World.starred)
+            #expect(abs((agent.clock.now - world.clock.now).inSeconds - Double(ahead)) < 60)
+            let issued = try lastToken(world).issued + (world.clock.now + world.mock.clockSkew).seconds
+            let offset = issued - world.clock.now.seconds
+            #expect(offset == (years < 0 ? -86_400 : 86_400))
+        }
+    }
+
     /// The identifier of the first request's lower bound.
     private func asked(_ request: RecordedRequest) throws -> JWTID {
         let body = try #require(try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any])

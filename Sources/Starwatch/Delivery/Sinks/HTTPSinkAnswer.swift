@@ -49,3 +49,13 @@ enum HTTPSinkAnswer {
         return wait.flatMap { $0 <= longestRetryAfter ? $0 : nil }
     }
 }
+
+extension SinkOptions {
+    /// The trust of a sink's own client; `nil` if the system's is enough.
+    var trust: HTTPClientOptions? {
+        guard kind.sendsRequests, let caFile else { return nil }
+        var options = HTTPClientOptions(caFile: caFile)
+        options.caSetting = "delivery.sinks.\(name).ca_file"
+        return options
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Starwatch
+
+struct ServerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "server",
+        abstract: "End a wait that the server asked for.",
+        subcommands: [ClearWait.self]
+    )
+
+    struct ClearWait: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "clear-wait",
+            abstract: "End the wait that the server asked for with Retry-After.",
+            discussion: """
+                The next poll cycle sends requests again. Use it only if the wait is a mistake: a server can reject a \
+                client that ignores its waits. Uses the running agent if there is one, else the database.
+
+                Examples:
+                  starwatch server clear-wait
+                  starwatch server clear-wait --json
+                """
+        )
+
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            let report = try await arguments.access.perform { agent throws(ControlError) in
+                try await agent.clearServerWait()
+            }
+            try arguments.format.print(report) { report in
+                report.waitedUntil.map { "The wait until \($0) is over." } ?? "There is no wait."
+            }
+        }
+    }
+}
