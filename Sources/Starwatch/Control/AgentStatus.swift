@@ -33,7 +33,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var fetchCursorTime: String?
         /// The reason why the latest run was skipped; `nil` if it was not, or without a run since the start.
         public var skipReason: SkipReason?
-        /// The reason why the last cycle failed, was deferred or got no token, as a ``FailureReason``; `nil` if it
+        /// The reason why the last cycle failed, was deferred or got no token, as a `FailureReason`; `nil` if it
         /// succeeded.
         public var lastReason: String?
         /// The same as one sentence with advice.
@@ -122,7 +122,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// The state by sink name: `closed`, `half_open`, `open`, `disabled`, or `rejecting` for a sink that answers but
         /// rejects everything.
         public var sinks: [String: String] = [:]
-        /// The reason, as a ``FailureReason``, by name of the sinks whose last attempt failed.
+        /// The reason, as a `FailureReason`, by name of the sinks whose last attempt failed.
         public var sinkReasons: [String: String] = [:]
         /// The notifications of claimed rows that wait for a sink, by name of the sink; `nil` from an older agent.
         public var waiting: [String: Waiting]? = [:]
@@ -218,7 +218,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// The gravest problem in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 % full`; `nil` when
     /// healthy. Meant for people: its words can change.
     public var headline: String?
-    /// The agent's ``AgentVersion/current``.
+    /// The agent's `AgentVersion.current`.
     public var version: String
     /// Start time of the agent.
     public var startedAt: String

@@ -59,9 +59,9 @@ public struct ServerOptions: Sendable, Hashable {
 public enum DialectChoice: String, Sendable, CaseIterable {
     /// Detected from the server's first response, and stored.
     case auto
-    /// ``Dialect/endorser``.
+    /// `Dialect.endorser`.
     case endorser
-    /// ``Dialect/canonical``.
+    /// `Dialect.canonical`.
     case canonical
 
     /// The configured dialect; `nil` for `auto`.

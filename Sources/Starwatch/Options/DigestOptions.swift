@@ -22,9 +22,9 @@ public struct DigestOptions: Sendable, Hashable {
     public var title = "TimeSafari"
     /// A template, as ``title``. By default `Your daily update is ready`.
     public var body = "Your daily update is ready"
-    /// The fixed text of ``DigestFallback/fallback``. By default `TimeSafari`.
+    /// The fixed text of `DigestFallback.fallback`. By default `TimeSafari`.
     public var fallbackTitle = "TimeSafari"
-    /// The fixed text of ``DigestFallback/fallback``. By default `Open the app for your daily update`.
+    /// The fixed text of `DigestFallback.fallback`. By default `Open the app for your daily update`.
     public var fallbackBody = "Open the app for your daily update"
     /// The moment when the text is armed. By default `prearmed`.
     public var mode = DigestMode.prearmed
