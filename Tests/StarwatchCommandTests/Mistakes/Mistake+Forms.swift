@@ -379,5 +379,29 @@ extension Mistake {
             "delivery:\n  sinks:\n    - {name: a, kind: command, argv: []}\n",
             ["starwatch.yaml:3: delivery.sinks[0].argv: must name a program."]
         ),
+        Mistake(
+            "url no scheme",
+            "server:\n  url: api.endorser.ch\n",
+            ["starwatch.yaml:2: server.url: must be a URL such as https://api.endorser.ch."]
+        ),
+        Mistake(
+            "url creds",
+            "server:\n  url: https://user:pw@api.endorser.ch\n",
+            [
+                "starwatch.yaml:2: server.url: must not contain a user or password; credentials belong in a file of their own."
+            ]
+        ),
+        Mistake(
+            "url http remote",
+            "server:\n  url: http://api.endorser.ch\n",
+            [
+                "starwatch.yaml:2: server.url: must start with https://; http:// is allowed to this machine only (127.0.0.1, ::1, localhost)."
+            ]
+        ),
+        Mistake(
+            "url query",
+            "server:\n  url: https://api.endorser.ch/?x=1\n",
+            ["starwatch.yaml:2: server.url: must end with its path; remove what follows ?."]
+        ),
     ]
 }

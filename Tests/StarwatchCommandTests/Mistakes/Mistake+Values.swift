@@ -2,30 +2,6 @@ extension Mistake {
     /// Sections, addresses, names, lists, numbers and whole files.
     static let values: [Mistake] = [
         Mistake(
-            "url no scheme",
-            "server:\n  url: api.endorser.ch\n",
-            ["starwatch.yaml:2: server.url: must be a URL such as https://api.endorser.ch."]
-        ),
-        Mistake(
-            "url creds",
-            "server:\n  url: https://user:pw@api.endorser.ch\n",
-            [
-                "starwatch.yaml:2: server.url: must not contain a user or password; credentials belong in a file of their own."
-            ]
-        ),
-        Mistake(
-            "url http remote",
-            "server:\n  url: http://api.endorser.ch\n",
-            [
-                "starwatch.yaml:2: server.url: must start with https://; http:// is allowed to this machine only (127.0.0.1, ::1, localhost)."
-            ]
-        ),
-        Mistake(
-            "url query",
-            "server:\n  url: https://api.endorser.ch/?x=1\n",
-            ["starwatch.yaml:2: server.url: must end with its path; remove what follows ?."]
-        ),
-        Mistake(
             "url space",
             "server:\n  url: \"https://api endorser.ch\"\n",
             ["starwatch.yaml:2: server.url: must be a URL such as https://example.org."]
@@ -346,6 +322,46 @@ extension Mistake {
             "word in a section",
             "auth:\n  kind: shared_secret\n  hunter2\nlog:\n  level: info\n",
             ["starwatch.yaml:3: must be \"key: value\"."]
+        ),
+        Mistake(
+            "tab with CRLF",
+            "server:\r\n\turl: https://a.test\r\nlog: {}\r\n",
+            ["starwatch.yaml:2: is indented with a tab; use spaces."]
+        ),
+        Mistake(
+            "unquoted cron with CRLF",
+            "polls:\r\n  p:\r\n    kind: starred_projects\r\n    schedule: */15 * * * *\r\n",
+            ["starwatch.yaml:4: has a schedule without quotes; quote the schedule, such as schedule: \"*/15 * * * *\"."]
+        ),
+        Mistake(
+            "section twice with CRLF",
+            "server: {}\r\nlog: {}\r\nserver: {}\r\n",
+            ["starwatch.yaml:3: server: is given twice, first on line 1; remove one."]
+        ),
+        Mistake(
+            "unclosed quote below a comment with one",
+            "server: # 5\" disk\n  url: \"https://a.test\nlog:\n  level: info\n",
+            ["starwatch.yaml:2: opens a quote and does not close it; add the other quote."]
+        ),
+        Mistake(
+            "unclosed single quote",
+            "log: # don't\n  level: 'info\nserver: {}\n",
+            ["starwatch.yaml:2: opens a quote and does not close it; add the other quote."]
+        ),
+        Mistake(
+            "did as identity",
+            "identity: did:ethr:0x0000000000000000000000000000000000000001\n",
+            ["starwatch.yaml:1: identity: must be a section: settings as \"key: value\" below it."]
+        ),
+        Mistake(
+            "interval as schedule",
+            "polls:\n  p:\n    kind: starred_projects\n    schedule: 15m\n",
+            ["starwatch.yaml:4: polls.p.schedule: must be five fields; for an interval write every: 15m."]
+        ),
+        Mistake(
+            "setting of another section in a poll",
+            "polls:\n  p:\n    kind: starred_projects\n    interval: 15m\n",
+            ["starwatch.yaml:4: polls.p.interval: there is no such setting."]
         ),
     ]
 }
