@@ -1,3 +1,5 @@
+// A release build finds the constants of sockets in CCurl, a debug build in Glibc.
+import CCurl
 import Dispatch
 import Glibc
 package import StarwatchCore
