@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
 // A library whose tests run against the mock server. To copy it: then `starwatch` is found by its URL and a version instead
 // of a path.
 let package = Package(
@@ -13,14 +22,7 @@ let package = Package(
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
             ],
-            swiftSettings: [
-                .swiftLanguageMode(.v6),
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-                .treatAllWarnings(as: .error),
-            ]
+            swiftSettings: settings
         ),
         .testTarget(
             name: "TallyTests",
@@ -29,14 +31,7 @@ let package = Package(
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
             ],
-            swiftSettings: [
-                .swiftLanguageMode(.v6),
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-                .treatAllWarnings(as: .error),
-            ]
+            swiftSettings: settings
         ),
     ]
 )

@@ -108,13 +108,13 @@ import Testing
         #expect(code(.control(ControlError(.unreachable, "x"))) == 3)
         #expect(code(.control(ControlError(.hungUp, "x"))) == 1)
         #expect(code(.control(ControlError(.unintelligible, "x"))) == 1)
-        #expect(code(.degraded) == 1)
-        #expect(code(.pollFailed) == 1)
+        #expect(code(.failed("x")) == 1)
+        #expect(code(.printed(.failed)) == 1)
+        #expect(code(.printed(.usage)) == 2)
     }
 
     @Test func whatHasBeenPrintedIsNotSaidAgain() {
-        #expect(CommandEnding(CommandError.degraded, arguments: ["status"]).errorLines.isEmpty)
-        #expect(CommandEnding(CommandError.pollFailed, arguments: ["poll"]).errorLines.isEmpty)
+        #expect(CommandEnding(CommandError.printed(.failed), arguments: ["status"]).errorLines.isEmpty)
     }
 
     @Test func helpAndVersionAreOutputAndGood() async {

@@ -35,9 +35,8 @@ package protocol AgentControl: Sendable {
     func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport
     /// Schedules the deletion of an account that is not active. Signing in within 30 days restores it.
     func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport
-    func stars() async throws(ControlError) -> [String]
-    /// The known names of the active identity's starred plans, by plan.
-    func starNames() async throws(ControlError) -> [String: String]
+    /// The starred plans of the active identity, with their known names.
+    func starsListing() async throws(ControlError) -> StarsListing
     /// Changes the stars and returns all of them.
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String]
     /// The active identity's stars before each change of identity, newest first.
@@ -70,6 +69,8 @@ package protocol AgentControl: Sendable {
 }
 
 extension AgentControl {
+    package func stars() async throws(ControlError) -> [String] { try await starsListing().planIDs }
+
     /// Runs one cycle and never skips it as recent.
     package func runPoll(_ name: String) async throws(ControlError) -> PollReport {
         try await runPoll(name, unlessWithin: nil)

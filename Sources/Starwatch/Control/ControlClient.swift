@@ -91,12 +91,8 @@ package struct ControlClient: AgentControl {
         try await post("/api/v1/identity/remove", IdentityRemoval(did: did.rawValue))
     }
 
-    package func stars() async throws(ControlError) -> [String] {
-        try await get("/api/v1/stars", as: StarsListing.self, within: Self.patience).planIDs
-    }
-
-    package func starNames() async throws(ControlError) -> [String: String] {
-        try await get("/api/v1/stars", as: StarsListing.self).names ?? [:]
+    package func starsListing() async throws(ControlError) -> StarsListing {
+        try await get("/api/v1/stars", within: Self.patience)
     }
 
     package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {

@@ -96,18 +96,16 @@ extension Agent: ServedAgent {
         await runtime.abort()
     }
 
-    package func stars() async throws(ControlError) -> [String] {
-        try await counted(.read) { try await store.stars(of: try await signedIn()) }
-    }
-
-    package func starNames() async throws(ControlError) -> [String: String] {
+    package func starsListing() async throws(ControlError) -> StarsListing {
         try await counted(.read) {
             let did = try await signedIn()
-            let stars = Set(try await store.stars(of: did))
+            let stars = try await store.stars(of: did)
+            let starred = Set(stars)
             // The operator's names win, as in notifications.
-            return try await store.planNames(of: did, server: server)
+            let names = try await store.planNames(of: did, server: server)
                 .merging(options.delivery.projectNames) { $1 }
-                .filter { stars.contains($0.key) }
+                .filter { starred.contains($0.key) }
+            return StarsListing(planIDs: stars, names: names)
         }
     }
 

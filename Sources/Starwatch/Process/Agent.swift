@@ -227,6 +227,20 @@ public final class Agent: Sendable {
         return [housekeeping, clock] + runtime.services
     }
 
+    /// Does `work` with this agent, which does not run, and closes it.
+    package func once<Answer: Sendable>(
+        _ work: (Agent) async throws(ControlError) -> Answer
+    ) async throws(ControlError) -> Answer {
+        do throws(ControlError) {
+            let answer = try await work(self)
+            await close()
+            return answer
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
     /// Closes the connections and the database, so another agent can open it, and stores the rest of the log.
     ///
     /// Use it for agents that only ``poll(_:)``; ``run(supervisor:)`` closes by itself. Polls of a closed agent fail. A

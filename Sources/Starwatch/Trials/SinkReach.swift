@@ -10,7 +10,6 @@ package enum SinkReach {
     /// Returns why the destination cannot be reached, or `nil`.
     ///
     /// A webhook or an ntfy server is there if it answers a GET request, with any status below 500.
-    ///
     package static func failure(of sink: SinkOptions) async -> SinkFailure? {
         switch sink.kind {
         case .stdout, .log, .feed: nil

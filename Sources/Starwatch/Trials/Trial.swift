@@ -72,12 +72,7 @@ package enum Trial {
         options.storage.path = folder.path + "/trial.db"
         (options.digests, options.callbacks) = ([], CallbackOptions())
         let agent = try await Agent(options: options, time: SystemClock(), logSinks: logSinks)
-        do throws(ControlError) {
-            let answer = try await work(agent)
-            await agent.close()
-            return answer
-        } catch {
-            await agent.close()
+        do throws(ControlError) { return try await agent.once(work) } catch {
             throw AgentError(.failed, error.message)
         }
     }

@@ -43,7 +43,7 @@ struct CheckCommand: AsyncParsableCommand {
         ]
         if !warnings.isEmpty { parts.append(count(warnings.count, "warning")) }
         print(TerminalText.printable("\(configuration.file) is good: \(parts.joined(separator: ", "))."))
-        if strict, !warnings.isEmpty { throw CommandError.warned }
+        if strict, !warnings.isEmpty { throw CommandError.printed(.failed) }
     }
 
     private func printJSON() async throws {
@@ -61,8 +61,8 @@ struct CheckCommand: AsyncParsableCommand {
             (report.file, report.problems) = (failure.file, failure.problems)
         }
         print(try JSONText.encode(report))
-        if !report.isValid { throw CommandError.invalid }
-        if strict, !report.warnings.isEmpty { throw CommandError.warned }
+        if !report.isValid { throw CommandError.printed(.usage) }
+        if strict, !report.warnings.isEmpty { throw CommandError.printed(.failed) }
     }
 }
 

@@ -60,7 +60,7 @@ struct DigestsCommand: AsyncParsableCommand {
                 try await agent.fetchDigest(name)
             }
             try arguments.format.print(report, DigestText.line)
-            if !report.isFresh { throw CommandError.fetchFailed }
+            if !report.isFresh { throw CommandError.printed(.failed) }
         }
     }
 

@@ -8,7 +8,7 @@ struct DoctorCommand: AsyncParsableCommand {
             Checks the configuration, the modes of its files, the running agent, the server's name, connection, \
             certificate and dialect, the clock, the token, whether each sink can be reached, the last scrape, and the \
             version of the rules in Prometheus. Runs every poll once, with a database of its own that it deletes. \
-            Delivers nothing. Exits 1 if there are problems.
+            Delivers nothing, but sends a GET request to webhook and ntfy URLs. Exits 1 if there are problems.
 
             Examples:
               sudo starwatch doctor
@@ -29,6 +29,6 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let report = try await Doctor(access: arguments.access, prometheus: prometheus).report()
         try arguments.format.print(report, \.text)
-        if report.hasProblems { throw CommandError.unsound }
+        if report.hasProblems { throw CommandError.printed(.failed) }
     }
 }

@@ -33,7 +33,7 @@ struct PollCommand: AsyncParsableCommand {
             try await agent.runPoll(name, unlessWithin: within)
         }
         try arguments.format.print(report, PollReportText.line)
-        if ["failed", "cancelled"].contains(report.outcome) { throw CommandError.pollFailed }
+        if ["failed", "cancelled"].contains(report.outcome) { throw CommandError.printed(.failed) }
     }
 
     private func recent() throws -> Duration? {

@@ -30,7 +30,7 @@ struct SinksCommand: AsyncParsableCommand {
         func run() async throws {
             let report = try await test()
             try arguments.format.print(report, SinkTestText.line)
-            if report.result != .ok { throw CommandError.sinkFailed }
+            if report.result != .ok { throw CommandError.printed(.failed) }
         }
 
         private func test() async throws(CommandError) -> SinkTestReport {
@@ -41,7 +41,14 @@ struct SinksCommand: AsyncParsableCommand {
             } catch {
                 guard error.kind == .unreachable, access.socket == nil else { throw .control(error) }
             }
-            let options = try access.configuration().options
+            let configuration = try access.configuration()
+            let options = configuration.options
+            if ServiceUser.isNeeded(for: configuration.file),
+                options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false
+            {
+                // Root can write and run what the agent's user cannot, and would leave files of its own.
+                throw .failed("Start the agent first; only its own user can test this sink.")
+            }
             do throws(AgentError) { return try await Trial.sink(name, of: options) } catch { throw .agent(error) }
         }
     }

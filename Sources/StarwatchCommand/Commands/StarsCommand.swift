@@ -32,7 +32,7 @@ struct StarsCommand: AsyncParsableCommand {
                 }
                 return try arguments.format.print(archive, ArchiveText.lines)
             }
-            try await StarsCommand.show(arguments) { agent throws(ControlError) in try await agent.stars() }
+            try await StarsCommand.show(arguments) { agent throws(ControlError) in try await agent.starsListing() }
         }
     }
 
@@ -141,20 +141,20 @@ struct StarsCommand: AsyncParsableCommand {
         _ arguments: AgentArguments
     ) async throws {
         let change = StarsChange(operation: operation, planIDs: ids)
-        try await show(arguments) { agent throws(ControlError) in try await agent.changeStars(change) }
+        try await show(arguments) { agent throws(ControlError) in
+            let plans = try await agent.changeStars(change)
+            // The change is made, also if an agent answers without names.
+            return (try? await agent.starsListing()) ?? StarsListing(planIDs: plans)
+        }
     }
 
-    /// Prints the stars that `work` returns, with their names.
+    /// Prints the stars that `work` returns.
     private static func show(
         _ arguments: AgentArguments,
-        _ work: @Sendable (any AgentControl) async throws(ControlError) -> [String]
+        _ work: @Sendable (any AgentControl) async throws(ControlError) -> StarsListing
     ) async throws {
-        let stars = try await arguments.access.perform { agent throws(ControlError) in
-            let plans = try await work(agent)
-            // An older agent knows no names, and the change is made already.
-            let names = (try? await agent.starNames()) ?? [:]
-            return plans.map { Star(planID: $0, name: names[$0]) }
-        }
+        let listing = try await arguments.access.perform(work)
+        let stars = listing.planIDs.map { Star(planID: $0, name: listing.names?[$0]) }
         try arguments.format.print(stars) { stars in
             stars.isEmpty ? "No plans are starred." : TextTable(rows: stars.map { [$0.planID, $0.name ?? ""] }).text
         }

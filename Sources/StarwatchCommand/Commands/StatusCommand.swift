@@ -56,6 +56,6 @@ struct StatusCommand: AsyncParsableCommand {
             try arguments.format.json ? JSONText.encode(status) : StatusText.page(status),
             terminator: arguments.format.json ? "\n" : ""
         )
-        if status.status == .degraded { throw CommandError.degraded }
+        if status.status == .degraded { throw CommandError.printed(.failed) }
     }
 }

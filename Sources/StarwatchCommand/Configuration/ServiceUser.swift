@@ -7,6 +7,11 @@ struct ServiceUser: Sendable, Hashable {
     var id: Int
     var group: Int
 
+    /// Whether root looks after the package's installation, whose agent runs as another user.
+    static func isNeeded(for configuration: String) -> Bool {
+        geteuid() == 0 && configuration.hasPrefix(folder + "/") && find() != nil
+    }
+
     /// The user of that name; `nil` if there is none.
     static func find(_ name: String = "starwatch") -> ServiceUser? {
         guard let entry = getpwnam(name) else { return nil }

@@ -17,24 +17,24 @@ struct Doctor {
         } catch .configuration(let failure) {
             return DoctorReport(findings: failure.lines.map { Finding("configuration", .problem, $0) })
         }
+        let agent = try access.running()
+        let status = await Self.status(of: agent)
+        let files = InstalledFiles(configuration: configuration.file, options: configuration.options)
         var findings: [Finding] = []
         do throws(CommandError) {
             configuration = try access.configuration()
             hasSecrets = true
             findings = [Finding("configuration", .ok, "\(configuration.file) is valid.")]
         } catch {
-            // systemd can pass a secret to the service alone. Then the file is missing here, and the agent runs.
-            let isAbsent = error.lines.allSatisfy { $0.contains("there is no ") || $0.contains("by this user") }
-            let runs = (try? await access.running().status()) != nil
-            findings = error.lines.map { Finding("configuration", isAbsent && runs ? .warning : .problem, $0) }
+            // systemd can pass secrets to the service alone. Then they are not here, and the agent runs.
+            let isForService = (try? status.get()) != nil && error.lines.count == files.absentSecrets
+            findings = error.lines.map { Finding("configuration", isForService ? .warning : .problem, $0) }
         }
         let options = configuration.options
         findings += configuration.problems(of: await Agent.warnings(about: options)).map {
             Finding("configuration", .warning, $0.description(file: configuration.file))
         }
-        findings += InstalledFiles(configuration: configuration.file, options: options).findings
-        let agent = try access.running()
-        let status = await Self.status(of: agent)
+        findings += files.findings
         let running = (try? status.get()).map { AgentFindings(status: $0, options: options) }
         switch status {
         case .success: findings += running?.agent ?? []

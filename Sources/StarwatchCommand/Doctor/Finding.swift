@@ -27,15 +27,8 @@ struct DoctorReport: Sendable, Encodable {
 
     /// One line per finding, and a summary.
     var text: String {
-        let width = findings.map(\.area.count).max() ?? 0
-        let lines = findings.map { finding in
-            func padded(_ text: String, _ width: Int) -> String {
-                text + String(repeating: " ", count: max(0, width - text.count))
-            }
-            let state = Palette.painted(padded(finding.state.rawValue, 7))
-            return "\(state)  \(padded(finding.area, width))  \(TerminalText.printable(finding.text))"
-        }
-        return (lines + ["", summary]).joined(separator: "\n")
+        let rows = findings.map { [$0.state.rawValue, $0.area, $0.text] }
+        return TextTable(states: [0], rows: rows).text + "\n\n" + summary
     }
 
     private var summary: String {

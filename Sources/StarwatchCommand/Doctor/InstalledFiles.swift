@@ -22,6 +22,8 @@ struct InstalledFiles {
     var socket: File?
     /// The files of secrets, as far as they are there.
     var secrets: [File] = []
+    /// The number of secrets that are not there, or that this user cannot read.
+    var absentSecrets = 0
 
     /// Reads them. A file that is missing, or that this user cannot see, is `nil`.
     init(configuration: String, options: AgentOptions) {
@@ -31,6 +33,7 @@ struct InstalledFiles {
         folder = Self.file(URL(fileURLWithPath: database).deletingLastPathComponent().path)
         socket = Self.file(options.control.socket)
         secrets = options.secretFiles.compactMap(Self.file)
+        absentSecrets = options.secretFiles.count { !FileManager.default.isReadableFile(atPath: $0) }
     }
 
     init() {}

@@ -6,7 +6,9 @@ struct TextTable: Sendable {
     var titles: [String] = []
     /// The indices of the columns aligned to the right.
     var right: Set<Int> = []
-    /// Rows of the same number of cells, which is also that of the titles.
+    /// The columns that can contain states, which get colours; `nil` for all but the first.
+    var states: Set<Int>?
+    /// The cells. Every row has as many of them as the others, and as there are titles.
     var rows: [[String]]
 
     /// The title line and one line per row, with two spaces between columns, none at the end, and no final newline.
@@ -18,8 +20,8 @@ struct TextTable: Sendable {
         return lines.map { line in
             var cells = columns.map { column in
                 let padding = String(repeating: " ", count: widths[column] - line[column].count)
-                // The first column is a name.
-                let cell = column == 0 ? line[column] : Palette.painted(line[column])
+                let isState = states?.contains(column) ?? (column > 0)
+                let cell = isState ? Palette.painted(line[column]) : line[column]
                 return right.contains(column) ? padding + cell : cell + padding
             }.joined(separator: "  ")
             while cells.last == " " { cells.removeLast() }

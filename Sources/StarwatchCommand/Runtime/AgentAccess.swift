@@ -69,13 +69,6 @@ struct AgentAccess: Sendable {
         } catch {
             throw .agent(error)
         }
-        do throws(ControlError) {
-            let answer = try await work(agent)
-            await agent.close()
-            return answer
-        } catch {
-            await agent.close()
-            throw .control(error)
-        }
+        do throws(ControlError) { return try await agent.once(work) } catch { throw .control(error) }
     }
 }

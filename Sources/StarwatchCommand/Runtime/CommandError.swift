@@ -10,29 +10,18 @@ enum CommandError: Error, Sendable {
     case agent(AgentError)
     /// The agent rejected the request, or did not respond.
     case control(ControlError)
-    /// The agent is degraded. Its status has been printed.
-    case degraded
-    /// A poll cycle failed. Its report has been printed.
-    case pollFailed
-    /// A digest's content could not be fetched. The report has been printed.
-    case fetchFailed
     /// Something else failed.
     case failed(String)
-    /// `doctor` found problems. They have been printed.
-    case unsound
-    /// A sink did not accept a test notification. The report has been printed.
-    case sinkFailed
-    /// `check --json` found problems. They have been printed.
-    case invalid
-    /// `check --strict` found warnings. They have been printed.
-    case warned
+    /// The command has printed its result, such as a degraded status, and only the exit code is left.
+    case printed(CommandExitCode)
 
     var exitCode: CommandExitCode {
         switch self {
-        case .noConfiguration, .configuration, .usage, .invalid: .usage
+        case .noConfiguration, .configuration, .usage: .usage
         case .agent(let error): error.kind == .configuration ? .usage : .failed
         case .control(let error): CommandExitCode(error.kind)
-        case .failed, .degraded, .pollFailed, .fetchFailed, .warned, .unsound, .sinkFailed: .failed
+        case .failed: .failed
+        case .printed(let code): code
         }
     }
 
@@ -51,7 +40,7 @@ enum CommandError: Error, Sendable {
         case .usage(let message), .failed(let message): ["starwatch: \(message)"]
         case .agent(let error): ["starwatch: \(error.message)"]
         case .control(let error): ["starwatch: \(error.message)"]
-        case .degraded, .pollFailed, .fetchFailed, .warned, .unsound, .sinkFailed, .invalid: []
+        case .printed: []
         }
     }
 }

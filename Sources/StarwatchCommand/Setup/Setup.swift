@@ -32,9 +32,9 @@ struct Setup {
         do throws(AgentError) { stage = try TemporaryFolder() } catch { throw .agent(error) }
         defer { stage.remove() }
         _ = try files.write(to: stage.path, for: nil)
-        var configuration: LoadedConfiguration
+        let options: AgentOptions
         do throws(ConfigurationFailure) {
-            configuration = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName)
+            options = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName).options
         } catch {
             var failure = error
             // The operator knows the answers, and not the lines of a file that is not written yet.
@@ -42,9 +42,6 @@ struct Setup {
             failure.problems = failure.problems.map { .init(line: nil, path: $0.path, message: $0.message) }
             throw .configuration(failure)
         }
-        let options = configuration.options
-        configuration.file = "starwatch init"
-        configuration.origins = configuration.origins.mapValues { _ in 0 }
         var findings = await Agent.warnings(about: options).filter { $0.path != "storage.path" }
             .map { Finding("configuration", .warning, "\($0.path) \($0.message)") }
         if withTrials {

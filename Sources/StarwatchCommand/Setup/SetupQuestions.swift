@@ -28,7 +28,7 @@ struct SetupQuestions {
             guard let line = ask(question + (standard.map { $0.isEmpty ? "" : " [\($0)]" } ?? "")) else {
                 throw .usage("There is no answer to \"\(question)\"; give it with \(option).")
             }
-            let text = line.trimmed
+            let text = line.trimmingSpaces
             if let value = read(text.isEmpty ? standard ?? "" : text) { return value }
             tell(wrong)
         }
@@ -82,13 +82,5 @@ struct SetupQuestions {
             option: "--sink-secret-file",
             wrong: ""
         ) { .some($0.isEmpty ? nil : $0) }
-    }
-}
-
-extension String {
-    /// The text without spaces around it.
-    var trimmed: String {
-        let rest = drop { $0.isWhitespace }
-        return String(rest.prefix(rest.count - rest.reversed().prefix { $0.isWhitespace }.count))
     }
 }

@@ -77,9 +77,7 @@ struct ControlRoutes: Sendable {
                 let text = try call.decoded(IdentityRemoval.self, form: "{\"did\": \"did:…\"}").did
                 return try await agent.removeIdentity(try DID(control: text))
             },
-            .json("GET", "/api/v1/stars") { _ throws(ControlError) in
-                StarsListing(planIDs: try await agent.stars(), names: try await agent.starNames())
-            },
+            .json("GET", "/api/v1/stars") { _ throws(ControlError) in try await agent.starsListing() },
             .json("POST", "/api/v1/stars") { call throws(ControlError) in
                 let form =
                     "{\"operation\": \"set\", \"plan_ids\": [\"…\"]}, with set, add, remove, restore, opt_out or opt_in"

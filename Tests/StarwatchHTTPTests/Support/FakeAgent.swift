@@ -141,8 +141,9 @@ final class FakeAgent: ServedAgent {
         try record("remove identity") { _ in IdentityRemovalReport(keptUntil: "2026-01-31T00:00:00.000Z") }
     }
 
-    func stars() async throws(ControlError) -> [String] { try record("stars") { $0.stars } }
-    func starNames() async throws(ControlError) -> [String: String] { ["a": "A"] }
+    func starsListing() async throws(ControlError) -> StarsListing {
+        try record("stars") { StarsListing(planIDs: $0.stars, names: ["a": "A"]) }
+    }
 
     func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
         try record("stars \(change.operation.rawValue)") { state in
