@@ -19,7 +19,7 @@ enum ValueRules {
             !host.isEmpty
         else {
             let isHost = text.wholeMatch(of: /[a-z0-9\-]{1,30}(\.[a-z0-9\-]{1,30}){1,4}(:\d+)?/) != nil
-            return "must be a URL such as https://\(isHost ? "\(text)" : "example.org")."
+            return "must be a URL such as https://\(isHost ? text : "example.org")."
         }
         guard scheme == "https" || scheme == "http" else { return "must be a URL that starts with https://." }
         guard parts.user == nil, parts.password == nil else {

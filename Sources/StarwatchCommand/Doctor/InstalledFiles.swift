@@ -16,6 +16,7 @@ struct InstalledFiles {
         }
     }
 
+    /// One that others can change is refused before.
     var configuration: File?
     var folder: File?
     var database: File?
@@ -50,7 +51,6 @@ struct InstalledFiles {
     var findings: [Finding] {
         let problems =
             [
-                configuration.flatMap { open($0, to: 0o022, "can be changed by other users; run chmod go-w on it.") },
                 folder.flatMap { open($0, to: 0o022, "can be changed by other users; run chmod go-w on it.") },
                 database.flatMap { open($0, to: 0o077, "can be read by other users; run chmod 600 on it.") },
                 socket.flatMap { open($0, to: 0o077, "can be used by other users; restart the agent.") },

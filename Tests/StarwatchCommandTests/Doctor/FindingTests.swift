@@ -103,7 +103,7 @@ import Testing
         files.socket = .init(path: "/s", mode: 0o600, owner: 7, group: 7)
         #expect(files.findings.map(\.state) == [.ok])
         for change in [
-            \InstalledFiles.configuration!.mode, \.folder!.mode, \.database!.mode, \.socket!.mode,
+            \InstalledFiles.folder!.mode, \.database!.mode, \.socket!.mode,
         ] {
             var changed = files
             changed[keyPath: change] |= 0o022
