@@ -9,7 +9,7 @@ package enum PrometheusQuery {
     /// Returns the value of an instant query; `nil` if it has no result.
     ///
     /// - Parameter server: The server's URL, with its prefix if it has one.
-    /// - Throws: ``AgentError`` if the server cannot be asked, or does not answer as Prometheus does.
+    /// - Throws: ``AgentError`` if the query fails, or the answer is not one of Prometheus.
     package static func value(of query: String, at server: String) async throws(AgentError) -> Double? {
         let time = SystemClock()
         let response: HTTPResponse
@@ -28,7 +28,7 @@ package enum PrometheusQuery {
     }
 
     private static func failure(_ reason: FailureReason) -> AgentError {
-        AgentError(.failed, "Prometheus cannot be asked (\(reason.phrase)); correct the URL or start it.")
+        AgentError(.failed, "The query to Prometheus failed (\(reason.phrase)); correct the URL, or start Prometheus.")
     }
 
     private struct Answer: Decodable {

@@ -8,9 +8,9 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init",
         abstract: "Write a first configuration, after trying it.",
         discussion: """
-            Asks on a terminal for what the options do not say. Then polls the server once, without storing anything, \
-            sends a test notification to the sink, writes starwatch.yaml and copies of the secrets with safe modes, and \
-            prints the next two commands. Writes nothing if a trial fails. Keeps a former file as starwatch.yaml.old.
+            Asks for missing options on a terminal. Then polls the server once without storing anything, sends a test \
+            notification to the sink, writes starwatch.yaml and copies of the secrets with safe modes, and prints the next \
+            two commands. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
 
             Examples:
               sudo starwatch init

@@ -19,7 +19,7 @@ struct StatusCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Show it again and again, until interrupted. Waits for an agent that does not run.")
+    @Flag(help: "Repeat until interrupted. Waits for an agent that does not run.")
     var watch = false
 
     @Option(help: ArgumentHelp("The time between two statuses of --watch.", valueName: "time"))

@@ -139,7 +139,7 @@ struct YAMLMistake: Hashable {
         return YAMLMistake(line: before + 1, message: "has no colon; write \"\(match.1):\".")
     }
 
-    /// The first line whose column is none of the open sections'.
+    /// The first line whose indentation matches no open section.
     private static func indentation(_ lines: [Line], _ read: [Int]) -> YAMLMistake? {
         var open: [Int] = []
         var canOpen = true

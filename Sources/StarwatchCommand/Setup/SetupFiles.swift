@@ -63,7 +63,7 @@ struct SetupFiles: Sendable, Hashable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Writes the files into a folder. A file that is there with another content is kept as `NAME.old`.
+    /// Writes the files into a folder. An existing file with other content is renamed to `NAME.old`.
     ///
     /// Secrets get mode 0600 and belong to the agent's user. The configuration can also be read by its group, because
     /// root owns it.

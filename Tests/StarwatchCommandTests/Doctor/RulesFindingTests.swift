@@ -18,7 +18,7 @@ import Testing
 
     @Test func withoutPrometheusTheRulesAreNotChecked() {
         #expect(RulesFinding.finding(server: nil, loaded: .success(nil)).state == .skipped)
-        let error = AgentError(.failed, "Prometheus cannot be asked (connection failed).")
+        let error = AgentError(.failed, "The query to Prometheus failed (connection failed).")
         #expect(RulesFinding.finding(server: Self.url, loaded: .failure(error)).text == error.message)
     }
 
