@@ -55,7 +55,11 @@ let package = Package(
         ),
         .target(
             name: "StarwatchStore",
-            dependencies: ["StarwatchCore", .product(name: "GRDB", package: "GRDB.swift")]
+            dependencies: [
+                "StarwatchCore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
         ),
 
         // Layer 3: rate-limited requests, and the typed polls of hosts.

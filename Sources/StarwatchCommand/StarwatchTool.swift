@@ -36,6 +36,7 @@ struct StarwatchTool: AsyncParsableCommand {
                 subcommands: [
                     OutboxCommand.self, ExplainCommand.self, QuarantineCommand.self, NotificationsCommand.self,
                     DeepLinkCommand.self, DigestsCommand.self, IdentityCommand.self, StarsCommand.self,
+                    KeysCommand.self,
                     SchemaCommand.self,
                 ]
             ),

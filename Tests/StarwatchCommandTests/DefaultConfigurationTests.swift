@@ -42,6 +42,10 @@ import Testing
           path: ./starwatch.db           # the SQLite file
           owner: agent                   # agent | host; host: the agent never migrates, it only checks the version
 
+        security:
+          master_key_file: null          # encrypts the database; see starwatch keys init
+          master_key_command: null       # [program, argument, ...]; prints the key
+
         polls:                           # at most 16; names: a-z, 0-9 and _
           starred_projects:
             kind: starred_projects       # starred_projects | offers_to_me | offers_to_my_projects

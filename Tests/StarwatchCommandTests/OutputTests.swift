@@ -239,6 +239,7 @@ import Testing
         status.lastScrape = "2026-01-01T11:59:45Z"
         status.server.dialect = .endorser
         status.server.throttledUntil = "2026-01-01T12:01:00Z"
+        status.storage = AgentStatus.Storage(encrypted: true, reencryption: 0.43)
         #expect(
             StatusText.page(status) == """
                 Status    degraded: Polling stopped: sink hook down for 13 min, outbox 80 % full
@@ -264,9 +265,10 @@ import Testing
                 hook  open     the name does not resolve
                 log   closed   -
 
-                Server   dialect endorser, circuit closed, throttled, next request in 1 min
-                Clock    the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
-                Scraped  15 s ago
+                Server    dialect endorser, circuit closed, throttled, next request in 1 min
+                Clock     the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
+                Scraped   15 s ago
+                Database  encrypted, rotation of its keys 43 % done
 
                 """
         )

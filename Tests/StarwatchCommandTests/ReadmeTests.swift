@@ -45,7 +45,9 @@ import Testing
     /// Whole files and parts of one; the files that they name exist here.
     @Test func everyExampleOfAConfigurationIsGood() throws {
         let folder = try TemporaryFolder()
-        for name in ["key", "hook.secret", "token", "ntfy-token"] { try folder.write("content", to: name) }
+        for name in ["key", "hook.secret", "token", "ntfy-token", "master.key"] {
+            try folder.write("content", to: name)
+        }
         var count = 0
         for page in try Pages.documentation() {
             for block in try Pages.text(page).components(separatedBy: "```yaml\n").dropFirst() {

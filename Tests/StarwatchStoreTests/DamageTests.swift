@@ -66,7 +66,7 @@ import Testing
     /// The older schema versions, each as a `sqlite3` dump of a used database.
     static let versions = Array(1..<Schema.supported.upperBound)
 
-    @Test(arguments: versions)
+    @Test(.enabled(if: World.isClear), arguments: versions)
     func everyOlderVersionIsMigratedWithItsData(version: Int) async throws {
         let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-\(version).sql")
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in

@@ -125,7 +125,7 @@ import Testing
         #expect(try await store.eventCount() == 1)
     }
 
-    @Test func onlyTheNewestContentIsKept() async throws {
+    @Test(.enabled(if: World.isClear)) func onlyTheNewestContentIsKept() async throws {
         let store = try await world.open()
         for number in 1...5 { try await fetched("\(number)", store, at: world.now + .seconds(number)) }
         let kept = try await DatabaseQueue(path: world.path).read { db in

@@ -126,7 +126,7 @@ import Testing
                         result, reason, next_attempt_at FROM delivery_attempts, json_each('[1, 2, 3, 4]')
                     """
             )
-            #expect(try db.trimAttempts(keep: 3) == 2)
+            #expect(try Session(database: db, vault: Vault(now: { World().now })).trimAttempts(keep: 3) == 2)
             #expect(try Int.fetchAll(db, sql: "SELECT number FROM delivery_attempts ORDER BY number") == [3, 4, 5])
         }
     }
@@ -181,7 +181,7 @@ import Testing
         #expect(try await store.runStory("run_other").isEmpty)
     }
 
-    @Test func aSinkOfVersion2HasBeenDueSinceItsNotificationsCreation() async throws {
+    @Test(.enabled(if: World.isClear)) func aSinkOfVersion2HasBeenDueSinceItsNotificationsCreation() async throws {
         let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2.sql")
         let created = try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
@@ -198,7 +198,7 @@ import Testing
         #expect(due != nil && due == created)
     }
 
-    @Test func linesOfVersion2KeepTheirLevel() async throws {
+    @Test(.enabled(if: World.isClear)) func linesOfVersion2KeepTheirLevel() async throws {
         let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2.sql")
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(sql: String(contentsOf: dump, encoding: .utf8))

@@ -16,6 +16,13 @@ final class World {
     let stream = StreamKey(account: alice, server: server, poll: PollName("starred_projects")!)
     var now = Timestamp(seconds: 1_767_225_600)
 
+    /// The master key of new databases; `nil` for databases that are not encrypted. `scripts/test` runs the suites with
+    /// both.
+    static let masterKey = ProcessInfo.processInfo.environment["STARWATCH_TEST_SEALED"] == "1" ? MasterKey() : nil
+
+    /// Whether databases are not encrypted. Tests that read or write the file themselves need that.
+    static var isClear: Bool { masterKey == nil }
+
     init() {
         directory = NSTemporaryDirectory.make()
     }
@@ -26,6 +33,7 @@ final class World {
         var options = StoreOptions(path: path)
         options.polls = [stream.poll]
         options.starredPolls = [stream.poll]
+        options.masterKey = Self.masterKey
         return options
     }
 

@@ -35,6 +35,18 @@ package protocol AgentControl: Sendable {
     func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport
     /// Schedules the deletion of an account that is not active. Signing in within 30 days restores it.
     func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport
+    /// Deletes everything of an account that is not active, now and for good.
+    func eraseIdentity(_ did: DID) async throws(ControlError) -> IdentityErasureReport
+    /// The keys of the database.
+    func keys() async throws(ControlError) -> KeysReport
+    /// Replaces the data keys. The values are then encrypted again in the background.
+    func rotateDataKeys() async throws(ControlError) -> KeysReport
+    /// Wraps the data keys with another master key.
+    ///
+    /// - Parameter text: The key in base64.
+    func changeMasterKey(to text: String) async throws(ControlError) -> KeysReport
+    /// Opens every encrypted value.
+    func verifyKeys() async throws(ControlError) -> KeyVerification
     /// The starred plans of the active identity, with their known names.
     func starsListing() async throws(ControlError) -> StarsListing
     /// Changes the stars and returns all of them.

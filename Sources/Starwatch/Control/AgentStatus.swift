@@ -211,6 +211,17 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init() {}
     }
 
+    /// The encryption of the database.
+    public struct Storage: Sendable, Codable, Hashable {
+        public var encrypted: Bool
+        /// The part of the rows that a rotation of the data keys has passed, from 0 to 1; `nil` without a rotation.
+        public var reencryption: Double?
+
+        public init(encrypted: Bool, reencryption: Double?) {
+            (self.encrypted, self.reencryption) = (encrypted, reencryption)
+        }
+    }
+
     /// `degraded` when there are ``reasons``.
     public var status = Health.healthy
     /// The reasons why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
@@ -234,6 +245,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var outbox = Outbox()
     public var clock = Clock()
     public var server = Server()
+    /// `nil` from an older agent, and while the database cannot be read.
+    public var storage: Storage?
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
     /// without one since the start.
     public var lastScrape: String?
@@ -243,7 +256,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     enum CodingKeys: String, CodingKey {
         case status, reasons, headline, version
         case startedAt = "started_at"
-        case now, identity, polls, digests, outbox, clock, server
+        case now, identity, polls, digests, outbox, clock, server, storage
         case lastScrape = "last_scrape"
         case pollingMetrics = "polling_metrics"
     }

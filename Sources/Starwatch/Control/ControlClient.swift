@@ -91,6 +91,26 @@ package struct ControlClient: AgentControl {
         try await post("/api/v1/identity/remove", IdentityRemoval(did: did.rawValue))
     }
 
+    package func eraseIdentity(_ did: DID) async throws(ControlError) -> IdentityErasureReport {
+        try await post("/api/v1/identity/erase", IdentityRemoval(did: did.rawValue))
+    }
+
+    package func keys() async throws(ControlError) -> KeysReport {
+        try await get("/api/v1/keys", within: Self.patience)
+    }
+
+    package func rotateDataKeys() async throws(ControlError) -> KeysReport {
+        try await post("/api/v1/keys/rotate")
+    }
+
+    package func changeMasterKey(to text: String) async throws(ControlError) -> KeysReport {
+        try await post("/api/v1/keys/master", MasterKeyChange(key: text))
+    }
+
+    package func verifyKeys() async throws(ControlError) -> KeyVerification {
+        try await post("/api/v1/keys/verify")
+    }
+
     package func starsListing() async throws(ControlError) -> StarsListing {
         try await get("/api/v1/stars", within: Self.patience)
     }

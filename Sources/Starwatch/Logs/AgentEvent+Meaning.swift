@@ -54,6 +54,12 @@ extension AgentEvent {
         case .httpListening: "The HTTP server is ready to serve `/metrics` and the status page."
         case .identityChanged:
             "The active identity changed or was signed out. The previous identity's open rows are cancelled."
+        case .identityErased: "An identity was erased from the database, with its keys."
+        case .keysRotated:
+            "Keys of the encrypted database were replaced: the master key, or the data keys, whose values are then "
+                + "encrypted again in the background."
+        case .keysRotationEnded: "Every value is encrypted with the new data keys, and the former ones are destroyed."
+        case .keysStoreFailed: "The database failed while values were encrypted again. It goes on by itself."
         case .notification: "A notification, written by a sink of kind `log`."
         case .notificationDelivered: "A notification reached every required sink."
         case .outboxEvicted:
@@ -100,6 +106,7 @@ extension AgentEvent {
         case .starsUnreadable:
             "The stored stars are not a list of plan identifiers, so none are polled. Nothing overwrites "
                 + "them until `starwatch stars set` replaces them."
+        case .storageClear: "The database is not encrypted, because no master key is configured."
         case .tokenUnavailable:
             "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
         }

@@ -32,6 +32,10 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case dispatchStoreFailed = "dispatch.store_failed"
     case httpListening = "http.listening"
     case identityChanged = "identity.changed"
+    case identityErased = "identity.erased"
+    case keysRotated = "keys.rotated"
+    case keysRotationEnded = "keys.rotation_ended"
+    case keysStoreFailed = "keys.store_failed"
     case notification = "notification"
     case notificationDelivered = "notification.delivered"
     case outboxEvicted = "outbox.evicted"
@@ -58,6 +62,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case sinkRejected = "sink.rejected"
     case sinkUnavailable = "sink.unavailable"
     case starsUnreadable = "stars.unreadable"
+    case storageClear = "storage.clear"
     case tokenUnavailable = "token.unavailable"
 
     /// Level of the event. It never varies.
@@ -68,16 +73,16 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .pollChanged, .retentionCleaned:
             .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
-            .identityChanged, .notification, .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit:
+            .identityChanged, .identityErased, .keysRotated, .keysRotationEnded, .notification, .pollDeferred,
+            .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageClear:
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
             .outboxEvicted, .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder,
-            .serverWaitCapped,
-            .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
+            .serverWaitCapped, .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
-            .pollStoreFailed, .retentionStoreFailed, .starsUnreadable:
+            .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable:
             .error
         }
     }
@@ -89,10 +94,10 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .acknowledgeLocal: [.runID, .reason]
         case .acknowledgeNoToken, .tokenUnavailable: [.runID, .error, .reason]
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
-            .dispatchStoreFailed, .pollStoreFailed, .retentionStoreFailed:
+            .dispatchStoreFailed, .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed:
             [.error]
         case .agentStarted: [.version, .polls]
-        case .agentStopped, .configReloaded, .starsUnreadable: []
+        case .agentStopped, .configReloaded, .starsUnreadable, .storageClear: []
         case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error, .reason]
         case .callbackDropped: [.count]
         case .callbackRefused, .callbackUnavailable: [.kind, .error, .reason]
@@ -107,6 +112,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .digestVariable: [.digest, .path]
         case .httpListening: [.address]
         case .identityChanged: [.rowCount]
+        case .identityErased: [.identity]
+        case .keysRotated: [.kind, .count]
+        case .keysRotationEnded: [.rowCount]
         case .notification: [.runID, .notificationID, .poll, .group, .count]
         case .notificationDelivered: [.runID, .notificationID, .poll, .changeCount]
         case .outboxEvicted: [.runID, .poll, .rowCount]
@@ -147,7 +155,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// A Boolean value that tells whether repetitions are folded. Events that an operator waits for are always written.
     package var mayFold: Bool {
         switch self {
-        case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .notification: false
+        case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .keysRotated, .notification,
+            .storageClear:
+            false
         default: true
         }
     }

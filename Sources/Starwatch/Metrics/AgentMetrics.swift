@@ -25,6 +25,8 @@ package final class AgentMetrics: Sendable {
     package let transactions: MetricVector1<TransactionGroup, Histogram>
     package let storeErrors: MetricVector1<StoreErrorKind, Counter>
     package let storeBytes: MetricVector1<StoreFile, Gauge>
+    package let storageEncrypted: Gauge
+    package let reencryption: Gauge
     package let scrapes: MetricVector1<ScrapeCode, Counter>
     package let scrapeDuration: Histogram
     package let scrapesInFlight: Gauge
@@ -71,6 +73,17 @@ package final class AgentMetrics: Sendable {
         storeErrors = registry.counters(
             .counter("starwatch_store_errors_total", "Failed database transactions, by kind of error."),
             by: LabelDimension("kind")
+        )
+        storageEncrypted = registry.gauge(
+            .gauge("starwatch_storage_encrypted", "Whether the database is encrypted: 1 or 0.")
+        )
+        reencryption = (features.isEncrypted ? registry : MetricRegistry()).gauge(
+            .gauge(
+                "starwatch_storage_reencryption_ratio",
+                unit: .ratio,
+                "Part of the rows that a rotation of the data keys has passed; 1 without a rotation.",
+                stability: .detail
+            )
         )
         storeBytes = registry.gauges(
             .gauge("starwatch_store_bytes", unit: .bytes, "Sizes of the database files, and free disk space."),

@@ -117,6 +117,7 @@ package enum ControlOperation: String, MetricLabel {
     case quarantineDiscard = "quarantine_discard"
     case identitySet = "identity_set"
     case identityRemove = "identity_remove"
+    case identityErase = "identity_erase"
     case starsChange = "stars_change"
     case notificationsFollow = "notifications_follow"
     case notificationsAct = "notifications_act"
@@ -124,5 +125,6 @@ package enum ControlOperation: String, MetricLabel {
     case digestsShow = "digests_show"
     case sinkTest = "sink_test"
     case serverClearWait = "server_clear_wait"
+    case keysRotate = "keys_rotate"
     case reload
 }

@@ -10,6 +10,7 @@ package struct MetricFeatures: Sendable, Hashable {
     package var clockSources: Set<ClockSource>
     package var controlOperations: Set<ControlOperation>
     package var controlRefusals: Set<ControlRefusal>
+    package var isEncrypted: Bool
     package var hasDigests: Bool
     package var hasCallbacks: Bool
     package var hasHostPolls: Bool
@@ -22,6 +23,7 @@ package struct MetricFeatures: Sendable, Hashable {
         clockSources: Set(ClockSource.allCases),
         controlOperations: Set(ControlOperation.allCases),
         controlRefusals: Set(ControlRefusal.allCases),
+        isEncrypted: true,
         hasDigests: true,
         hasCallbacks: true,
         hasHostPolls: true
@@ -51,12 +53,14 @@ extension MetricFeatures {
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
         clockSources = options.clock.source == .ntp ? Set(ClockSource.allCases) : [.timeEndpoint, .dateHeader]
+        isEncrypted = options.security.masterKeyFile != nil || options.security.masterKeyCommand != nil
         hasDigests = !options.digests.isEmpty
         controlOperations = Set(ControlOperation.allCases)
         // On the socket a refusal is rare.
         controlRefusals = options.control.listen == nil ? [] : Set(ControlRefusal.allCases)
-        // Few agents ever test a sink or end a server's wait.
-        controlOperations.subtract([.sinkTest, .serverClearWait])
+        // Few agents ever use these.
+        controlOperations.subtract([.sinkTest, .serverClearWait, .identityErase, .keysRotate])
+        if !options.polls.contains(where: \.quarantineInvalid) { controlOperations.remove(.quarantineDiscard) }
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
         if !options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {
             controlOperations.remove(.notificationsFollow)

@@ -12,6 +12,7 @@ public struct AgentOptions: Sendable, Hashable {
     public var initialIdentity: DID?
     public var auth = AuthOptions()
     public var storage = StorageOptions()
+    public var security = SecurityOptions()
     /// The polls: at most 16, each with a unique name. Empty by default.
     public var polls: [PollOptions] = []
     public var outbox = OutboxOptions()
@@ -99,6 +100,19 @@ public struct AuthOptions: Sendable, Hashable {
     public var lifetime: Duration?
     /// Time before expiry at which a token is refreshed, at most half its lifetime. By default 10 min.
     public var refreshBefore: Duration = .seconds(600)
+
+    public init() {}
+}
+
+/// The encryption of the database.
+///
+/// Without a master key the database is not encrypted. With one, a new database is encrypted, and an existing one must be:
+/// `starwatch keys encrypt-database` does it.
+public struct SecurityOptions: Sendable, Hashable {
+    /// A file of mode 0600 with the master key: 32 bytes in base64. `nil` by default.
+    public var masterKeyFile: String?
+    /// The program that prints the master key in the same form, and its arguments. No shell is used. `nil` by default.
+    public var masterKeyCommand: [String]?
 
     public init() {}
 }

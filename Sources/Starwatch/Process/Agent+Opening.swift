@@ -8,10 +8,11 @@ import StarwatchTransport
 extension Agent {
     static func open(
         _ options: AgentOptions,
+        masterKey source: MasterKeySource,
         metrics: AgentMetrics,
         logger: Logger,
         change: (inout StoreOptions) -> Void
-    ) throws(AgentError) -> Store {
+    ) async throws(AgentError) -> Store {
         var store = StoreOptions(path: options.storage.path)
         store.owner = options.storage.owner == .agent ? .agent : .host
         store.polls = Set(options.polls.map(\.name))
@@ -23,11 +24,29 @@ extension Agent {
         store.onChanges = { changes in
             for (change, count) in changes { metrics.outbox.changes[change].increment(by: UInt64(count)) }
         }
+        store.masterKey = try await source.read()
         change(&store)
-        do {
-            return try Store(store)
+        do throws(StoreError) {
+            return try open(store, source)
         } catch {
             throw AgentError(.configuration, error.description)
+        }
+    }
+
+    /// Opens the database. If a change of the master key was interrupted after the database had it, the new key is used
+    /// and takes its place.
+    private static func open(_ options: StoreOptions, _ source: MasterKeySource) throws(StoreError) -> Store {
+        do throws(StoreError) {
+            return try Store(options)
+        } catch {
+            guard case .sealed(.otherMasterKey(let found, _)) = error, let pending = source.pending(),
+                pending.id == found
+            else { throw error }
+            var options = options
+            options.masterKey = pending
+            let store = try Store(options)
+            source.adoptPending()
+            return store
         }
     }
 
@@ -41,6 +60,21 @@ extension Agent {
         } catch {
             throw AgentError(.failed, error.description)
         }
+    }
+
+    /// Checks that the next agent can open the database with its master key.
+    static func checkMasterKey(
+        _ options: AgentOptions,
+        of store: Store,
+        time: any TimeSource
+    ) async throws(AgentError) {
+        let key = try await MasterKeySource(
+            options.security,
+            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
+            time: time
+        ).read()
+        guard key?.id != (await store.masterKeyID) else { return }
+        throw AgentError(.failed, "The database does not open with the master key of the new configuration.")
     }
 
     func publishConfiguration() {

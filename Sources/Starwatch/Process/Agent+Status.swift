@@ -45,6 +45,10 @@ extension Agent {
                 facts.polls.append(self.facts(of: poll, entry, current))
             }
             status.digests = try await digestStatus(of: snapshot.identity.did)
+            status.storage = AgentStatus.Storage(
+                encrypted: await store.isEncrypted,
+                reencryption: await store.resealProgress
+            )
             facts.canReadStore = store.health.failure == nil
         } catch {
             facts.canReadStore = false

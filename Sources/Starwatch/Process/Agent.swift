@@ -115,6 +115,7 @@ public final class Agent: Sendable {
             load: load,
             check: { [current = options, store = process.store] options throws(AgentError) in
                 let account = try await Self.checkReload(store)
+                try await Self.checkMasterKey(options, of: store, time: time)
                 try await surroundings.servers.check(options, current)
                 try await AgentParts.check(
                     options,

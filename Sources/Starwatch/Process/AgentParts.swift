@@ -17,6 +17,8 @@ struct AgentParts {
     let sinks: [any NotificationSink]
     /// The store of a sink of kind `feed`.
     let feed: Feed
+    /// The value of `$CREDENTIALS_DIRECTORY`.
+    let credentialsDirectory: String?
     /// The digests, in the order of the configuration.
     let digests: [Digest]
     let callbacks: [CallbackReceiver]
@@ -63,13 +65,14 @@ struct AgentParts {
             }
         }
         feed = Feed(time: time)
+        credentialsDirectory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
         let factories = Factories(
             options: options,
             http: self.http,
             time: time,
             logger: logger,
             droppedLines: droppedLines,
-            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
+            credentialsDirectory: credentialsDirectory,
             feed: feed
         )
         assumedDialect = options.assumedDialect

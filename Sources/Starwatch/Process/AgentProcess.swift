@@ -50,7 +50,23 @@ package final class AgentProcess: Sendable {
         logs = log
         http = parts.http
         feed = parts.feed
-        store = try Agent.open(options, metrics: metrics, logger: logger, change: surroundings.store)
+        store = try await Agent.open(
+            options,
+            masterKey: MasterKeySource(
+                options.security,
+                credentialsDirectory: parts.credentialsDirectory,
+                time: time
+            ),
+            metrics: metrics,
+            logger: logger,
+            change: { storeOptions in
+                storeOptions.now = { time.now }
+                surroundings.store(&storeOptions)
+            }
+        )
+        let isEncrypted = await store.isEncrypted
+        metrics.storageEncrypted.set(isEncrypted ? 1 : 0)
+        if !isEncrypted, options.storage.owner == .agent, previous == nil { logger.log(.storageClear) }
         let installation = try await Self.prepare(
             store,
             options,

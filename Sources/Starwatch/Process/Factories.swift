@@ -144,7 +144,7 @@ struct Factories {
     }
 
     /// The program's output. The program is ended after `timeout`, because a poll waits for it.
-    private static func output(
+    static func output(
         of argv: [String],
         within timeout: Duration,
         time: any TimeSource

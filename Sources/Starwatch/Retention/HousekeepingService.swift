@@ -63,12 +63,30 @@ package final class HousekeepingService: Service {
                     try? await self.store.sampleLedger(now: self.clock.now)
                     nextSample = self.time.monotonic + Store.sampleInterval
                 }
+                await self.encryptAgain()
                 guard self.time.monotonic >= nextCleanup else { continue }
                 await self.pass()
                 nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
             }
         }
         await recorder.flush(to: store)
+    }
+
+    /// Encrypts the values of retiring data keys again, in steps between which other work runs.
+    package func encryptAgain() async {
+        var rows = 0
+        do {
+            while !Task.isCancelled {
+                let step = try await store.reseal()
+                rows += step.rows
+                environment.metrics.reencryption.set(step.progress)
+                guard step.isFinished else { continue }
+                if rows > 0 { logger.log(.keysRotationEnded, [.rowCount: .number(rows)]) }
+                return
+            }
+        } catch {
+            logger.log(.keysStoreFailed, [.error: "\(error)"])
+        }
     }
 
     /// Runs one cleanup.

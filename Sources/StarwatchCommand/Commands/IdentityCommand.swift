@@ -6,7 +6,7 @@ struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
         abstract: "Show or change the active identity.",
-        subcommands: [Show.self, Change.self, Remove.self]
+        subcommands: [Show.self, Change.self, Remove.self, Erase.self]
     )
 
     struct Show: AsyncParsableCommand {
@@ -93,6 +93,38 @@ struct IdentityCommand: AsyncParsableCommand {
                 try await agent.removeIdentity(did)
             }
             try arguments.format.print(report, IdentityText.removal)
+        }
+    }
+
+    struct Erase: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "erase",
+            abstract: "Delete all stored data of an identity now, for good.",
+            discussion: """
+                Nothing of it stays in the database file and its write-ahead log. In an encrypted database its keys are \
+                destroyed first. Files of sinks, and backups of a database that is not encrypted, are not touched. The \
+                active identity cannot be erased: sign out or change it first.
+
+                Examples:
+                  starwatch identity erase did:ethr:0x…
+                """
+        )
+
+        @Argument(help: "The DID, such as did:ethr:0x….")
+        var did: String
+
+        @OptionGroup var arguments: AgentArguments
+
+        func validate() throws {
+            if DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
+        }
+
+        func run() async throws {
+            guard let did = DID(did) else { return }
+            let report = try await arguments.access.perform { agent throws(ControlError) in
+                try await agent.eraseIdentity(did)
+            }
+            try arguments.format.print(report) { _ in "Everything stored of the identity is erased." }
         }
     }
 }

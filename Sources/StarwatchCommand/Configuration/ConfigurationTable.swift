@@ -23,6 +23,7 @@ enum ConfigurationTable {
             Setting("path", \.path, .path, "the SQLite file")
             Setting("owner", \.owner, .choice(), "host: the agent never migrates, it only checks the version")
         }
+        security
         polls
         Setting("outbox", \.outbox) {
             Setting("max_undelivered", \.maxUndelivered, .integer(1...1_000_000), "rows that wait for delivery")
@@ -109,6 +110,22 @@ enum ConfigurationTable {
             }
             guard let needed else { return }
             section.report("\(auth.kind.rawValue) needs \(needed); add it.", at: "kind")
+        }
+    }
+
+    private static var security: Setting<AgentOptions> {
+        Setting("security", \.security) {
+            Setting("master_key_file", \.masterKeyFile, .secretFile, "encrypts the database; see starwatch keys init")
+            Setting("master_key_command", \.masterKeyCommand, .command, "[program, argument, ...]; prints the key")
+        } check: { security, options, section in
+            guard section.has("master_key_file") || section.has("master_key_command") else { return }
+            let key = section.has("master_key_command") ? "master_key_command" : "master_key_file"
+            if section.has("master_key_file"), section.has("master_key_command") {
+                section.report("is given beside master_key_file; remove one of the two.", at: key)
+            }
+            if options.storage.owner == .host {
+                section.report("needs storage.owner agent; the owner of a database encrypts it itself.", at: key)
+            }
         }
     }
 

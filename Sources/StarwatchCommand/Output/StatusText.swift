@@ -129,7 +129,13 @@ enum StatusText {
         return [
             ("Server", way), ("Clock", clock(status.clock, now)),
             ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
-        ]
+        ] + (status.storage.map { [("Database", database($0))] } ?? [])
+    }
+
+    private static func database(_ storage: AgentStatus.Storage) -> String {
+        guard storage.encrypted else { return "not encrypted" }
+        guard let part = storage.reencryption else { return "encrypted" }
+        return "encrypted, rotation of its keys \(Int(part * 100)) % done"
     }
 
     private static func clock(_ clock: AgentStatus.Clock, _ now: Timestamp) -> String {

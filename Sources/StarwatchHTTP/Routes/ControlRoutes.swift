@@ -7,10 +7,12 @@ struct ControlRoutes: Sendable {
     let agent: any ServedAgent
     /// The URL of the dashboards, which the feed's page links to.
     var dashboards: String?
+    /// Whether the routes are served on the Unix socket, which no other machine reaches.
+    var isLocal = false
 
     /// A path that overlaps another comes after it.
     var table: [Route] {
-        agentRoutes + outbox + quarantine + identity + digests + feed + notifications + stories
+        agentRoutes + outbox + quarantine + identity + keys + digests + feed + notifications + stories
     }
 
     private var agentRoutes: [Route] {
@@ -63,6 +65,21 @@ struct ControlRoutes: Sendable {
         ]
     }
 
+    private var keys: [Route] {
+        [
+            .json("GET", "/api/v1/keys") { _ throws(ControlError) in try await agent.keys() },
+            .json("POST", "/api/v1/keys/rotate") { _ throws(ControlError) in try await agent.rotateDataKeys() },
+            .json("POST", "/api/v1/keys/verify") { _ throws(ControlError) in try await agent.verifyKeys() },
+            .json("POST", "/api/v1/keys/master") { call throws(ControlError) in
+                guard isLocal else {
+                    throw ControlError(.conflict, "The master key is changed through the control socket only.")
+                }
+                let change = try call.decoded(MasterKeyChange.self, form: "{\"key\": \"…\"}")
+                return try await agent.changeMasterKey(to: change.key)
+            },
+        ]
+    }
+
     private var identity: [Route] {
         [
             .json("GET", "/api/v1/identity") { _ throws(ControlError) in try await agent.identity() },
@@ -76,6 +93,10 @@ struct ControlRoutes: Sendable {
             .json("POST", "/api/v1/identity/remove") { call throws(ControlError) in
                 let text = try call.decoded(IdentityRemoval.self, form: "{\"did\": \"did:…\"}").did
                 return try await agent.removeIdentity(try DID(control: text))
+            },
+            .json("POST", "/api/v1/identity/erase") { call throws(ControlError) in
+                let text = try call.decoded(IdentityRemoval.self, form: "{\"did\": \"did:…\"}").did
+                return try await agent.eraseIdentity(try DID(control: text))
             },
             .json("GET", "/api/v1/stars") { _ throws(ControlError) in try await agent.starsListing() },
             .json("POST", "/api/v1/stars") { call throws(ControlError) in

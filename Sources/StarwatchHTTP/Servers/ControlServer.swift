@@ -32,7 +32,7 @@ package struct ControlServer: Service {
         place = .socket(path: socketPath)
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),
-            control: ControlRoutes(agent: agent, dashboards: settings.dashboards),
+            control: ControlRoutes(agent: agent, dashboards: settings.dashboards, isLocal: true),
             hosts: HostPolicy(own: nil, allowed: settings.allowedHosts)
         )
         listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)

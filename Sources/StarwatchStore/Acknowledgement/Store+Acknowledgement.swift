@@ -62,7 +62,7 @@ extension Store {
     }
 
     /// The stored batch; `nil` if none of its rows exists.
-    private func batch(_ open: Row, _ stream: StreamKey, _ db: Database) throws -> AckBatch? {
+    private func batch(_ open: Row, _ stream: StreamKey, _ db: Session) throws -> AckBatch? {
         let found: [(id: JWTID, runID: String)] = try db.all(
             """
             SELECT jwt_id, run_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
@@ -169,7 +169,7 @@ extension Store {
         _ count: Int,
         _ stream: StreamKey,
         _ id: Int64,
-        _ db: Database,
+        _ db: Session,
         _ now: Timestamp
     ) throws -> AckCompletion {
         guard count > 0 else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
@@ -179,7 +179,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first.
     ///
     /// `foreign` are rows from before the server changed its dialect. The server would not know their identifiers.

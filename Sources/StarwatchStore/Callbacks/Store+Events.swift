@@ -122,7 +122,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Stores events, then drops expired events and the oldest ones beyond the limit.
     ///
     /// - Returns: The number of dropped events.

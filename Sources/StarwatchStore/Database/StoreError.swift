@@ -25,6 +25,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case foreign
     /// The file does not exist, and a host application must create it.
     case absent
+    /// The encryption of the database does not fit the master key.
+    case sealed(SealFault)
 
     /// The kind, for metrics.
     package var kind: StoreErrorKind {
@@ -34,6 +36,7 @@ package enum StoreError: Error, Sendable, Hashable {
         case .corrupt: .corrupt
         case .io: .io
         case .version, .foreign, .absent: .version
+        case .sealed(let fault): fault == .damaged ? .corrupt : .version
         }
     }
 }
@@ -67,6 +70,7 @@ extension StoreError: CustomStringConvertible {
             the database does not exist, and its owner must create it: run the statements of starwatch schema, or set \
             storage.owner to agent; nothing was written
             """
+        case .sealed(let fault): fault.description
         case .foreign:
             "the file is the database of another program: choose another storage.path; nothing was written"
         }

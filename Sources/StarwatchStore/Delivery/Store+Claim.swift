@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
@@ -51,7 +52,7 @@ extension Store {
             let (outgoing, shortlink) = make(rows)
             let notification = try db.insertNotification(outgoing, id, now)
             if let shortlink {
-                try db.store(shortlink, to: rows.map(\.change), of: notification, now: now)
+                try db.store(shortlink, to: rows.map(\.change), of: notification, stream.account, now: now)
             }
             let claimed = try db.changed(
                 """
@@ -81,7 +82,7 @@ extension Store {
         }
     }
 
-    private func pending(_ stream: StreamKey, _ id: Int64, limit: Int, _ db: Database) throws -> [OutboxRow] {
+    private func pending(_ stream: StreamKey, _ id: Int64, limit: Int, _ db: Session) throws -> [OutboxRow] {
         var found: [OutboxRow] = []
         let rows = try db.rows(
             """
@@ -92,11 +93,12 @@ extension Store {
             [id, limit]
         )
         while let row = try rows.next() {
+            let jwt = try row.jwtID(1)
             found.append(
                 OutboxRow(
                     id: row[0],
                     stream: stream,
-                    change: Change(id: try row.jwtID(1), plan: row[2], name: row[3], isOffer: row[9]),
+                    change: try db.change(id: jwt, plan: row[2], name: row[3], isOffer: row[9], of: id),
                     state: .pending,
                     priority: row[4],
                     retryCount: row[5],
@@ -106,7 +108,8 @@ extension Store {
                     acknowledgedAt: nil,
                     finishedAt: nil,
                     runID: row[8],
-                    changedFields: found.count < NotificationMessage.listedChanges ? try row.changedFields(7) : nil
+                    changedFields: found.count < NotificationMessage.listedChanges
+                        ? try db.changedFields(row[7], of: id, jwt) : nil
                 )
             )
         }
@@ -161,10 +164,10 @@ extension Store {
                         poll: row[4],
                         group: try row.word(5),
                         count: row[9],
-                        text: (row[6], row[7]),
-                        payload: row.bytes(8)
+                        text: try db.texts(row[6], row[7], of: row[1]),
+                        payload: try db.opened(row[8] as Data, .notificationPayload, row: row[1])
                     ),
-                    stream: try row.stream(2),
+                    stream: try db.stream(row, 2),
                     tickets: tickets.sorted { $0.sink < $1.sink }
                 )
             }
@@ -187,8 +190,8 @@ extension Store {
                         WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen))
                 ORDER BY id
                 """,
-                [account.rawValue]
-            ) { try $0.stream(0) }
+                [db.key(account)]
+            ) { try db.stream($0, 0) }
             .filter { !known.contains($0) }
         }
     }
@@ -200,7 +203,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     func nextDeliveryAt() throws -> Timestamp? {
         try row(
             """

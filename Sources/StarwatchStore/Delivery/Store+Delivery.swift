@@ -103,7 +103,7 @@ extension Store {
 
     /// Moves the rows of a notification to their next state, by ``DeliveryRule``, and closes the notification if no sink
     /// is due. With an optional sink still due, the rows can end before their notification.
-    func settle(_ id: Int64, _ stream: Int64, _ db: Database, _ now: Timestamp) throws -> DeliveryResult {
+    func settle(_ id: Int64, _ stream: Int64, _ db: Session, _ now: Timestamp) throws -> DeliveryResult {
         let (required, optional) = try deliveryStates(of: id, db)
         let isAccepted = required.contains(.ok) || optional.contains(.ok)
         var verdict = DeliveryRule.verdict(required: required, optional: optional)
@@ -149,7 +149,7 @@ extension Store {
     /// The states of a notification at the required and at the optional sinks.
     private func deliveryStates(
         of id: Int64,
-        _ db: Database
+        _ db: Session
     ) throws -> (required: Set<DeliveryState>, optional: Set<DeliveryState>) {
         var (required, optional): (Set<DeliveryState>, Set<DeliveryState>) = ([], [])
         let found: [(sink: String, state: DeliveryState)] = try db.all(
@@ -162,7 +162,7 @@ extension Store {
         return (required, optional)
     }
 
-    private func moved(_ assignment: String, _ arguments: StatementArguments, _ db: Database) throws -> [JWTID] {
+    private func moved(_ assignment: String, _ arguments: StatementArguments, _ db: Session) throws -> [JWTID] {
         try db.all(
             """
             UPDATE notification_outbox SET \(assignment)
@@ -173,7 +173,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     fileprivate func hasDeadRows(_ notification: Int64, _ stream: Int64) throws -> Bool {
         try row(
             """

@@ -27,7 +27,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Matches notifications that no row announces again: repetitions, current staleness notices and feature notices.
     /// Digests have their own end, and a withdrawal is only for the sinks that have the notice.
     private static let isItsOwn = """

@@ -8,11 +8,22 @@ extension Store {
         try direct(.read) { db in
             try db.row(
                 """
-                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag FROM notif_contents
+                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag, slot_id FROM notif_contents
                 WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
                 """,
-                [account.rawValue, source]
-            ).map { StoredContent(payload: $0[0], fetchedAt: $0.time(1), validatedAt: $0.time(2), etag: $0[3]) }
+                [db.key(account), source]
+            ).map { row in
+                StoredContent(
+                    payload: try db.opened(
+                        row[0],
+                        .digestContent,
+                        row: DigestOccurrence.row(slot: row[4], time: row.time(1))
+                    ),
+                    fetchedAt: row.time(1),
+                    validatedAt: row.time(2),
+                    etag: row[3]
+                )
+            }
         }
     }
 
@@ -31,14 +42,23 @@ extension Store {
             let last: Int64 = try db.row("SELECT coalesce(max(id), 0) FROM notification_outbox")?[0] ?? 0
             let found = try db.all(
                 """
-                SELECT o.plan_id, o.name FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                SELECT o.plan_id, o.name, o.stream_id, o.jwt_id, o.is_offer FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
                     AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END
                     AND o.state NOT IN ('cancelled', 'suppressed')
                 ORDER BY o.jwt_id DESC
                 """,
-                [stream.account.rawValue, stream.server, stream.poll.rawValue, since.milliseconds, row]
-            ) { FoundChange(plan: $0[0], name: $0[1]) }
+                [db.key(stream.account), stream.server, stream.poll.rawValue, since.milliseconds, row]
+            ) { row in
+                let change = try db.change(
+                    id: row.jwtID(3),
+                    plan: row[0],
+                    name: row[1],
+                    isOffer: row[4],
+                    of: row[2]
+                )
+                return FoundChange(plan: change.plan, name: change.name)
+            }
             return (found, last)
         }
     }
@@ -71,12 +91,20 @@ extension Store {
                         (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4)
                     """,
-                    [account.rawValue, slot, payload, now.milliseconds, etag, source]
+                    [
+                        db.key(account), slot,
+                        try db.sealed(
+                            payload,
+                            .digestContent,
+                            of: db.key(account),
+                            row: DigestOccurrence.row(slot: slot, time: now)
+                        ), now.milliseconds, etag, source,
+                    ]
                 )
                 // Older content is not needed, because armed occurrences have their text.
                 try db.run(
                     "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
-                    [account.rawValue, source, db.lastInsertedRowID]
+                    [db.key(account), source, db.lastInsertedRowID]
                 )
             case .notModified:
                 try db.run(
@@ -84,7 +112,7 @@ extension Store {
                     UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
                         WHERE account = ?2 AND source = ?3 ORDER BY id DESC LIMIT 1)
                     """,
-                    [now.milliseconds, account.rawValue, source]
+                    [now.milliseconds, db.key(account), source]
                 )
             case .failed: break
             }
@@ -94,7 +122,7 @@ extension Store {
                     """
                     UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
                     """,
-                    occurrence.key(account) + [end.rawValue]
+                    db.key(account, occurrence) + [end.rawValue]
                 )
             }
             return try db.enqueue(events, now)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
@@ -25,7 +26,7 @@ extension Store {
                 WHERE d.account = ?1 AND d.digest IS NOT NULL AND (d.status = 'scheduled' OR d.fire_at > ?2)
                 ORDER BY d.fire_at, d.slot_id
                 """,
-                [account.rawValue, since.milliseconds, jsonArray(options.optionalSinks.sorted())]
+                [db.key(account), since.milliseconds, jsonArray(options.optionalSinks.sorted())]
             ) { try $0.digest() }
             return DigestState(rows: found, armedThrough: try db.armedThrough())
         }
@@ -56,7 +57,7 @@ extension Store {
             for occurrence in changes.dropped {
                 try db.run(
                     "DELETE FROM notif_deliveries WHERE account = ? AND slot_id = ? AND fire_at = ? AND fired_at IS NULL",
-                    occurrence.key(account)
+                    db.key(account, occurrence)
                 )
             }
             for arming in changes.armed { try db.arm(arming, account) }
@@ -65,7 +66,7 @@ extension Store {
             for occurrence in changes.fetching {
                 try db.run(
                     "UPDATE notif_deliveries SET prefetch = 'started' WHERE account = ? AND slot_id = ? AND fire_at = ?",
-                    occurrence.key(account)
+                    db.key(account, occurrence)
                 )
             }
             for (digest, time) in changes.armedThrough {
@@ -138,9 +139,8 @@ extension Store {
 }
 
 extension DigestOccurrence {
-    func key(_ account: DID) -> StatementArguments {
-        [account.rawValue, slot, fireAt.milliseconds]
-    }
+    /// What the values of an occurrence or of a content are bound to.
+    static func row(slot: String, time: Timestamp) -> String { "\(slot)/\(time.milliseconds)" }
 }
 
 extension Row {
@@ -169,7 +169,12 @@ extension Row {
     }
 }
 
-extension Database {
+extension Session {
+    /// The primary key of an occurrence.
+    func key(_ account: DID, _ occurrence: DigestOccurrence) -> StatementArguments {
+        [key(account), occurrence.slot, occurrence.fireAt.milliseconds]
+    }
+
     fileprivate func armedThrough() throws -> [DigestName: Timestamp] {
         var found: [DigestName: Timestamp] = [:]
         let prefix = DigestConfigurationKey.armedThrough
@@ -183,7 +188,10 @@ extension Database {
         return found
     }
 
-    fileprivate func arm(_ arming: DigestChanges.Arming, _ account: DID) throws {
+    fileprivate func arm(_ arming: DigestChanges.Arming, _ owner: DID) throws {
+        let (account, row) = (
+            key(owner), DigestOccurrence.row(slot: arming.occurrence.slot, time: arming.occurrence.fireAt)
+        )
         try run(
             """
             INSERT INTO notif_deliveries (account, slot_id, fire_at, status, digest, token, text_kind, content_at,
@@ -194,10 +202,12 @@ extension Database {
                 body = excluded.body, payload = excluded.payload
             WHERE status = 'scheduled' AND fired_at IS NULL
             """,
-            arming.occurrence.key(account) + [
+            key(owner, arming.occurrence) + [
                 arming.occurrence.digest.rawValue, arming.token, arming.text?.text.kind.rawValue,
                 arming.text?.text.contentAt?.milliseconds,
-                arming.text?.fingerprint, arming.text?.title, arming.text?.body, arming.text?.payload.blob,
+                arming.text?.fingerprint, try sealed(arming.text?.title, .digestTitle, of: account, row: row),
+                try sealed(arming.text?.body, .digestBody, of: account, row: row),
+                try arming.text.map { try sealed($0.payload, .digestPayload, of: account, row: row) },
             ]
         )
     }
@@ -214,16 +224,27 @@ extension Database {
             UPDATE notif_deliveries SET fired_at = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
                 AND status = 'scheduled' AND fired_at IS NULL AND payload IS NOT NULL
             """,
-            firing.occurrence.key(account) + [now.milliseconds]
+            key(account, firing.occurrence) + [now.milliseconds]
         )
         guard fired == 1 else { return }
-        try run(
-            """
-            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
-            SELECT token, ?4, 'open', 'single', 1, title, body, payload, ?5, ?6 FROM notif_deliveries
-            WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
-            """,
-            firing.occurrence.key(account) + [stream, firing.runID, now.milliseconds]
+        let found = try self.row(
+            "SELECT token, title, body, payload FROM notif_deliveries WHERE account = ? AND slot_id = ? AND fire_at = ?",
+            key(account, firing.occurrence)
+        )
+        guard let found = found?.copy() else { throw Row.damaged }
+        let row = DigestOccurrence.row(slot: firing.occurrence.slot, time: firing.occurrence.fireAt)
+        _ = try insertNotification(
+            OutgoingNotification(
+                id: found[0],
+                runID: firing.runID,
+                poll: firing.occurrence.digest.rawValue,
+                group: .single,
+                count: 1,
+                text: (try opened(found[1], .digestTitle, row: row), try opened(found[2], .digestBody, row: row)),
+                payload: try opened(found[3] as Data, .digestPayload, row: row)
+            ),
+            stream,
+            now
         )
         try insertDeliveries(of: lastInsertedRowID, to: firing.sinks, dueAt: now, now: now)
     }
@@ -236,7 +257,7 @@ extension Database {
             ON CONFLICT (account, slot_id, fire_at) DO UPDATE SET delivered_at = excluded.delivered_at,
                 status = excluded.status, error_code = excluded.error_code
             """,
-            ending.occurrence.key(account) + [
+            key(account, ending.occurrence) + [
                 ending.shownAt?.milliseconds, ending.status.rawValue, ending.code?.rawValue,
                 ending.occurrence.digest.rawValue,
             ]

@@ -25,16 +25,16 @@ extension Store {
                 [feature, now.milliseconds]
             )
             guard isNew == 1 else { return nil }
-            let accounts = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT accountDid FROM settings WHERE notificationPreferences NOT IN ('{}', 'null')
-                        AND starredPlanHandleIds = '[]'
-                        AND coalesce(json_extract(notificationPreferences, '$.starredProjects'), 1) <> 0
-                        AND coalesce(json_extract(notificationPreferences, '$.starred_projects'), 1) <> 0
-                    ORDER BY id
-                    """
-            )
+            let candidates: [(account: String, stars: String)] = try db.all(
+                """
+                SELECT accountDid, starredPlanHandleIds FROM settings
+                WHERE notificationPreferences NOT IN ('{}', 'null')
+                    AND coalesce(json_extract(notificationPreferences, '$.starredProjects'), 1) <> 0
+                    AND coalesce(json_extract(notificationPreferences, '$.starred_projects'), 1) <> 0
+                ORDER BY id
+                """
+            ) { ($0[0], try db.opened($0[1], .stars, row: $0[0])) }
+            let accounts = candidates.filter { decodeStars($0.stars) == [] }.map(\.account)
             for account in accounts {
                 try db.run("UPDATE settings SET updated_at = ? WHERE accountDid = ?", [now.milliseconds, account])
                 try db.run(
@@ -54,7 +54,7 @@ extension Store {
                 SELECT feature, token, created_at FROM feature_notices
                 WHERE account = ? AND finished_at IS NULL ORDER BY created_at, feature
                 """,
-                [account.rawValue]
+                [db.key(account)]
             ) { FeatureNotice(account: account, feature: $0[0], token: $0[1], createdAt: $0.time(2)) }
         }
     }
@@ -76,7 +76,7 @@ extension Store {
                     UPDATE feature_notices SET finished_at = ?
                     WHERE account = ? AND feature = ? AND finished_at IS NULL
                     """,
-                    [now.milliseconds, stream.account.rawValue, notice.feature]
+                    [now.milliseconds, db.key(stream.account), notice.feature]
                 ) == 1
             else { return }
             _ = try db.insertNotice(notification, id, sinks, now)
@@ -84,18 +84,17 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Withdraws undelivered notices from an identity that signs out. They are created again when it returns.
     func withdrawFeatureNotices(of account: DID) throws {
         let open = """
             (SELECT token FROM notifications n WHERE state = 'open'
                 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE notification_id = n.id AND state = 'ok'))
             """
-        let tokens = try String.fetchAll(
-            self,
-            sql: "SELECT token FROM feature_notices WHERE account = ? AND token IN \(open)",
-            arguments: [account.rawValue]
-        )
+        let tokens: [String] = try all(
+            "SELECT token FROM feature_notices WHERE account = ? AND token IN \(open)",
+            [key(account)]
+        ) { $0[0] }
         for token in tokens {
             try run("UPDATE feature_notices SET finished_at = NULL WHERE token = ?", [token])
             try run("DELETE FROM notifications WHERE token = ?", [token])

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
@@ -23,7 +24,7 @@ extension Store {
                     SELECT 1 FROM notifications n JOIN streams s ON s.id = n.stream_id
                     WHERE n.token = ?1 AND s.account IS NOT (SELECT activeDid FROM active_identity))
                 """,
-                [token, payload.blob, now.milliseconds]
+                [token, try db.sealed(payload, .feedPayload, of: nil, row: token), now.milliseconds]
             )
             try db.trimFeed(keep: keep)
         }
@@ -53,14 +54,15 @@ extension Store {
 
     private func feed(_ condition: String, _ id: Int64, _ limit: Int) throws(StoreError) -> [FeedRow] {
         try direct(.read) { db in
-            try db.all("SELECT id, payload, created_at FROM feed WHERE \(condition) LIMIT ?", [id, limit]) {
-                FeedRow(sequence: $0[0], payload: $0.bytes(1), storedAt: $0.time(2))
+            try db.all("SELECT id, payload, created_at, token FROM feed WHERE \(condition) LIMIT ?", [id, limit]) {
+                let payload = try db.opened($0[1] as Data, .feedPayload, row: $0[3])
+                return FeedRow(sequence: $0[0], payload: payload, storedAt: $0.time(2))
             }
         }
     }
 }
 
-extension Database {
+extension Session {
     func clearFeed() throws { try run("DELETE FROM feed", []) }
 
     fileprivate func trimFeed(keep: Int) throws {

@@ -35,12 +35,12 @@ extension Store {
                     UPDATE settings SET apiServer = ?, starsSeeded = 1, lastAckedStarredPlanChangesJwtId = NULL,
                         lastAckedTimestamp = NULL, updated_at = ? WHERE accountDid = ?
                     """,
-                    [server, now.milliseconds, did.rawValue]
+                    [server, now.milliseconds, db.key(did)]
                 )
-                try db.restartStreams("account = ?", [did.rawValue])
+                try db.restartStreams("account = ?", [db.key(did)])
                 try db.run(
                     "UPDATE watermarks SET watermark = NULL, updated_at = ? WHERE account = ?",
-                    [now.milliseconds, did.rawValue]
+                    [now.milliseconds, db.key(did)]
                 )
             }
             let identity = try db.point(to: did, generation: former.generation + 1, now: now)
@@ -77,15 +77,40 @@ extension Store {
     package func removeAccount(_ did: DID, now: Timestamp) throws(StoreError) -> AccountRemoval {
         try write(.identity) { db in
             if try db.isActive(did) { return .active }
-            let known = try db.integer("SELECT count(*) FROM settings WHERE accountDid = ?", [did.rawValue])
+            let known = try db.integer("SELECT count(*) FROM settings WHERE accountDid = ?", [db.key(did)])
             guard known == 1 else { return .unknown }
             try db.run(
                 "INSERT INTO removed_accounts (account, removed_at) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                [did.rawValue, now.milliseconds]
+                [db.key(did), now.milliseconds]
             )
-            let removedAt = try db.integer("SELECT removed_at FROM removed_accounts WHERE account = ?", [did.rawValue])
+            let removedAt = try db.integer("SELECT removed_at FROM removed_accounts WHERE account = ?", [db.key(did)])
             return .removed(at: Timestamp(milliseconds: Int64(removedAt)))
         }
+    }
+
+    /// Deletes everything of an account now, also from free pages and the write-ahead log. In an encrypted database its
+    /// keys are destroyed first, so that copies of the file hold nothing readable of it.
+    ///
+    /// - Returns: Whether it was erased, or why not.
+    package func eraseAccount(_ did: DID) throws(StoreError) -> AccountErasure {
+        let result: AccountErasure = try write(.identity) { db in
+            if try db.isActive(did) { return .active }
+            let account = db.key(did)
+            let known = try db.integer(
+                """
+                SELECT EXISTS (SELECT 1 FROM settings WHERE accountDid = ?1)
+                    OR EXISTS (SELECT 1 FROM streams WHERE account = ?1)
+                """,
+                [account]
+            )
+            guard known == 1 else { return .unknown }
+            try db.delete(account: account)
+            return .erased
+        }
+        streamIDs.removeAll()
+        // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
+        try checkpoint()
+        return result
     }
 
     /// Stores the account's `notificationPreferences`.
@@ -101,13 +126,13 @@ extension Store {
             try db.ensureSettings(account, server: server, now: now)
             try db.run(
                 "UPDATE settings SET notificationPreferences = ?, updated_at = ? WHERE accountDid = ?",
-                [json, now.milliseconds, account.rawValue]
+                [json, now.milliseconds, db.key(account)]
             )
         }
     }
 
     /// Cancels the open rows of an identity that signs out. Includes tombstones, because nothing will fetch them again.
-    private func close(account: DID, _ db: Database, now: Timestamp) throws -> Int {
+    private func close(account: DID, _ db: Session, now: Timestamp) throws -> Int {
         var total = 0
         try db.withdrawFeatureNotices(of: account)
         for id in try db.streamIDs(of: account) {
@@ -142,63 +167,60 @@ extension Store {
             )
             total += rows
         }
-        try db.run("DELETE FROM notif_contents WHERE account = ?", [account.rawValue])
+        try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
         try db.clearFeed()
-        try db.run("DELETE FROM notif_deliveries WHERE account = ?", [account.rawValue])
+        try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'", [])
-        try db.run("DELETE FROM plan_snapshots WHERE account = ?", [account.rawValue])
+        try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])
         record(.cancelled, total)
         return total
     }
 }
 
-extension Database {
+extension Session {
     func activeIdentity() throws -> ActiveIdentity {
         guard let row = try row("SELECT activeDid, generation FROM active_identity") else { throw Row.damaged }
-        var did: DID?
-        if let text = row[0] as String? {
-            did = DID(text)
-            if did == nil { throw Row.damaged }
-        }
-        return ActiveIdentity(did: did, generation: row[1])
+        return ActiveIdentity(did: try (row[0] as String?).map(account), generation: row[1])
     }
 
     /// Whether a poll that began as `account` under `generation` can still write.
     func isCurrent(_ account: DID, generation: Int) throws -> Bool {
         try integer(
             "SELECT count(*) FROM active_identity WHERE activeDid = ? AND generation = ?",
-            [account.rawValue, generation]
+            [key(account), generation]
         ) == 1
     }
 
     /// Whether `account` is the active identity. The rows of other accounts are neither claimed nor acknowledged.
     func isActive(_ account: DID) throws -> Bool {
-        try integer("SELECT count(*) FROM active_identity WHERE activeDid = ?", [account.rawValue]) == 1
+        try integer("SELECT count(*) FROM active_identity WHERE activeDid = ?", [key(account)]) == 1
     }
 
     func ensureSettings(_ account: DID, server: String, now: Timestamp) throws {
+        try enrol(account)
+        let key = key(account)
         try run(
             """
-            INSERT INTO settings (accountDid, apiServer, created_at, updated_at) VALUES (?1, ?2, ?3, ?3)
-            ON CONFLICT (accountDid) DO NOTHING
+            INSERT INTO settings (accountDid, apiServer, starredPlanHandleIds, created_at, updated_at)
+            VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (accountDid) DO NOTHING
             """,
-            [account.rawValue, server, now.milliseconds]
+            [key, server, try sealed("[]", .stars, of: key, row: key), now.milliseconds]
         )
     }
 
     func streamIDs(of account: DID) throws -> [Int64] {
         try Int64.fetchAll(
             cachedStatement(sql: "SELECT id FROM streams WHERE account = ?"),
-            arguments: [account.rawValue]
+            arguments: [key(account)]
         )
     }
 
     fileprivate func point(to did: DID?, generation: Int, now: Timestamp) throws -> ActiveIdentity {
         try run(
             "UPDATE active_identity SET activeDid = ?, generation = ?, lastUpdated = ?",
-            [did?.rawValue, generation, now.milliseconds]
+            [did.map(key), generation, now.milliseconds]
         )
-        if let did { try run("DELETE FROM removed_accounts WHERE account = ?", [did.rawValue]) }
+        if let did { try run("DELETE FROM removed_accounts WHERE account = ?", [key(did)]) }
         return ActiveIdentity(did: did, generation: generation)
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 
 /// The unique values of this installation.
@@ -15,7 +16,7 @@ extension Store {
             guard let row = try db.row("SELECT instance_id, installation_key FROM installation") else {
                 throw Row.damaged
             }
-            return Installation(instanceID: row[0], key: row.bytes(1))
+            return Installation(instanceID: row[0], key: db.vault.installation.map { [UInt8]($0) } ?? row.bytes(1))
         }
     }
 }

@@ -14,7 +14,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     static let ledgerColumns =
         "fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed, evicted, acknowledged"
 

@@ -52,7 +52,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Deletes the oldest warnings beyond ``Store/keptWarnings``.
     func trimWarnings() throws -> Int {
         try changed(

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
@@ -64,20 +65,35 @@ extension Store {
         _ notification: StoredNotification,
         _ message: NotificationMessage,
         _ sinks: [String],
-        _ db: Database,
+        _ db: Session,
         _ now: Timestamp
     ) throws -> String {
         let first = notification.repeats ?? notification.id
         // A notification is snoozed at most once, so the next id is free.
         let id = RepetitionID.make(of: notification.id, number: 1)
+        func owner() throws -> String? {
+            try db.row(
+                "SELECT s.account FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
+                [notification.row]
+            )?[0]
+        }
         try db.run(
             """
             INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
                 created_at, repeats)
-            SELECT ?1, stream_id, 'open', kind, row_count, title, body, ?2, run_id, ?3, ?4
-            FROM notifications WHERE id = ?5
+            SELECT ?1, stream_id, 'open', kind, row_count, ?2, ?3, ?4, run_id, ?5, ?6
+            FROM notifications WHERE id = ?7
             """,
-            [id, message.repeated(id: id, of: first).json().blob, now.milliseconds, first, notification.row]
+            [
+                id, try db.sealed(notification.title, .notificationTitle, of: try owner(), row: id),
+                try db.sealed(notification.body, .notificationBody, of: try owner(), row: id),
+                try db.sealed(
+                    message.repeated(id: id, of: first).json(),
+                    .notificationPayload,
+                    of: try owner(),
+                    row: id
+                ), now.milliseconds, first, notification.row,
+            ]
         )
         try db.insertDeliveries(
             of: db.lastInsertedRowID,
@@ -89,7 +105,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// The active identity's notifications that match a condition.
     fileprivate func notifications(
         _ condition: String,
@@ -113,9 +129,9 @@ extension Database {
                 state: try row.word(3),
                 group: try row.word(4),
                 count: row[5],
-                title: row[6],
-                body: row[7],
-                payload: row.bytes(8),
+                title: try opened(row[6], .notificationTitle, row: row[1]),
+                body: try opened(row[7], .notificationBody, row: row[1]),
+                payload: try opened(row[8] as Data, .notificationPayload, row: row[1]),
                 createdAt: row.time(9),
                 finishedAt: row.optionalTime(10),
                 repeats: row[11],

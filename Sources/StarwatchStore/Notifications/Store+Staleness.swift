@@ -72,7 +72,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Stores a notification without rows, due at once.
     func insertNotice(
         _ notification: OutgoingNotification,

@@ -27,6 +27,21 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package var changedFields: [String: FieldChange]?
 }
 
+extension Session {
+    /// The change in an outbox row, from its stored values.
+    func change(id: JWTID, plan: String, name: String?, isOffer: Bool, of stream: Int64) throws -> Change {
+        Change(
+            id: id,
+            plan: try opened(plan, .outboxPlan, row: Self.outboxRow(stream, id)),
+            name: try opened(name, .outboxName, row: Self.outboxRow(stream, id)),
+            isOffer: isOffer
+        )
+    }
+
+    /// What the values of an outbox row are bound to.
+    static func outboxRow(_ stream: Int64, _ id: JWTID) -> String { "\(stream)/\(id.rawValue)" }
+}
+
 /// A row and its state at every sink.
 package struct OutboxDetail: Sendable, Hashable {
     package let row: OutboxRow
@@ -54,7 +69,7 @@ extension OutboxRow {
         (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
         o.acknowledged_at, o.finished_at, o.run_id,
         (SELECT group_concat(sink) FROM deliveries d WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)),
-        o.is_offer
+        o.is_offer, o.stream_id
         """
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
@@ -64,10 +79,11 @@ extension OutboxRow {
             AND o.notification_id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
         """
 
-    init(_ row: Row) throws {
+    /// Reads ``columns``.
+    init(_ row: Row, _ db: Session) throws {
         id = row[0]
-        stream = try row.stream(1)
-        change = Change(id: try row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17])
+        stream = try db.stream(row, 1)
+        change = try db.change(id: row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17], of: row[18])
         state = try row.word(7)
         priority = row[8]
         retryCount = row[9]

@@ -53,7 +53,7 @@ extension Store {
     }
 
     /// Whether the account's interest in the stream is the same as when `interests` was read.
-    func isWanted(_ stream: StreamKey, _ interests: Interests?, _ db: Database) throws -> Bool {
+    func isWanted(_ stream: StreamKey, _ interests: Interests?, _ db: Session) throws -> Bool {
         try db.holds(interests, of: stream.account, stars: starredPolls.contains(stream.poll))
     }
 
@@ -61,7 +61,7 @@ extension Store {
         _ page: PageCommit,
         _ id: Int64,
         _ fetch: Int64?,
-        _ db: Database,
+        _ db: Session,
         _ snapshots: inout PlanSnapshots,
         _ counts: inout PageCommitCounts
     ) throws {
@@ -77,6 +77,7 @@ extension Store {
         let origin = page.disposition == .bootstrap ? "bootstrap" : "poll"
         let state = announced ? OutboxState.pending.rawValue : OutboxState.suppressed.rawValue
         let finished: Int64? = announced ? nil : page.now.milliseconds
+        let account = db.key(page.stream.account)
         var room = page.room
         for change in page.changes {
             counts.handled += 1
@@ -85,9 +86,12 @@ extension Store {
                 let difference = try details.flatMap { details in
                     try snapshots.difference(details, of: change, db) ?? snapshots.json(page.claimedChanges[change.id])
                 }
+                let row = Session.outboxRow(id, change.id)
                 insert.setUncheckedArguments([
-                    id, change.id.rawValue, change.plan, change.name, origin, state, page.priority, page.runID,
-                    page.now.milliseconds, finished, difference, fetch, change.isOffer,
+                    id, change.id.rawValue, try db.sealed(change.plan, .outboxPlan, of: account, row: row),
+                    try db.sealed(change.name, .outboxName, of: account, row: row), origin, state, page.priority,
+                    page.runID, page.now.milliseconds, finished,
+                    try db.sealed(difference, .outboxChanges, of: account, row: row), fetch, change.isOffer,
                 ])
                 try insert.execute()
                 if db.changesCount == 1 {
@@ -135,7 +139,7 @@ extension Store {
         _ id: Int64,
         _ fetch: Int64?,
         hasRoom: Bool,
-        _ db: Database
+        _ db: Session
     ) throws -> Meeting {
         let row = try db.row(
             """
@@ -154,7 +158,15 @@ extension Store {
                 fetch_id = ?, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
-            [change.name, change.isOffer, page.runID, fetch, page.now.milliseconds, id, change.id.rawValue]
+            [
+                try db.sealed(
+                    change.name,
+                    .outboxName,
+                    of: db.key(page.stream.account),
+                    row: Session.outboxRow(id, change.id)
+                ), change.isOffer, page.runID, fetch, page.now.milliseconds, id,
+                change.id.rawValue,
+            ]
         )
         return isCancelled ? .reopened : .refetched
     }
@@ -162,7 +174,7 @@ extension Store {
     private func supersede(
         _ walk: PageCommit.CompletedWalk,
         _ id: Int64,
-        _ db: Database,
+        _ db: Session,
         _ now: Timestamp
     ) throws -> Int {
         try db.changed(
@@ -180,7 +192,7 @@ extension Store {
     private func moveCursor(
         _ page: PageCommit,
         _ id: Int64,
-        _ db: Database,
+        _ db: Session,
         _ counts: PageCommitCounts
     ) throws -> JWTID? {
         let stream = try db.row("SELECT fetch_cursor, bootstrapped_at FROM streams WHERE id = ?", [id])
@@ -223,7 +235,7 @@ extension PageCommit {
     }
 }
 
-extension Database {
+extension Session {
     /// A cursor from which the server sends the stream's oldest tombstone again; `nil` if there is none.
     func tombstoneFloor(_ stream: Int64) throws -> JWTID? {
         try row("SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?", [stream])?

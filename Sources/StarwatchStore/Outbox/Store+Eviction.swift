@@ -74,7 +74,7 @@ extension Store {
 
     /// Settles the tombstones of a stream that starts again. Nothing needs to fetch them, and they would hold its
     /// watermark forever.
-    func cancelTombstones(of stream: Int64, _ db: Database, _ now: Timestamp) throws {
+    func cancelTombstones(of stream: Int64, _ db: Session, _ now: Timestamp) throws {
         let cancelled = try db.changed(
             """
             UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
@@ -87,7 +87,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// The number of pending and claimed rows of all streams.
     func openRows() throws -> Int {
         try integer("SELECT count(*) FROM notification_outbox WHERE state = 'pending'")

@@ -20,7 +20,7 @@ extension Store {
         sql += " ORDER BY o.id\(filter.isNewestFirst ? " DESC" : "") LIMIT ?"
         arguments += [filter.limit]
         return try direct(.read) { db in
-            try db.all(sql, arguments) { try OutboxRow($0) }
+            try db.all(sql, arguments) { try OutboxRow($0, db) }
         }
     }
 
@@ -35,7 +35,7 @@ extension Store {
                 [id]
             )
             guard let row else { return nil }
-            return OutboxDetail(row: try OutboxRow(row), deliveries: try db.deliveries(of: row[18]))
+            return OutboxDetail(row: try OutboxRow(row, db), deliveries: try db.deliveries(of: row[19]))
         }
     }
 
@@ -158,7 +158,7 @@ extension Store {
     private func book(
         _ streams: [Int64: Int],
         as change: OutboxChange,
-        _ db: Database,
+        _ db: Session,
         entry: (inout Ledger, Int) -> Void
     ) throws -> Int {
         for (stream, count) in streams.sorted(by: { $0.key < $1.key }) {
@@ -172,7 +172,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     private static let countedStates: [OutboxState] = [.pending, .claimed, .delivered, .dead, .evicted]
 
     /// One count per state, because the index answers it three times as fast as a grouped query.
@@ -216,7 +216,7 @@ extension Database {
     }
 }
 
-extension Database {
+extension Session {
     /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it.
     ///
     /// - Parameter sinks: The current sinks, as JSON.

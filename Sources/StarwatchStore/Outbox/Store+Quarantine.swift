@@ -17,7 +17,7 @@ extension Store {
                 [filter.before ?? .max, filter.poll?.rawValue, filter.limit]
             )
             var found: [QuarantinedItem] = []
-            while let row = try rows.next() { found.append(try QuarantinedItem(row)) }
+            while let row = try rows.next() { found.append(try QuarantinedItem(row, db)) }
             return found
         }
     }
@@ -42,7 +42,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// The largest number of items of a stream. A server that sends nothing valid would fill the disk.
     private static let quarantineLimit = 1000
 
@@ -110,11 +110,11 @@ private struct Issue: Codable {
 }
 
 extension QuarantinedItem {
-    fileprivate init(_ row: Row) throws {
+    fileprivate init(_ row: Row, _ db: Session) throws {
         let issues = try? JSONDecoder().decode([Issue].self, from: Data((row[6] as String).utf8))
         guard let issues else { throw Row.damaged }
         id = row[0]
-        stream = try row.stream(1)
+        stream = try db.stream(row, 1)
         jwtID = try row.optionalJWTID(4)
         violation = try row.word(5)
         self.issues = try issues.map { issue in

@@ -148,7 +148,7 @@ extension Store {
     /// The stored request window of an account; `nil` if there is none.
     package func requestWindow(of account: DID) throws(StoreError) -> [UInt8]? {
         try direct(.read) { db in
-            try db.row("SELECT window FROM request_windows WHERE account = ?", [account.rawValue])?.bytes(0)
+            try db.row("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])?.bytes(0)
         }
     }
 
@@ -162,13 +162,13 @@ extension Store {
                 INSERT INTO request_windows (account, window, spent_at) VALUES (?, ?, ?)
                 ON CONFLICT (account) DO UPDATE SET window = excluded.window, spent_at = excluded.spent_at
                 """,
-                [account.rawValue, window.blob, spentAt.milliseconds]
+                [db.key(account), window.blob, spentAt.milliseconds]
             )
         }
     }
 }
 
-extension Database {
+extension Session {
     /// The rows that the overlap fetches again, up to a fixed number.
     fileprivate func known(of stream: Int64, at cursor: JWTID?) throws -> Set<JWTID> {
         guard let cursor else { return [] }

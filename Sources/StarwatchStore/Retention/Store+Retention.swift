@@ -140,7 +140,7 @@ extension Store {
     /// The maximum number of stored attempts. A sink that is down for a week would otherwise fill the disk.
     static let keptAttempts = 100_000
 
-    private func trim(_ delete: @Sendable (Database) throws -> Int) throws(StoreError) -> Int {
+    private func trim(_ delete: @Sendable (Session) throws -> Int) throws(StoreError) -> Int {
         try direct(.retention) { db in try delete(db) }
     }
 
@@ -197,7 +197,7 @@ extension Store {
     }
 
     /// The identifier at and above which rows stay; the largest possible for a stream that will start again.
-    private func retained(_ stream: Int64, _ db: Database) throws -> String {
+    private func retained(_ stream: Int64, _ db: Session) throws -> String {
         let row = try db.row(
             """
             SELECT s.fetch_cursor, w.watermark, s.bootstrapped_at FROM streams s
@@ -231,7 +231,7 @@ extension Store {
     /// Deletes the cursors and watermarks of streams that are no longer polled.
     ///
     /// - Returns: The number of watermarks.
-    private func forgetWatermarks(unpolledSince time: Timestamp, _ db: Database, _ now: Timestamp) throws -> Int {
+    private func forgetWatermarks(unpolledSince time: Timestamp, _ db: Session, _ now: Timestamp) throws -> Int {
         var count = 0
         let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
         for id in try Int64.fetchAll(old, arguments: [time.milliseconds]) {
@@ -249,7 +249,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Deletes inactive and removed accounts with all their data.
     ///
     /// - Returns: The number of accounts.
@@ -267,17 +267,8 @@ extension Database {
             idle,
             arguments: [inactiveSince.milliseconds, removedBefore.milliseconds]
         ) {
-            for table in ["notifications", "notification_outbox"] {
-                let streams = "(SELECT id FROM streams WHERE account = ?)"
-                try run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
-            }
-            for table in [
-                "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
-                "request_windows", "streams",
-            ] {
-                try run("DELETE FROM \(table) WHERE account = ?", [account])
-            }
-            count += try changed("DELETE FROM settings WHERE accountDid = ?", [account])
+            try delete(account: account)
+            count += 1
         }
         try run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
         // A host application that owns the database can have restored an account itself.
@@ -289,6 +280,24 @@ extension Database {
             []
         )
         return count
+    }
+
+    /// Deletes everything of an account. In an encrypted database its keys are destroyed first.
+    ///
+    /// - Parameter account: The stored form.
+    func delete(account: String) throws {
+        try forget(account)
+        for table in ["notifications", "notification_outbox"] {
+            let streams = "(SELECT id FROM streams WHERE account = ?)"
+            try run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
+        }
+        for table in [
+            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
+            "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
+        ] {
+            try run("DELETE FROM \(table) WHERE account = ?", [account])
+        }
+        try run("DELETE FROM settings WHERE accountDid = ?", [account])
     }
 }
 

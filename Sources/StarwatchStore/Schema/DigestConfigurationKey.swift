@@ -7,7 +7,7 @@ enum DigestConfigurationKey {
     static let heartbeat = "heartbeat_at"
 }
 
-extension Database {
+extension Session {
     /// The value of a key in `notif_config`.
     func configured(_ key: String) throws -> String? {
         try row("SELECT v FROM notif_config WHERE k = ?", [key])?[0]

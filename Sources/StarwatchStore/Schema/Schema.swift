@@ -3,12 +3,13 @@ import GRDB
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
     /// The versions that this program supports.
-    package static let supported = 4...4
+    package static let supported = 5...5
 
     /// Migrates the database to the newest version; for a host's database, checks the version.
-    static func open(_ database: DatabaseQueue, owner: StoreOwner) throws {
+    static func open(_ database: DatabaseQueue, owner: StoreOwner, masterKey: MasterKey? = nil) throws {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
         if found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
+        try database.unsafeRead { db in try Sealing.check(db, version: found, owner, masterKey) }
         if found > 0 { try database.unsafeRead { db in try db.checkPages() } }
         switch owner {
         case .host:
@@ -67,6 +68,10 @@ package enum Schema {
         migrator.registerMigration("v4") { db in
             try db.execute(sql: version4)
             try db.execute(sql: "PRAGMA user_version = 4")
+        }
+        migrator.registerMigration("v5") { db in
+            try db.execute(sql: version5)
+            try db.execute(sql: "PRAGMA user_version = 5")
         }
         return migrator
     }

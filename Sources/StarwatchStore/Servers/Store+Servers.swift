@@ -77,7 +77,7 @@ extension Store {
 
     /// Settles rows that only the server in its former dialect could settle: tombstones, which hold the watermark, and
     /// rows to acknowledge, with their batches.
-    private func settle(_ server: String, _ db: Database, _ now: Timestamp) throws {
+    private func settle(_ server: String, _ db: Session, _ now: Timestamp) throws {
         let streams: [Int64] = try db.all("SELECT id FROM streams WHERE server = ?", [server]) { $0[0] }
         for stream in streams {
             try cancelTombstones(of: stream, db, now)
@@ -116,7 +116,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Whether the server of a stream accepts identifiers of this kind, as far as known. A cursor of another kind would
     /// never find anything. `nil` stands for no identifier, which every server accepts.
     func understands(_ kind: IDKind?, of stream: Int64) throws -> Bool {

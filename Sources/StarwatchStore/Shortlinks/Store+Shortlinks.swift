@@ -26,32 +26,43 @@ extension Store {
         try direct(.read) { db in
             let row = try db.row(
                 """
-                SELECT l.targets, l.expires_at, s.account, s.server, s.poll FROM shortlinks l
+                SELECT l.targets, l.expires_at, l.token, s.poll FROM shortlinks l
                 JOIN notifications n ON n.id = l.notification_id JOIN streams s ON s.id = n.stream_id
                 WHERE l.token = ? AND l.expires_at > ? AND s.account = (SELECT activeDid FROM active_identity)
                 """,
-                [shortlink.rawValue, now.milliseconds]
+                [db.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds]
             )
             guard let row else { return nil }
-            guard
-                let targets = try? JSONDecoder().decode(
-                    [StoredShortlink.Target].self,
-                    from: Data((row[0] as String).utf8)
-                )
+            let json: String = try db.opened(row[0], .shortlinkTargets, row: row[2])
+            guard let targets = try? JSONDecoder().decode([StoredShortlink.Target].self, from: Data(json.utf8)),
+                let poll = PollName(row[3] as String)
             else { throw Row.damaged }
-            return StoredShortlink(targets: targets, poll: try row.stream(2).poll, expiresAt: row.time(1))
+            return StoredShortlink(targets: targets, poll: poll, expiresAt: row.time(1))
         }
     }
 }
 
-extension Database {
+extension Session {
     /// Stores a notification's shortlink, in the transaction that stores the notification.
-    func store(_ shortlink: Shortlink, to changes: [Change], of notification: Int64, now: Timestamp) throws {
+    func store(
+        _ shortlink: Shortlink,
+        to changes: [Change],
+        of notification: Int64,
+        _ account: DID,
+        now: Timestamp
+    ) throws {
+        let token = lookup(shortlink.rawValue, as: "shortlink")
         let targets = changes.map { StoredShortlink.Target(jwt: $0.id, plan: $0.plan) }
         try run(
             "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
             [
-                shortlink.rawValue, notification, String(decoding: try JSONEncoder().encode(targets), as: UTF8.self),
+                token, notification,
+                try sealed(
+                    String(decoding: try JSONEncoder().encode(targets), as: UTF8.self),
+                    .shortlinkTargets,
+                    of: key(account),
+                    row: token
+                ),
                 (now + Shortlink.lifetime).milliseconds,
             ]
         )

@@ -23,7 +23,7 @@ struct PlanSnapshots {
 
     /// The difference between a plan's snapshot and `details`, as JSON; `nil` if there is no snapshot of an earlier
     /// change.
-    mutating func difference(_ details: PlanDetails, of change: Change, _ db: Database) throws -> String? {
+    mutating func difference(_ details: PlanDetails, of change: Change, _ db: Session) throws -> String? {
         guard let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == true else {
             return nil
         }
@@ -45,37 +45,56 @@ struct PlanSnapshots {
     }
 
     /// Makes `details` the plan's snapshot, unless it comes from a later change.
-    mutating func keep(_ details: PlanDetails, of change: Change, _ db: Database) throws {
+    mutating func keep(_ details: PlanDetails, of change: Change, _ db: Session) throws {
         // Identifiers of another kind come from a former dialect, so neither change is the later one.
         if let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == false { return }
         seen[change.plan] = Snapshot(jwt: change.id, content: .new(details))
     }
 
     /// Writes the changed snapshots.
-    func store(_ db: Database) throws {
+    func store(_ db: Session) throws {
+        let account = db.key(stream.account)
         for (plan, snapshot) in seen.sorted(by: { $0.key < $1.key }) {
             guard let snapshot, case .new(let details) = snapshot.content else { continue }
+            let id = db.lookup(plan, as: "plan")
             try db.run(
                 """
-                INSERT INTO plan_snapshots (account, server, plan_id, jwt_id, fields) VALUES (?, ?, ?, ?, ?)
+                INSERT INTO plan_snapshots (account, server, plan_id, jwt_id, fields, sealed_plan_id)
+                VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields
                 """,
                 [
-                    stream.account.rawValue, stream.server, plan, snapshot.jwt.rawValue,
-                    String(decoding: try encoder.encode(details), as: UTF8.self),
+                    account, stream.server, id, snapshot.jwt.rawValue,
+                    try db.sealed(
+                        String(decoding: try encoder.encode(details), as: UTF8.self),
+                        .snapshotFields,
+                        of: account,
+                        row: Self.row(stream.server, id)
+                    ),
+                    db.vault.isSealed
+                        ? try db.sealed(plan, .snapshotPlan, of: account, row: Self.row(stream.server, id)) : nil,
                 ]
             )
         }
     }
 
-    private mutating func snapshot(of plan: String, _ db: Database) throws -> Snapshot? {
+    private mutating func snapshot(of plan: String, _ db: Session) throws -> Snapshot? {
         if let known = seen[plan] { return known }
+        let id = db.lookup(plan, as: "plan")
         let row = try db.row(
             "SELECT jwt_id, fields FROM plan_snapshots WHERE account = ? AND server = ? AND plan_id = ?",
-            [stream.account.rawValue, stream.server, plan]
+            [db.key(stream.account), stream.server, id]
         )
-        let snapshot = try row.map { Snapshot(jwt: try $0.jwtID(0), content: .stored(json: $0[1])) }
+        let snapshot = try row.map { row in
+            let json: String = try db.opened(row[1], .snapshotFields, row: Self.row(stream.server, id))
+            return Snapshot(jwt: try row.jwtID(0), content: .stored(json: json))
+        }
         seen[plan] = .some(snapshot)
         return snapshot
     }
+
+    /// What the values of a snapshot are bound to.
+    ///
+    /// - Parameter plan: The plan as it is stored.
+    static func row(_ server: String, _ plan: String) -> String { "\(server)/\(plan)" }
 }

@@ -2,12 +2,12 @@ import FoundationEssentials
 import GRDB
 import StarwatchCore
 
-extension Row {
-    /// The fields that differed from the plan's snapshot when the row was stored.
-    func changedFields(_ index: Int) throws -> [String: FieldChange]? {
-        guard let text = self[index] as String? else { return nil }
+extension Session {
+    /// The fields that differed from the plan's snapshot when the row was stored, from their stored form.
+    func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
+        guard let text = try opened(stored, .outboxChanges, row: Self.outboxRow(stream, id)) else { return nil }
         guard let fields = try? JSONDecoder().decode([String: FieldChange].self, from: Data(text.utf8)) else {
-            throw Self.damaged
+            throw Row.damaged
         }
         return fields
     }

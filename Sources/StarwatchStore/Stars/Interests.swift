@@ -18,7 +18,8 @@ extension Store {
     package func interests(of account: DID) throws(StoreError) -> Interests {
         try direct(.read) { db in
             let row = try db.interests(of: account)
-            let stars = row.map { decodeStars($0[0]) } ?? []
+            let json: String? = try db.opened(row?[0], .stars, row: db.key(account))
+            let stars = json.map(decodeStars) ?? []
             return Interests(
                 stars: stars ?? [],
                 areStarsUnreadable: stars == nil,
@@ -29,7 +30,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Whether an account's interests are still `interests`; always true for `nil`.
     ///
     /// - Parameter stars: Whether to compare the stars, beside the preferences.
@@ -42,7 +43,7 @@ extension Database {
     fileprivate func interests(of account: DID) throws -> Row? {
         try row(
             "SELECT starredPlanHandleIds, notificationPreferences FROM settings WHERE accountDid = ?",
-            [account.rawValue]
+            [key(account)]
         )
     }
 }

@@ -17,14 +17,18 @@ extension Store {
     /// The last seen names of an account's plans, by plan. Plans without a seen name are missing.
     package func planNames(of account: DID, server: String) throws(StoreError) -> [String: String] {
         try direct(.read) { db in
-            let rows: [(plan: String, name: String)] = try db.all(
-                """
-                SELECT plan_id, fields ->> '$.name' FROM plan_snapshots
-                WHERE account = ? AND server = ? AND fields ->> '$.name' IS NOT NULL
-                """,
-                [account.rawValue, server]
-            ) { ($0[0], $0[1]) }
-            return Dictionary(uniqueKeysWithValues: rows.map { ($0.plan, $0.name) })
+            let rows: [(plan: String, name: String?)] = try db.all(
+                "SELECT plan_id, fields, coalesce(sealed_plan_id, plan_id) FROM plan_snapshots WHERE account = ? AND server = ?",
+                [db.key(account), server]
+            ) { row in
+                let place = PlanSnapshots.row(server, row[0])
+                let json: String = try db.opened(row[1], .snapshotFields, row: place)
+                guard let details = try? JSONDecoder().decode(PlanDetails.self, from: Data(json.utf8)) else {
+                    throw Row.damaged
+                }
+                return (try db.opened(row[2], .snapshotPlan, row: place), details[.name])
+            }
+            return Dictionary(uniqueKeysWithValues: rows.compactMap { row in row.name.map { (row.plan, $0) } })
         }
     }
 
@@ -69,10 +73,13 @@ extension Store {
     package func restoreStars(of account: DID, server: String, now: Timestamp) throws(StoreError) -> [String] {
         try write(.stars) { db in
             let row = try db.row(
-                "SELECT plan_ids FROM starred_archive WHERE account = ? ORDER BY archived_at DESC, id DESC LIMIT 1",
-                [account.rawValue]
+                """
+                SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
+                ORDER BY archived_at DESC, id DESC LIMIT 1
+                """,
+                [db.key(account)]
             )
-            let archived = row.flatMap { decodeStars($0[0]) } ?? []
+            let archived = try row.flatMap { decodeStars(try db.archived($0, account)) } ?? []
             return try change(account, server, db, now) { $0 + archived }
         }
     }
@@ -98,7 +105,7 @@ extension Store {
                         '$.starred_projects'
                     ), '$.starredProjects', json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
                 """,
-                [now.milliseconds, isOptedOut, account.rawValue]
+                [now.milliseconds, isOptedOut, db.key(account)]
             )
             if isOptedOut { try suppress(plan: nil, of: account, db, now) }
             return try db.stars(of: account)
@@ -118,7 +125,7 @@ extension Store {
             try db.ensureSettings(account, server: server, now: now)
             let seeded = try db.integer(
                 "SELECT starsSeeded FROM settings WHERE accountDid = ?",
-                [account.rawValue]
+                [db.key(account)]
             )
             let areUnreadable = try db.areStarsUnreadable(of: account)
             if seeded == 1 || areUnreadable { return try db.stars(of: account) }
@@ -134,28 +141,29 @@ extension Store {
                 SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
                 ORDER BY archived_at DESC, id DESC
                 """,
-                [account.rawValue]
-            ) { ArchivedStars(stars: decodeStars($0[0]) ?? [], archivedAt: $0.time(1)) }
+                [db.key(account)]
+            ) { ArchivedStars(stars: decodeStars(try db.archived($0, account)) ?? [], archivedAt: $0.time(1)) }
         }
     }
 
     /// Moves an account's stars into the archive if it has any.
-    func archiveStars(of account: DID, _ db: Database, now: Timestamp) throws {
-        guard try !db.stars(of: account).isEmpty else { return }
+    func archiveStars(of account: DID, _ db: Session, now: Timestamp) throws {
+        guard let stored = try db.storedStars(of: account), decodeStars(stored)?.isEmpty == false else { return }
+        let key = db.key(account)
         try db.run(
-            """
-            INSERT INTO starred_archive (account, plan_ids, archived_at)
-            SELECT accountDid, starredPlanHandleIds, ? FROM settings WHERE accountDid = ?
-            """,
-            [now.milliseconds, account.rawValue]
+            "INSERT INTO starred_archive (account, plan_ids, archived_at) VALUES (?, ?, ?)",
+            [
+                key, try db.sealed(stored, .archivedStars, of: key, row: "\(key)/\(now.milliseconds)"),
+                now.milliseconds,
+            ]
         )
-        try db.run("UPDATE settings SET starredPlanHandleIds = '[]' WHERE accountDid = ?", [account.rawValue])
+        try db.setStars([], of: account)
     }
 
     private func change(
         _ account: DID,
         _ server: String,
-        _ db: Database,
+        _ db: Session,
         _ now: Timestamp,
         _ edit: ([String]) -> [String]
     ) throws -> [String] {
@@ -163,9 +171,10 @@ extension Store {
         let before = try db.stars(of: account)
         var seen = Set<String>()
         let after = edit(before).filter { seen.insert($0).inserted }
+        try db.setStars(after, of: account)
         try db.run(
-            "UPDATE settings SET starredPlanHandleIds = ?, starsSeeded = 1, updated_at = ? WHERE accountDid = ?",
-            [try jsonArray(after), now.milliseconds, account.rawValue]
+            "UPDATE settings SET starsSeeded = 1, updated_at = ? WHERE accountDid = ?",
+            [now.milliseconds, db.key(account)]
         )
         for plan in before where !seen.contains(plan) { try suppress(plan: plan, of: account, db, now) }
         return after
@@ -175,24 +184,24 @@ extension Store {
     /// asked about the remaining plans does not send them again.
     ///
     /// - Parameter plan: The plan; `nil` for every plan.
-    private func suppress(plan: String?, of account: DID, _ db: Database, _ now: Timestamp) throws {
+    private func suppress(plan: String?, of account: DID, _ db: Session, _ now: Timestamp) throws {
         var total = 0
         try db.run(
             "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
-            [account.rawValue, plan]
+            [db.key(account), plan.map { db.lookup($0, as: "plan") }]
         )
         let streams: [(id: Int64, poll: PollName?)] = try db.all(
             "SELECT id, poll FROM streams WHERE account = ?",
-            [account.rawValue]
+            [db.key(account)]
         ) { ($0[0], PollName($0[1] as String)) }
         for (id, poll) in streams where poll.map(starredPolls.contains) ?? false {
+            let found = try db.openRows(of: id, plan: plan)
             let rows = try db.changed(
                 """
                 UPDATE notification_outbox SET state = 'suppressed', finished_at = ?
-                WHERE state IN ('pending', 'evicted') AND stream_id = ?
-                    AND plan_id = coalesce(?, plan_id) AND \(Schema.isOpen)
+                WHERE +state IN ('pending', 'evicted') AND id IN (SELECT value FROM json_each(?))
                 """,
-                [now.milliseconds, id, plan]
+                [now.milliseconds, jsonArray(found)]
             )
             try db.add(rows, as: \.suppressed, to: id)
             total += rows
@@ -201,17 +210,49 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// Whether the account's stars are no list of texts.
     fileprivate func areStarsUnreadable(of account: DID) throws -> Bool {
-        let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [account.rawValue])
-        return row.map { decodeStars($0[0]) == nil } ?? false
+        try storedStars(of: account).map { decodeStars($0) == nil } ?? false
     }
 
     /// The starred plans of an account; empty also if they are unreadable.
     func stars(of account: DID) throws -> [String] {
-        let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [account.rawValue])
-        return row.flatMap { decodeStars($0[0]) } ?? []
+        try storedStars(of: account).flatMap(decodeStars) ?? []
+    }
+
+    /// The JSON of the account's stars; `nil` for an unknown account.
+    fileprivate func storedStars(of account: DID) throws -> String? {
+        let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [key(account)])
+        return try opened(row?[0], .stars, row: key(account))
+    }
+
+    fileprivate func setStars(_ plans: [String], of account: DID) throws {
+        let key = key(account)
+        try run(
+            "UPDATE settings SET starredPlanHandleIds = ? WHERE accountDid = ?",
+            [try sealed(try jsonArray(plans), .stars, of: key, row: key), key]
+        )
+    }
+
+    /// The JSON of archived stars, from the columns `plan_ids, archived_at`.
+    fileprivate func archived(_ row: Row, _ account: DID) throws -> String {
+        try opened(row[0], .archivedStars, row: "\(key(account))/\(row[1] as Int64)")
+    }
+
+    /// The pending and evicted rows of a stream.
+    ///
+    /// - Parameter plan: Only the rows of this plan; `nil` for all. An encrypted plan is found by opening each row, which
+    ///   happens only when a star is removed.
+    fileprivate func openRows(of stream: Int64, plan: String?) throws -> [Int64] {
+        let rows: [(id: Int64, change: Change)] = try all(
+            """
+            SELECT id, jwt_id, plan_id, is_offer FROM notification_outbox
+            WHERE state IN ('pending', 'evicted') AND stream_id = ? AND \(Schema.isOpen)
+            """,
+            [stream]
+        ) { ($0[0], try change(id: try $0.jwtID(1), plan: $0[2], name: nil, isOffer: $0[3], of: stream)) }
+        return rows.filter { plan == nil || $0.change.plan == plan }.map(\.id)
     }
 }
 

@@ -13,7 +13,7 @@ extension Store {
             var imbalance = LedgerImbalance()
             let rows = try db.rows(
                 """
-                SELECT \(Database.ledgerColumns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
+                SELECT \(Session.ledgerColumns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
                     s.bootstrapped_at, s.last_attempt, s.last_success, s.last_outcome, s.next_run,
                     s.last_notified_at, w.watermark,
                     (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id),
@@ -30,12 +30,12 @@ extension Store {
                 """
             )
             while let row = try rows.next() {
-                let ledger = Database.ledger(row)
+                let ledger = Session.ledger(row)
                 let open = counts[row[13]] ?? [:]
                 let undecided = [OutboxState.pending, .claimed, .evicted].reduce(0) { $0 + (open[$1] ?? 0) }
                 imbalance.fetched += abs(ledger.fetchedImbalance)
                 imbalance.new += abs(ledger.newImbalance(pending: undecided))
-                let stream = try row.stream(10)
+                let stream = try db.stream(row, 10)
                 guard wanted.contains(stream) else { continue }
                 found[stream] = StreamSnapshot(
                     watermark: try row.optionalJWTID(21),
@@ -72,7 +72,7 @@ extension Store {
 
     /// The number of notifications whose rows are finished, and that an optional sink did not get. Usually there are
     /// none, and the index answers at once.
-    private func undeliveredNotifications(_ db: Database) throws -> Int {
+    private func undeliveredNotifications(_ db: Session) throws -> Int {
         try db.integer(
             """
             SELECT count(DISTINCT n.id) FROM deliveries d JOIN notifications n ON n.id = d.notification_id
@@ -102,6 +102,6 @@ extension Store {
     /// Moves the write-ahead log into the database and empties it. Readers in other processes can prevent a part of
     /// that.
     package func checkpoint() throws(StoreError) {
-        try direct(.checkpoint) { db in _ = try Row.fetchAll(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+        try direct(.checkpoint) { db in try db.database.checkpointAll() }
     }
 }

@@ -13,6 +13,9 @@ package actor Store {
 
     nonisolated let options: StoreOptions
     let database: DatabaseQueue
+    let vault: Vault
+    /// The pass that encrypts values of retiring keys again; `nil` if it has not begun.
+    var resealPass: ResealPass?
     private let lock: FileLock
     /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
     ///
@@ -44,7 +47,8 @@ package actor Store {
             }
             lock = try FileLock(path: options.path + ".lock")
             database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
-            try Schema.open(database, owner: options.owner)
+            try Schema.open(database, owner: options.owner, masterKey: options.masterKey)
+            vault = try Sealing.open(database, options)
             // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
             // stays there.
             if options.owner == .agent { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }
@@ -88,17 +92,18 @@ package actor Store {
     // MARK: - Access
 
     /// Runs one immediate transaction.
-    func write<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
+    func write<T>(_ operation: StoreOperation, _ body: (Session) throws -> T) throws(StoreError) -> T {
         try access(operation) { try database.write { db in try counted(db, body) } }
     }
 
     /// Runs statements that are each their own transaction: reads, or a single write.
-    func direct<T>(_ operation: StoreOperation, _ body: (Database) throws -> T) throws(StoreError) -> T {
+    func direct<T>(_ operation: StoreOperation, _ body: (Session) throws -> T) throws(StoreError) -> T {
         try access(operation) { try database.writeWithoutTransaction { db in try counted(db, body) } }
     }
 
-    private func counted<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
-        let result = try body(db)
+    private func counted<T>(_ db: Database, _ body: (Session) throws -> T) throws -> T {
+        try vault.refresh(db)
+        let result = try body(Session(database: db, vault: vault))
         // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount
         return result
@@ -128,6 +133,8 @@ package actor Store {
             try options.interrupt?(operation, .ended)
         } catch {
             hasFailed = true
+            vault.failed()
+            resealPass = nil
             changes.removeAll(keepingCapacity: true)
             let error = StoreError(error)
             health.failed(error.kind)
@@ -152,15 +159,11 @@ package actor Store {
     /// The row id of a stream. Creates the stream and its ledger at first use.
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
         if let id = streamIDs[stream] { return id }
-        let id = try write(.read) { db in
-            let key: StatementArguments = [stream.account.rawValue, stream.server, stream.poll.rawValue]
-            if let id = try Int64.fetchOne(
-                db,
-                sql: "SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?",
-                arguments: key
-            ) {
-                return id
-            }
+        let id: Int64 = try write(.read) { db in
+            let key: StatementArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
+            let found = try db.row("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
+            if let found { return found[0] as Int64 }
+            try db.enrol(stream.account)
             try db.execute(sql: "INSERT INTO streams (account, server, poll) VALUES (?, ?, ?)", arguments: key)
             let id = db.lastInsertedRowID
             try db.execute(sql: "INSERT INTO ledger (stream_id) VALUES (?)", arguments: [id])

@@ -1,3 +1,4 @@
+import Glibc
 package import StarwatchCore
 
 /// The options for opening a store.
@@ -5,6 +6,11 @@ package struct StoreOptions: Sendable {
     /// The database file. Created with mode 0600 if `owner` is `.agent`.
     package var path: String
     package var owner: StoreOwner = .agent
+    /// The master key of an encrypted database. A new database is encrypted if there is one. `nil` for a database that is
+    /// not encrypted.
+    package var masterKey: MasterKey?
+    /// The time for the records of new keys.
+    package var now: @Sendable () -> Timestamp = { Timestamp(seconds: Int64(time(nil))) }
     /// The longest wait for another process's write lock, in whole milliseconds.
     package var busyTimeout: Duration = .seconds(5)
     /// The largest size in SQLite pages of 4 KiB. Beyond it writes fail with ``StoreError/full``. `nil` means no limit.

@@ -33,15 +33,15 @@ extension Store {
         try direct(.read) { db in
             let found = try db.row(
                 """
-                SELECT \(OutboxRow.columns), o.notification_id, o.stream_id, o.origin, o.fetch_id, o.ack_request_id,
+                SELECT \(OutboxRow.columns), o.notification_id, o.origin, o.fetch_id, o.ack_request_id,
                     s.last_notified_at, s.account IS (SELECT activeDid FROM active_identity)
                 FROM notification_outbox o JOIN streams s ON s.id = o.stream_id WHERE o.id = ?
                 """,
                 [id]
             )
             guard let found else { return nil }
-            let row = try OutboxRow(found)
-            let stream: Int64 = found[19]
+            let row = try OutboxRow(found, db)
+            let stream: Int64 = found[18]
             let fetch: Int64? = found[21]
             let pending = try db.row(
                 "SELECT count(*), min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?",
@@ -52,7 +52,7 @@ extension Store {
                 isActive: found[24],
                 isBootstrap: found[20] == "bootstrap",
                 page: try fetch.flatMap { try db.pages("id = ?", $0).first?.page },
-                notification: try (found[18] as Int64?).flatMap { try db.notificationStory("n.id = ?", $0) },
+                notification: try (found[19] as Int64?).flatMap { try db.notificationStory("n.id = ?", $0) },
                 ackRequestID: found[22],
                 batch: try db.batch(of: stream, row: id),
                 watermark: try db.watermark(of: row, stream),
@@ -80,10 +80,10 @@ extension Store {
                 """,
                 [token]
             )
-            guard let row, let account = DID(row[1] as String) else { return nil }
+            guard let row else { return nil }
             return ArmedDigest(
                 digest: row[0],
-                account: account,
+                account: try db.account(row[1]),
                 fireAt: row.time(2),
                 contentAt: row.optionalTime(3),
                 status: row[4],
@@ -117,16 +117,17 @@ extension Store {
                 db.cachedStatement(sql: "SELECT token FROM notifications WHERE run_id = ? ORDER BY id LIMIT ?"),
                 arguments: [runID, Self.storyRows]
             )
-            var stream = try cycle?.stream(5)
+            var stream = try cycle.map { try db.stream($0, 5) }
             if stream == nil {
-                stream = try db.row(
+                let row = try db.row(
                     """
                     SELECT account, server, poll FROM streams WHERE id = coalesce(
                         (SELECT stream_id FROM notification_outbox WHERE id = ?),
                         (SELECT stream_id FROM notifications WHERE token = ?))
                     """,
                     [rows.first?.id, notifications.first]
-                )?.stream(0)
+                )
+                stream = try row.map { try db.stream($0, 0) }
             }
             return RunStory(
                 stream: stream,
@@ -139,7 +140,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     fileprivate func storyRows(_ condition: String, _ arguments: StatementArguments) throws -> [StoryRow] {
         var found: [StoryRow] = []
         let rows = try rows("SELECT id, jwt_id, state FROM notification_outbox WHERE \(condition)", arguments)
@@ -171,7 +172,7 @@ extension Database {
         while let row = try leased.next() { leases[row[0]] = row.time(1) }
         return NotificationStory(
             id: found[1],
-            stream: try found.stream(2),
+            stream: try stream(found, 2),
             isActive: found[10],
             state: try found.word(5),
             runID: found[6],

@@ -48,13 +48,13 @@ extension Store {
     }
 
     /// Applies the rule to the stored rows, in the caller's transaction.
-    func advance(_ stream: StreamKey, _ id: Int64, _ db: Database, _ now: Timestamp) throws -> WatermarkOutcome {
+    func advance(_ stream: StreamKey, _ id: Int64, _ db: Session, _ now: Timestamp) throws -> WatermarkOutcome {
         guard let (current, next) = try next(stream, id, db) else { return .unchanged }
         return try swap(stream, expected: current, new: next, db, now) ? .advanced(to: next) : .conflict
     }
 
     /// The current watermark and its next value; `nil` if it stays.
-    private func next(_ stream: StreamKey, _ id: Int64, _ db: Database) throws -> (current: JWTID?, next: JWTID)? {
+    private func next(_ stream: StreamKey, _ id: Int64, _ db: Session) throws -> (current: JWTID?, next: JWTID)? {
         guard let cursor = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0) else {
             return nil
         }
@@ -88,8 +88,8 @@ extension Store {
     }
 
     /// Swaps the watermark, and updates its mirror in `settings` in the same transaction.
-    func swap(_ stream: StreamKey, expected: JWTID?, new: JWTID, _ db: Database, _ now: Timestamp) throws -> Bool {
-        let key = [stream.account.rawValue, stream.server, stream.poll.rawValue]
+    func swap(_ stream: StreamKey, expected: JWTID?, new: JWTID, _ db: Session, _ now: Timestamp) throws -> Bool {
+        let key = [db.key(stream.account), stream.server, stream.poll.rawValue]
         try db.run(
             """
             INSERT INTO watermarks (account, server, poll, updated_at) VALUES (?, ?, ?, ?)
@@ -127,7 +127,7 @@ extension Store {
     }
 }
 
-extension Database {
+extension Session {
     /// The lowest identifier of a stream that holds the watermark; `nil` if none does.
     func firstOpen(of stream: Int64) throws -> JWTID? {
         try row(
@@ -149,7 +149,7 @@ extension Database {
     func watermark(_ stream: StreamKey) throws -> JWTID? {
         try row(
             "SELECT watermark FROM watermarks WHERE account = ? AND server = ? AND poll = ?",
-            [stream.account.rawValue, stream.server, stream.poll.rawValue]
+            [key(stream.account), stream.server, stream.poll.rawValue]
         )?.optionalJWTID(0)
     }
 }

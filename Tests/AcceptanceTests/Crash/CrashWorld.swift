@@ -6,6 +6,7 @@ import Testing
 struct CrashWorld {
     let mock: MockServer
     let workspace: Workspace
+    var configuration: TestConfiguration
     var config: String { workspace.path("starwatch.yaml") }
     var database: String { workspace.path("starwatch.db") }
     var file: URL { workspace.url.appending(path: "notifications.jsonl") }
@@ -13,7 +14,13 @@ struct CrashWorld {
     /// - Parameters:
     ///   - shared: A server to share; `nil` starts one.
     ///   - limits: Lines of the section.
-    init(_ dialect: MockDialect, mock shared: MockServer? = nil, limits: String = "") async throws {
+    ///   - isEncrypted: `nil` follows the run of the tests.
+    init(
+        _ dialect: MockDialect,
+        mock shared: MockServer? = nil,
+        limits: String = "",
+        isEncrypted: Bool? = nil
+    ) async throws {
         if let shared {
             mock = shared
         } else {
@@ -26,7 +33,7 @@ struct CrashWorld {
             try await mock.start()
         }
         workspace = try Workspace()
-        var configuration = TestConfiguration(
+        configuration = TestConfiguration(
             server: mock.url,
             plans: mock.planIDs,
             sinks: TestConfiguration.webhook(mock.url) + "\n" + TestConfiguration.file(workspace)
@@ -34,6 +41,7 @@ struct CrashWorld {
         configuration.groupInterval = "0s"
         configuration.logLevel = "info"
         configuration.limits = limits
+        if let isEncrypted { configuration.isEncrypted = isEncrypted }
         try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
     }
 

@@ -27,6 +27,7 @@ final class Workspace: Sendable {
     init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "sw-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try write(Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString() + "\n", to: "master.key")
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }

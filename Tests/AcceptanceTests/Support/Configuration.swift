@@ -17,6 +17,8 @@ struct TestConfiguration {
     /// As `control`.
     var limits = ""
     var dashboards = "null"
+    /// Whether the database is encrypted. `scripts/test` runs the crash tests with both.
+    var isEncrypted = ProcessInfo.processInfo.environment["STARWATCH_TEST_SEALED"] == "1"
 
     func yaml(in workspace: Workspace) -> String {
         """
@@ -28,6 +30,8 @@ struct TestConfiguration {
           \(auth)
         storage:
           path: \(workspace.path("starwatch.db"))
+        security:
+          master_key_file: \(isEncrypted ? workspace.path("master.key") : "null")
         polls:
           starred_projects:
             kind: starred_projects

@@ -37,6 +37,8 @@ struct OpenAPITests {
             "SentNotification": NotificationEntry.self, "SentListing": NotificationListing.self,
             "ActionReport": ActionReport.self, "Shortlink": ShortlinkReport.self,
             "Story": Story.self, "LogListing": LogListing.self,
+            "IdentityErasureReport": IdentityErasureReport.self, "KeysReport": KeysReport.self,
+            "KeyVerification": KeyVerification.self, "MasterKeyChange": MasterKeyChange.self,
         ]
     }
 

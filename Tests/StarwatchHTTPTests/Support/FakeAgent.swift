@@ -141,6 +141,22 @@ final class FakeAgent: ServedAgent {
         try record("remove identity") { _ in IdentityRemovalReport(keptUntil: "2026-01-31T00:00:00.000Z") }
     }
 
+    func eraseIdentity(_ did: DID) async throws(ControlError) -> IdentityErasureReport {
+        try record("erase identity") { _ in IdentityErasureReport() }
+    }
+
+    func keys() async throws(ControlError) -> KeysReport { try record("keys") { _ in .example } }
+
+    func rotateDataKeys() async throws(ControlError) -> KeysReport { try record("rotate keys") { _ in .example } }
+
+    func changeMasterKey(to text: String) async throws(ControlError) -> KeysReport {
+        try record("master key") { _ in .example }
+    }
+
+    func verifyKeys() async throws(ControlError) -> KeyVerification {
+        try record("verify keys") { _ in KeyVerification(opened: 120, failed: 0, faults: []) }
+    }
+
     func starsListing() async throws(ControlError) -> StarsListing {
         try record("stars") { StarsListing(planIDs: $0.stars, names: ["a": "A"]) }
     }
@@ -240,4 +256,14 @@ private struct StillClock: TimeSource {
         for await _ in AsyncStream<Void>.makeStream().stream {}
         throw CancellationError()
     }
+}
+
+extension KeysReport {
+    fileprivate static let example = KeysReport(
+        isEncrypted: true,
+        masterKey: MasterKey(id: "0123456789abcdef", since: "2026-01-01T00:00:00.000Z"),
+        dataKeys: [
+            DataKey(id: 3, account: nil, state: .active, uses: 65_536, createdAt: "2026-01-01T00:00:00.000Z")
+        ]
+    )
 }

@@ -14,7 +14,9 @@ import Testing
 
     @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {
         var seen: Set<AgentEvent> = []
-        for scenario in [polling, invalid, room, tokens, sinks, acknowledging, clock, failingStore, running, digests] {
+        for scenario in [
+            polling, invalid, room, tokens, sinks, acknowledging, clock, failingStore, running, digests, keys,
+        ] {
             for line in try await scenario() {
                 let problems = LogSchema.problems(of: line)
                 #expect(problems.isEmpty, "\(problems.joined(separator: "; ")): \(line)")
@@ -326,6 +328,28 @@ import Testing
     }
 
     // MARK: - Doing
+
+    private func keys() async throws -> [String] {
+        try await lines(of: .canonical) { world in
+            let file = world.folder.path("master.key")
+            _ = try MasterKeyFile.create(file)
+            let agent = try await world.agent {
+                $0.log.level = .debug
+                $0.security.masterKeyFile = file
+            }
+            await round(agent)
+            _ = try await agent.rotateDataKeys()
+            _ = try await agent.changeMasterKey(to: MasterKey().text)
+            await housekeeping(of: agent).encryptAgain()
+            let former = try #require(try await agent.store.activeIdentity().did)
+            _ = try await agent.setIdentity(nil)
+            _ = try await agent.eraseIdentity(former)
+            _ = try await agent.setIdentity(former)
+            _ = try await agent.rotateDataKeys()
+            await agent.store.close()
+            await housekeeping(of: agent).encryptAgain()
+        }
+    }
 
     private func lines(
         of dialect: MockDialect,

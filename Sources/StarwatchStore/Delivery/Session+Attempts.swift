@@ -1,7 +1,7 @@
 import GRDB
 import StarwatchCore
 
-extension Database {
+extension Session {
     /// Stores an attempt. A notification that was sent anew after its deliveries expired counts from 1 again.
     ///
     /// - Parameter nextAt: The planned time of the next attempt; `nil` for none.

@@ -1,7 +1,7 @@
 import GRDB
 import StarwatchCore
 
-extension Database {
+extension Session {
     /// Stores a notification without deliveries.
     ///
     /// - Returns: The row id.
@@ -12,11 +12,22 @@ extension Database {
             VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                notification.id, stream, notification.group.rawValue, notification.count, notification.title,
-                notification.body, notification.payload.blob, notification.runID, now.milliseconds,
+                notification.id, stream, notification.group.rawValue, notification.count,
+                try sealed(notification.title, .notificationTitle, of: try owner(of: stream), row: notification.id),
+                try sealed(notification.body, .notificationBody, of: try owner(of: stream), row: notification.id),
+                try sealed(notification.payload, .notificationPayload, of: try owner(of: stream), row: notification.id),
+                notification.runID, now.milliseconds,
             ]
         )
         return lastInsertedRowID
+    }
+
+    /// The title and body of a notification, from their stored forms.
+    func texts(_ title: String, _ body: String, of token: String) throws -> (title: String, body: String) {
+        (
+            try opened(title, .notificationTitle, row: token),
+            try opened(body, .notificationBody, row: token)
+        )
     }
 
     /// Makes a notification due at sinks.

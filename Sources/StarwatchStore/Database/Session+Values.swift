@@ -4,7 +4,7 @@ import StarwatchCore
 
 /// Statements are prepared once: without that an unchanged cycle takes 24 % more CPU time (`Benchmarks/poll cycles`,
 /// 2 cores AMD EPYC).
-extension Database {
+extension Session {
     /// Runs a cached statement. The arguments are not checked, because the callers' statements are fixed.
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         let statement = try cachedStatement(sql: sql)
@@ -38,6 +38,12 @@ extension Database {
         return values
     }
 
+    /// The stream in the columns `account, server, poll` that begin at `index`.
+    func stream(_ row: Row, _ index: Int) throws -> StreamKey {
+        guard let poll = PollName(row[index + 2] as String) else { throw Row.damaged }
+        return StreamKey(account: try account(row[index]), server: row[index + 1], poll: poll)
+    }
+
     func integer(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
         try Int.fetchOne(cachedStatement(sql: sql), arguments: arguments) ?? 0
     }
@@ -69,14 +75,6 @@ extension Row {
 
     func optionalWord<Word: RawRepresentable<String>>(_ index: Int, as type: Word.Type = Word.self) throws -> Word? {
         hasNull(atIndex: index) ? nil : try word(index)
-    }
-
-    /// The stream in the columns `account, server, poll` that begin at `index`.
-    func stream(_ index: Int) throws -> StreamKey {
-        guard let account = DID(self[index] as String), let poll = PollName(self[index + 2] as String) else {
-            throw Self.damaged
-        }
-        return StreamKey(account: account, server: self[index + 1], poll: poll)
     }
 
     func bytes(_ index: Int) -> [UInt8] { [UInt8](self[index] as Data) }

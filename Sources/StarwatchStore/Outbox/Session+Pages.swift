@@ -1,7 +1,7 @@
 import GRDB
 import StarwatchCore
 
-extension Database {
+extension Session {
     /// The id of the next page. Ids are never reused, because rows can outlive their page.
     func nextFetchID() throws -> Int64 {
         let last: Int64? = try row("SELECT seq FROM sqlite_sequence WHERE name = 'page_fetches'")?[0]

@@ -1,0 +1,77 @@
+/// The keys of the database, without their secrets.
+package struct KeysReport: Sendable, Codable, Hashable {
+    /// The key that wraps the data keys.
+    package struct MasterKey: Sendable, Codable, Hashable {
+        /// The first 16 hexadecimal digits of a keyed hash. It names the key and does not reveal it.
+        package var id: String
+        /// Time since which this database uses it.
+        package var since: String
+    }
+
+    /// A key that encrypts values.
+    package struct DataKey: Sendable, Codable, Hashable {
+        package enum State: String, Sendable, Codable, CaseIterable {
+            /// It encrypts new values.
+            case active
+            /// It only decrypts, until its values are encrypted again.
+            case retiring
+        }
+
+        package var id: Int64
+        /// The pseudonym of the account whose values it encrypts, `did:hash:…`; `nil` for values of no account.
+        package var account: String?
+        package var state: State
+        /// An upper bound of the number of values that it has encrypted.
+        package var uses: Int
+        package var createdAt: String
+
+        enum CodingKeys: String, CodingKey {
+            case id, account, state, uses
+            case createdAt = "created_at"
+        }
+    }
+
+    package var isEncrypted: Bool
+    /// `nil` if the database is not encrypted.
+    package var masterKey: MasterKey?
+    package var dataKeys: [DataKey]
+
+    enum CodingKeys: String, CodingKey {
+        case isEncrypted = "encrypted"
+        case masterKey = "master_key"
+        case dataKeys = "data_keys"
+    }
+}
+
+/// The result of opening every encrypted value.
+package struct KeyVerification: Sendable, Codable, Hashable {
+    /// A value that does not open.
+    package struct Fault: Sendable, Codable, Hashable {
+        /// Table and column.
+        package var column: String
+        /// The primary key of its row, as it is stored.
+        package var row: String
+    }
+
+    /// The number of values that open.
+    package var opened: Int
+    /// The number of values that do not open.
+    package var failed: Int
+    /// The first hundred values that do not open.
+    package var faults: [Fault]
+}
+
+/// The body of a change of the master key.
+package struct MasterKeyChange: Encodable, ControlBody {
+    package static let fields: Set<String> = ["key"]
+
+    /// The new key: 32 bytes in base64.
+    package var key: String
+
+    package init(key: String) { self.key = key }
+}
+
+/// The confirmation that an identity was erased.
+package struct IdentityErasureReport: Sendable, Codable, Hashable {
+    package var erased = true
+}

@@ -1,0 +1,72 @@
+import Foundation
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTransport
+
+/// The configured place of the master key.
+struct MasterKeySource: Sendable {
+    private let options: SecurityOptions
+    private let credentialsDirectory: String?
+    private let time: any TimeSource
+
+    init(_ options: SecurityOptions, credentialsDirectory: String?, time: any TimeSource) {
+        self.options = options
+        self.credentialsDirectory = credentialsDirectory
+        self.time = time
+    }
+
+    /// Reads the key.
+    ///
+    /// - Returns: `nil` if none is configured.
+    /// - Throws: ``AgentError`` if the file or the command gives no key.
+    func read() async throws(AgentError) -> MasterKey? {
+        if let path = options.masterKeyFile { return try Self.read(path, credentialsDirectory) }
+        guard let argv = options.masterKeyCommand else { return nil }
+        let output: String
+        do { output = try await Factories.output(of: argv, within: .seconds(30), time: time) } catch {
+            throw AgentError(
+                .configuration,
+                "The command of security.master_key_command failed; run it by hand to see why. Nothing was written."
+            )
+        }
+        guard let key = MasterKey(text: Array(output.utf8)) else {
+            throw AgentError(
+                .configuration,
+                "The command of security.master_key_command must print 32 bytes in base64 on one line."
+            )
+        }
+        return key
+    }
+
+    /// The key that a rotation has written beside the file of the former one; `nil` if there is none.
+    func pending() -> MasterKey? {
+        options.masterKeyFile.flatMap { try? Self.read(MasterKeyFile.pendingPath(of: $0), credentialsDirectory) }
+    }
+
+    /// Moves the pending key to the place of the former one, if that is allowed.
+    func adoptPending() {
+        guard let path = options.masterKeyFile else { return }
+        _ = try? MasterKeyFile.replace(path, with: MasterKeyFile.pendingPath(of: path))
+    }
+
+    /// Reads the key in a file.
+    static func read(_ path: String, _ credentialsDirectory: String?) throws(AgentError) -> MasterKey {
+        let setting = "security.master_key_file"
+        var file = SecretFile(
+            path: path,
+            setting: setting,
+            credentialsDirectory: credentialsDirectory,
+            limitBytes: 4096
+        )
+        let bytes: [UInt8]
+        do { bytes = try file.read() } catch { throw AgentError(.configuration, error.description) }
+        guard let key = MasterKey(text: bytes) else {
+            throw AgentError(
+                .configuration,
+                "\(setting) must hold 32 bytes in base64 on one line; 'starwatch keys init' makes such a file."
+            )
+        }
+        return key
+    }
+}

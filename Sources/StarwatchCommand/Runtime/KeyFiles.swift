@@ -1,0 +1,43 @@
+import Starwatch
+
+/// The files of master keys, as commands use them.
+enum KeyFiles {
+    /// Writes a new key.
+    static func make(_ path: String) throws(CommandError) -> MasterKeyFile {
+        guard let key = try create(path) else {
+            throw .failed("\(path) exists already, and a key is never replaced; name another file.")
+        }
+        return key
+    }
+
+    /// Writes a new key, or reads the one of an earlier run that was interrupted.
+    static func makeOrRead(_ path: String) throws(CommandError) -> MasterKeyFile {
+        if let key = try create(path) { return key }
+        do throws(AgentError) { return try MasterKeyFile.read(path) } catch { throw .agent(error) }
+    }
+
+    private static func create(_ path: String) throws(CommandError) -> MasterKeyFile? {
+        do throws(AgentError) { return try MasterKeyFile.create(path) } catch { throw .agent(error) }
+    }
+
+    /// Puts the new key in the place of the former one.
+    static func replace(_ path: String, with new: String) throws(CommandError) {
+        do throws(AgentError) {
+            try MasterKeyFile.replace(path, with: new)
+        } catch {
+            throw .failed(
+                "The database has its new master key, which is in \(new). Put that file in the place of \(path) before "
+                    + "the agent starts again."
+            )
+        }
+    }
+
+    /// Converts the database of the configuration.
+    static func converted(
+        _ access: AgentAccess,
+        _ conversion: (AgentOptions) async throws(AgentError) -> DatabaseEncryption.Report
+    ) async throws(CommandError) -> DatabaseEncryption.Report {
+        let options = try access.configuration().options
+        do throws(AgentError) { return try await conversion(options) } catch { throw .agent(error) }
+    }
+}

@@ -1,0 +1,41 @@
+extension Schema {
+    /// The changes of version 5: the keys of an encrypted database.
+    ///
+    /// `sealing` has a row if the database is encrypted. `data_keys.account` and every other account are then keyed
+    /// hashes, whose DIDs `sealed_accounts` holds. `AUTOINCREMENT` keeps the id of a destroyed key from being used again.
+    static let version5 = """
+        CREATE TABLE sealing (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            master_key TEXT NOT NULL CHECK (length(master_key) = 16),
+            state TEXT NOT NULL CHECK (state IN ('sealed', 'cleaning')),
+            changed_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE data_keys (
+            id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 16777215),
+            purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
+            account TEXT,
+            wrapped BLOB NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('active', 'retiring')),
+            uses INTEGER NOT NULL DEFAULT 0,
+            created_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE sealed_accounts (
+            account TEXT PRIMARY KEY,
+            did TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE plan_snapshots ADD COLUMN sealed_plan_id TEXT;
+
+        CREATE TABLE signing_keys (
+            kid TEXT PRIMARY KEY,
+            account TEXT NOT NULL,
+            algorithm TEXT NOT NULL CHECK (algorithm IN ('HS256', 'ES256K')),
+            secret BLOB NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('active', 'retiring', 'revoked')),
+            created_at INTEGER NOT NULL,
+            ends_at INTEGER,
+            CHECK ((ends_at IS NULL) = (state = 'active'))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX idx_signing_keys_account ON signing_keys (account, created_at);
+
+        """
+}

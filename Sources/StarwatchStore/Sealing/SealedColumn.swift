@@ -1,0 +1,99 @@
+/// The columns that are encrypted if the database has a master key. The raw values are part of what a ciphertext is bound
+/// to, so they never change.
+enum SealedColumn: String, CaseIterable {
+    case did = "sealed_accounts.did"
+    case stars = "settings.starredPlanHandleIds"
+    case archivedStars = "starred_archive.plan_ids"
+    case outboxPlan = "notification_outbox.plan_id"
+    case outboxName = "notification_outbox.name"
+    case outboxChanges = "notification_outbox.changed_fields"
+    case notificationTitle = "notifications.title"
+    case notificationBody = "notifications.body"
+    case notificationPayload = "notifications.payload"
+    case snapshotPlan = "plan_snapshots.sealed_plan_id"
+    case snapshotFields = "plan_snapshots.fields"
+    case shortlinkTargets = "shortlinks.targets"
+    case feedPayload = "feed.payload"
+    case digestContent = "notif_contents.payload_json"
+    case digestTitle = "notif_deliveries.title"
+    case digestBody = "notif_deliveries.body"
+    case digestPayload = "notif_deliveries.payload"
+    case signingKey = "signing_keys.secret"
+
+    var table: String { String(rawValue.prefix { $0 != "." }) }
+    var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
+
+    /// Whether the column is a blob.
+    var isBlob: Bool {
+        switch self {
+        case .notificationPayload, .feedPayload, .digestPayload, .signingKey: true
+        default: false
+        }
+    }
+}
+
+/// A table with encrypted columns, and how its rows are found and bound.
+struct SealedTable {
+    let name: String
+    let columns: [SealedColumn]
+    /// The columns of the primary key, which find a row again.
+    let key: [String]
+    /// The expression of the text that binds a value to its row. It does not change while the row lives.
+    let row: String
+    /// The expression of the account whose data key seals the row; `NULL` for the general key.
+    let account: String
+
+    static let all: [SealedTable] = [
+        SealedTable([.did], key: ["account"], row: "account"),
+        SealedTable([.stars], key: ["id"], row: "accountDid", account: "accountDid"),
+        SealedTable([.archivedStars], key: ["id"], row: "account || '/' || archived_at"),
+        SealedTable(
+            [.outboxPlan, .outboxName, .outboxChanges],
+            key: ["id"],
+            row: "stream_id || '/' || jwt_id",
+            account: ofStream
+        ),
+        SealedTable(
+            [.notificationTitle, .notificationBody, .notificationPayload],
+            key: ["id"],
+            row: "token",
+            account: ofStream
+        ),
+        SealedTable(
+            [.snapshotPlan, .snapshotFields],
+            key: ["account", "server", "plan_id"],
+            row: "server || '/' || plan_id"
+        ),
+        SealedTable(
+            [.shortlinkTargets],
+            key: ["token"],
+            row: "token",
+            account: """
+                (SELECT s.account FROM notifications n JOIN streams s ON s.id = n.stream_id
+                    WHERE n.id = notification_id)
+                """
+        ),
+        SealedTable([.feedPayload], key: ["id"], row: "token", account: "NULL"),
+        SealedTable([.digestContent], key: ["id"], row: "slot_id || '/' || fetched_at"),
+        SealedTable([.digestTitle, .digestBody, .digestPayload], key: ["id"], row: "slot_id || '/' || fire_at"),
+        SealedTable([.signingKey], key: ["kid"], row: "kid"),
+    ]
+
+    /// The columns that hold a keyed hash of the DID instead of the DID, by table.
+    static let accounts: [(table: String, column: String)] = [
+        ("settings", "accountDid"), ("active_identity", "activeDid"), ("starred_archive", "account"),
+        ("streams", "account"), ("watermarks", "account"), ("notif_contents", "account"),
+        ("notif_deliveries", "account"), ("request_windows", "account"), ("removed_accounts", "account"),
+        ("feature_notices", "account"), ("plan_snapshots", "account"), ("signing_keys", "account"),
+    ]
+
+    private static let ofStream = "(SELECT account FROM streams WHERE streams.id = stream_id)"
+
+    private init(_ columns: [SealedColumn], key: [String], row: String, account: String = "account") {
+        name = columns[0].table
+        self.columns = columns
+        self.key = key
+        self.row = row
+        self.account = account
+    }
+}

@@ -1,0 +1,100 @@
+import FoundationEssentials
+import GRDB
+import StarwatchCore
+
+/// Encrypting and decrypting an existing database. No agent may use it meanwhile, which the lock ensures.
+extension Store {
+    /// Encrypts the database in one transaction, and then rewrites the file.
+    ///
+    /// A process that is killed leaves the former database, or an encrypted one whose file is rewritten when it is next
+    /// opened. It needs free space of twice the database's size.
+    ///
+    /// - Returns: The number of rows with encrypted values.
+    package func encrypt(with master: MasterKey) throws(StoreError) -> Int {
+        guard options.owner == .agent else { throw .sealed(.hostOwned) }
+        let rows = try write(.edit) { db in
+            let installation = try Data.fetchOne(db.database, sql: "SELECT installation_key FROM installation")
+            guard let installation else { throw Row.damaged }
+            try vault.create(db.database, master, installation: installation)
+            try db.execute(sql: "UPDATE installation SET installation_key = zeroblob(32)")
+            try db.replaceAccounts { text in
+                guard let did = DID(text) else { throw Row.damaged }
+                try db.enrol(did)
+                return db.key(did)
+            }
+            try db.execute(sql: "UPDATE plan_snapshots SET sealed_plan_id = plan_id")
+            try db.replace("plan_id", in: "plan_snapshots") { db.lookup($0, as: "plan") }
+            try db.replace("token", in: "shortlinks") { db.lookup($0, as: "shortlink") }
+            let rows = try db.rewrite { value, column, row in try db.sealedForm(value, column, of: row) }
+            try db.execute(sql: "UPDATE sealing SET state = 'cleaning'")
+            return rows
+        }
+        streamIDs.removeAll()
+        do { try Sealing.clean(database) } catch { throw StoreError(error) }
+        return rows
+    }
+
+    /// Decrypts the database in one transaction and destroys its keys.
+    ///
+    /// Shortlinks are deleted, because only their keyed hashes are stored.
+    ///
+    /// - Returns: The number of rows with decrypted values.
+    package func decrypt() throws(StoreError) -> Int {
+        guard vault.isSealed else { throw .sealed(.notEncrypted) }
+        let rows = try write(.edit) { db in
+            try db.execute(sql: "DELETE FROM shortlinks")
+            try db.execute(sql: "DELETE FROM signing_keys")
+            try db.run("UPDATE installation SET installation_key = ?", [vault.installation])
+            // Before the accounts are replaced, because their stored forms select the keys.
+            let rows = try db.rewrite { value, column, row in try db.clearForm(value, column, of: row) }
+            try db.execute(sql: "UPDATE plan_snapshots SET plan_id = sealed_plan_id, sealed_plan_id = NULL")
+            try db.replaceAccounts { try db.account($0).rawValue }
+            try vault.destroy(db.database)
+            return rows
+        }
+        streamIDs.removeAll()
+        try checkpoint()
+        return rows
+    }
+}
+
+extension Session {
+    /// Replaces the accounts in every table.
+    fileprivate func replaceAccounts(_ form: (String) throws -> String) throws {
+        // `active_identity` refers to `settings`.
+        try execute(sql: "PRAGMA defer_foreign_keys = ON")
+        for (table, column) in SealedTable.accounts { try replace(column, in: table, form) }
+    }
+
+    /// Replaces every text of a column.
+    fileprivate func replace(_ column: String, in table: String, _ form: (String) throws -> String) throws {
+        let texts: [String] = try all("SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL") { $0[0] }
+        for text in texts {
+            try run("UPDATE \(table) SET \(column) = ? WHERE \(column) = ?", [try form(text), text])
+        }
+    }
+
+    /// Writes another form of every value that can be sealed.
+    ///
+    /// - Returns: The number of rows.
+    fileprivate func rewrite(
+        _ form: (DatabaseValue, SealedColumn, SealedRow) throws -> DatabaseValue
+    ) throws -> Int {
+        var count = 0
+        // The accounts are sealed when they are enrolled.
+        for table in SealedTable.all where table.columns != [.did] {
+            var last: [DatabaseValue]?
+            while true {
+                let rows = try sealedRows(table, after: last, limit: 500)
+                for row in rows {
+                    let values = try zip(row.values, table.columns).map { try form($0, $1, row) }
+                    try write(values, into: row, of: table)
+                }
+                count += rows.count
+                guard rows.count == 500 else { break }
+                last = rows.last?.key
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,138 @@
+import FoundationEssentials
+import StarwatchCore
+import StarwatchStore
+
+/// Words that stand in every kind of personal data that ``World/fill(_:)`` stores.
+enum Canary {
+    static let name = "canaryname"
+    static let plan = "canaryplan"
+    static let title = "canarytitle"
+    static let body = "canarybody"
+    static let payload = "canarypayload"
+    static let description = "canarydescription"
+    static let content = "canarycontent"
+    static let digest = "canarydigest"
+    static let feed = "canaryfeed"
+    /// Stands in the DID.
+    static let did = "0xalice"
+
+    static let all = [name, plan, title, body, payload, description, content, digest, feed, did]
+}
+
+extension World {
+    /// The canaries in the files of the database.
+    func canaries() throws -> Set<String> {
+        var found: Set<String> = []
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            guard let data = try? Data(contentsOf: URL(fileURLWithPath: path + suffix)) else { continue }
+            let text = String(decoding: data, as: Unicode.ASCII.self)
+            for canary in Canary.all where text.contains(canary) { found.insert(canary) }
+        }
+        return found
+    }
+}
+
+extension World {
+    /// Stores something in every column that can be encrypted, for `alice`.
+    func fill(_ store: Store) async throws {
+        let (alice, server) = (Self.alice, Self.server)
+        let plans = (0..<4).map { Canary.plan + "\($0)" }
+        _ = try await store.setStars(Array(plans.prefix(2)), of: alice, server: server, now: now)
+        let changes = (0..<4).map { Change(id: id($0), plan: plans[$0 % 2], name: Canary.name + "\($0)") }
+        try await commit(store, changes) { page in
+            for (index, change) in changes.enumerated() {
+                page.details[change.id] = PlanDetails([
+                    .name: Canary.name, .description: Canary.description + "\(index)",
+                ])
+            }
+        }
+        _ = try await store.claim(
+            stream,
+            now: now,
+            limit: 2,
+            leaseUntil: now + .seconds(60),
+            sinks: ["log"]
+        ) { rows in
+            let outgoing = OutgoingNotification(
+                id: "ntf_fill",
+                runID: "run",
+                poll: "starred_projects",
+                group: .several,
+                count: rows.count,
+                text: (Canary.title, Canary.body),
+                payload: Array(Canary.payload.utf8)
+            )
+            return (outgoing, Shortlink(Contents.shortlink))
+        }
+        try await store.appendFeed("ntf_feed", payload: Array(Canary.feed.utf8), keep: 100, now: now)
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.finishPrefetch(
+            .fetched(payload: #"{"text":"\#(Canary.content)"}"#, etag: nil),
+            slot: "slot",
+            source: "source",
+            occurrence: nil,
+            of: alice,
+            generation: generation,
+            now: now
+        )
+        var digests = DigestChanges()
+        digests.armed = [
+            DigestChanges.Arming(
+                occurrence: DigestOccurrence(digest: DigestName("daily")!, slot: "slot", fireAt: now + .seconds(3600)),
+                token: "ntf_digest",
+                text: ArmedText(
+                    text: .fallback,
+                    fingerprint: 1,
+                    title: Canary.digest,
+                    body: Canary.digest,
+                    payload: Array(Canary.digest.utf8)
+                )
+            )
+        ]
+        _ = try await store.apply(digests, of: alice, generation: generation, server: server, now: now)
+    }
+}
+
+/// What a store answers about everything that it can encrypt.
+struct Contents: Equatable {
+    static let shortlink = "AbCdEfGhIjKlMnOpQrStUv"
+
+    var identity: DID?
+    var stars: [String]
+    var names: [String: String]
+    var rows: [OutboxRow]
+    var titles: [String]
+    var payloads: [[UInt8]]
+    var targets: [String]?
+    var feed: [[UInt8]]
+    var content: String?
+    var digests: [String]
+    var notifications: [OpenNotification]
+    var watermark: JWTID?
+
+    init(_ store: Store, _ world: World) async throws {
+        identity = try await store.activeIdentity().did
+        stars = try await store.stars(of: World.alice)
+        names = try await store.planNames(of: World.alice, server: World.server)
+        rows = try await store.outbox(OutboxFilter())
+        let stored = try await store.notifications(limit: 100)
+        titles = stored.map { $0.title + $0.body }
+        payloads = stored.map(\.payload)
+        if let shortlink = Shortlink(Self.shortlink) {
+            targets = try await store.shortlink(shortlink, now: world.now)?.targets.map(\.plan)
+        }
+        feed = try await store.feed(after: 0, limit: 100).map(\.payload)
+        content = try await store.digestContent(source: "source", account: World.alice)?.payload
+        digests = try await store.digestState(of: World.alice, since: world.now).rows.map(\.token)
+        notifications = []
+        watermark = try await store.watermark(world.stream)
+    }
+}
+
+final class Failure: Sendable {
+    private let storage = Witness()
+    var isDue: Bool {
+        get { storage["due"] % 2 == 1 }
+        set { if newValue != isDue { storage.add("due") } }
+    }
+}

@@ -1,0 +1,323 @@
+import FoundationEssentials
+import GRDB
+import StarwatchCore
+import Testing
+
+@testable import StarwatchStore
+
+/// Encrypted databases.
+struct SealingTests {
+    let world = World()
+    let master = MasterKey()
+
+    private func options(_ key: MasterKey?) -> StoreOptions {
+        var options = world.options()
+        options.masterKey = key
+        return options
+    }
+
+    /// Opens a store with `alice` signed in.
+    private func open(_ key: MasterKey?) async throws -> Store {
+        let store = try Store(options(key))
+        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        return store
+    }
+
+    // MARK: - The right master key
+
+    @Test func anEncryptedDatabaseIsRefusedWithoutItsKeyAndStaysUntouched() async throws {
+        let store = try await open(master)
+        try await world.fill(store)
+        await store.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: world.path))
+        #expect(throws: StoreError.sealed(.noMasterKey)) { try Store(options(nil)) }
+        let other = MasterKey()
+        #expect(throws: StoreError.sealed(.otherMasterKey(found: master.id, given: other.id))) {
+            try Store(options(other))
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: world.path)) == before)
+        try await Store(options(master)).close()
+    }
+
+    @Test func aClearDatabaseWithDataIsNotUsedWithAMasterKey() async throws {
+        let store = try await open(nil)
+        await store.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: world.path))
+        #expect(throws: StoreError.sealed(.notEncrypted)) { try Store(options(master)) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: world.path)) == before)
+    }
+
+    @Test func aHostsDatabaseIsNotEncrypted() async throws {
+        try await open(nil).close()
+        var options = options(master)
+        options.owner = .host
+        #expect(throws: StoreError.sealed(.hostOwned)) { try Store(options) }
+    }
+
+    // MARK: - What the file holds
+
+    @Test func nothingReadableOfAPersonIsInAnEncryptedDatabase() async throws {
+        let store = try await open(master)
+        try await world.fill(store)
+        #expect(try world.canaries().isEmpty)
+        await store.close()
+        #expect(try world.canaries().isEmpty)
+    }
+
+    /// The search finds what it looks for.
+    @Test func aClearDatabaseHoldsEveryCanary() async throws {
+        let store = try await open(nil)
+        try await world.fill(store)
+        await store.close()
+        #expect(try world.canaries() == Set(Canary.all))
+    }
+
+    @Test func anEncryptedDatabaseAnswersLikeAClearOne() async throws {
+        let (clear, sealed) = (World(), World())
+        var answers: [Contents] = []
+        for (world, key) in [(clear, nil), (sealed, master)] {
+            var options = world.options()
+            options.masterKey = key
+            var store = try Store(options)
+            _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+            try await world.fill(store)
+            await store.close()
+            store = try Store(options)
+            answers.append(try await Contents(store, world))
+        }
+        #expect(answers[0] == answers[1])
+        #expect(answers[0].rows.count == 4)
+    }
+
+    // MARK: - Conversion
+
+    @Test func anExistingDatabaseIsEncryptedWithoutLossAndWithoutRemains() async throws {
+        var store = try await open(nil)
+        try await world.fill(store)
+        let before = try await Contents(store, world)
+        let installation = try await store.installation()
+        #expect(try await store.encrypt(with: master) > 10)
+        #expect(try world.canaries().isEmpty)
+        await store.close()
+        #expect(try world.canaries().isEmpty)
+        store = try Store(options(master))
+        #expect(try await Contents(store, world) == before)
+        #expect(try await store.installation() == installation)
+        try await #expect(store.verifyEncryption().failed == 0)
+        #expect(try await world.integrityCheck().isEmpty)
+    }
+
+    @Test func aDecryptedDatabaseIsTheFormerOne() async throws {
+        var store = try await open(master)
+        try await world.fill(store)
+        var before = try await Contents(store, world)
+        let installation = try await store.installation()
+        _ = try await store.decrypt()
+        await store.close()
+        store = try Store(options(nil))
+        // Their tokens were stored only as keyed hashes.
+        before.targets = nil
+        #expect(try await Contents(store, world) == before)
+        #expect(try await store.installation() == installation)
+        #expect(try await world.integrityCheck().isEmpty)
+    }
+
+    @Test func aFailedEncryptionLeavesTheClearDatabase() async throws {
+        var options = options(nil)
+        let failure = Failure()
+        options.interrupt = { operation, moment throws(StoreError) in
+            if operation == .edit, moment == .begun, failure.isDue { throw .full }
+        }
+        let store = try Store(options)
+        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        try await world.fill(store)
+        let before = try await Contents(store, world)
+        failure.isDue = true
+        await #expect(throws: StoreError.full) { try await store.encrypt(with: master) }
+        failure.isDue = false
+        #expect(try await Contents(store, world) == before)
+        #expect(try await store.encrypt(with: master) > 10)
+        #expect(try await Contents(store, world) == before)
+    }
+
+    /// A process that is killed between the encryption and the rewriting of the file.
+    @Test func theNextStartRewritesTheFileOfAnInterruptedEncryption() async throws {
+        let store = try await open(master)
+        try await world.fill(store)
+        await store.close()
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(sql: "UPDATE sealing SET state = 'cleaning'")
+            // What an interrupted encryption leaves in free pages.
+            try db.execute(sql: "CREATE TABLE remains (text TEXT)")
+            try db.execute(sql: "PRAGMA secure_delete = OFF")
+            try db.execute(sql: "INSERT INTO remains VALUES (?)", arguments: [Canary.name + "0"])
+            try db.execute(sql: "DELETE FROM remains")
+        }
+        #expect(try !world.canaries().isEmpty)
+        try await Store(options(master)).close()
+        #expect(try world.canaries().isEmpty)
+    }
+
+    // MARK: - Keys
+
+    @Test func aNewMasterKeyReplacesTheFormerOne() async throws {
+        var store = try await open(master)
+        try await world.fill(store)
+        let before = try await Contents(store, world)
+        let next = MasterKey()
+        try await store.changeMasterKey(to: next)
+        #expect(try await store.keyReport().masterKey == next.id)
+        #expect(try await Contents(store, world) == before)
+        await store.close()
+        #expect(throws: StoreError.sealed(.otherMasterKey(found: next.id, given: master.id))) {
+            try Store(options(master))
+        }
+        store = try Store(options(next))
+        #expect(try await Contents(store, world) == before)
+    }
+
+    @Test(arguments: [1, 3, 500])
+    func dataKeysAreReplacedInSteps(limit: Int) async throws {
+        let store = try await open(master)
+        try await world.fill(store)
+        let before = try await Contents(store, world)
+        let former = Set(try await store.keyReport().dataKeys.map(\.id))
+        #expect(try await store.replaceDataKeys() == former.count)
+        var last = 0.0
+        var step = try await store.reseal(limit: limit)
+        while !step.isFinished {
+            #expect(step.progress >= last)
+            last = step.progress
+            #expect(try await Contents(store, world) == before)
+            step = try await store.reseal(limit: limit)
+        }
+        let now = try await store.keyReport().dataKeys
+        #expect(now.allSatisfy { $0.isActive })
+        #expect(former.isDisjoint(with: now.map(\.id)))
+        #expect(try await Contents(store, world) == before)
+        try await #expect(store.verifyEncryption().failed == 0)
+    }
+
+    @Test func replacingDataKeysGoesOnAfterARestart() async throws {
+        var store = try await open(master)
+        try await world.fill(store)
+        let before = try await Contents(store, world)
+        let former = Set(try await store.keyReport().dataKeys.map(\.id))
+        _ = try await store.replaceDataKeys()
+        for _ in 0..<3 { _ = try await store.reseal(limit: 2) }
+        await store.close()
+        store = try Store(options(master))
+        #expect(try await Contents(store, world) == before)
+        while try await !store.reseal(limit: 2).isFinished {}
+        #expect(former.isDisjoint(with: try await store.keyReport().dataKeys.map(\.id)))
+        #expect(try await Contents(store, world) == before)
+        await store.close()
+        store = try Store(options(master))
+        #expect(try await Contents(store, world) == before)
+    }
+
+    @Test func aKeyIsReplacedBeforeItsNoncesCouldRepeat() async throws {
+        var store = try await open(master)
+        let former = Set(try await store.keyReport().dataKeys.map(\.id))
+        await store.close()
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(sql: "UPDATE data_keys SET uses = ?", arguments: [Session.largestUse - 1])
+        }
+        store = try Store(options(master))
+        try await world.fill(store)
+        let keys = try await store.keyReport().dataKeys
+        #expect(keys.contains { former.contains($0.id) && !$0.isActive })
+        #expect(keys.contains { !former.contains($0.id) && $0.isActive })
+        while try await !store.reseal().isFinished {}
+        #expect(former.isDisjoint(with: try await store.keyReport().dataKeys.map(\.id)))
+    }
+
+    @Test func theUsesOfAKeyAreNeverCountedTooLow() async throws {
+        var store = try await open(master)
+        try await world.fill(store)
+        let first = try await store.keyReport().dataKeys.map(\.uses)
+        #expect(first.allSatisfy { $0 >= 65_536 })
+        await store.close()
+        store = try Store(options(master))
+        _ = try await store.addStars(["another"], of: World.alice, server: World.server, now: world.now)
+        #expect(try await store.keyReport().dataKeys.map(\.uses).max() == 2 * 65_536)
+    }
+
+    // MARK: - Tampering
+
+    @Test func aValueThatWasMovedOrChangedDoesNotOpen() async throws {
+        let edits = [
+            "UPDATE notification_outbox SET name = (SELECT name FROM notification_outbox ORDER BY id LIMIT 1)",
+            "UPDATE notification_outbox SET name = plan_id",
+            "UPDATE notification_outbox SET name = '\"sw1.AAAB' || substr(name, 10)",
+            "UPDATE notification_outbox SET name = substr(name, 1, length(name) - 9) || 'AAAAAAA=\"'",
+            "UPDATE notification_outbox SET name = 'clear'",
+        ]
+        for edit in edits {
+            let world = World()
+            var options = world.options()
+            options.masterKey = master
+            var store = try Store(options)
+            _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+            try await world.fill(store)
+            await store.close()
+            try await DatabaseQueue(path: world.path).write { db in try db.execute(sql: edit) }
+            store = try Store(options)
+            await #expect(throws: StoreError.sealed(.damaged), "\(edit)") {
+                try await store.outbox(OutboxFilter())
+            }
+            let report = try await store.verifyEncryption()
+            #expect(report.failed >= 3, "\(edit)")
+            #expect(report.faults.allSatisfy { $0.column == "notification_outbox.name" }, "\(edit)")
+        }
+    }
+
+    @Test func aKeyOfAnotherAccountDoesNotOpenTheDatabase() async throws {
+        let store = try await open(master)
+        try await world.fill(store)
+        await store.close()
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(sql: "UPDATE data_keys SET account = NULL WHERE purpose = 'data'")
+        }
+        #expect(throws: StoreError.sealed(.damaged)) { try Store(options(master)) }
+    }
+
+    // MARK: - Erasing
+
+    @Test(arguments: [true, false])
+    func anErasedIdentityLeavesNothing(isEncrypted: Bool) async throws {
+        let store = try await open(isEncrypted ? master : nil)
+        try await world.fill(store)
+        #expect(try await store.eraseAccount(World.alice) == .active)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        let keys = try await store.keyReport().dataKeys
+        #expect(try await store.eraseAccount(World.alice) == .erased)
+        #expect(try await store.eraseAccount(World.alice) == .unknown)
+        #expect(try world.canaries().isEmpty)
+        let left = try await store.keyReport().dataKeys
+        #expect(left.allSatisfy { $0.account != World.alice })
+        #expect(keys.isEmpty || left.count < keys.count)
+        #expect(try await store.stars(of: World.alice).isEmpty)
+        await store.close()
+        #expect(try world.canaries().isEmpty)
+    }
+
+    // MARK: - The file of the master key
+
+    @Test func aMasterKeyFileHolds32BytesInBase64() throws {
+        let key = MasterKey()
+        #expect(MasterKey(text: Array(key.text.utf8))?.id == key.id)
+        #expect(MasterKey(text: Array(key.text.dropLast().utf8))?.id == key.id)
+        let digits = String(key.text.dropLast())
+        for wrong in [
+            "", "x", digits + "A", String(digits.dropLast()), digits + "\n\nmore", " " + digits,
+            String(repeating: "A", count: 64),
+        ] {
+            #expect(MasterKey(text: Array(wrong.utf8)) == nil)
+        }
+        #expect(!"\(key) \(String(reflecting: key))".contains(digits))
+        var dump = ""
+        Swift.dump(key, to: &dump)
+        #expect(!dump.contains(digits))
+    }
+}
