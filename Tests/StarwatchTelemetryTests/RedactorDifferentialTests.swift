@@ -17,7 +17,12 @@ import Testing
         "ws://a@b@c", "access_token=", "token=\"a b\"", "api-key=x&", "key=", "\"activeDid\":\"",
         "\"agent_did\" : \"Al\"",
         "\"password\":\"", "Authorization: Basic dXNlcg==", "Cookie: a=b; c", "X-Api-Key:", "Set-Cookie:",
-        "authorization", "did:", "did:a:",
+        "authorization", "did:", "did:a:", RedactorTests.ulid.lowercased(), "whsec_TWZLUTly+/=",
+        RedactorTests.privateKey,
+        "0x" + RedactorTests.privateKey, "ZGlkOmV0aHI6MHg1Q0FGRTAxMjM", "eGRpZDpldGhyOjB4NUNBRkUwMTIz",
+        "eHlkaWQ6ZXRocjoweDVDQUZFMDEyMw", "joe:pw@host", "joe@example.org", "mailto:", "@example.org",
+        "+41 79 123 45 67",
+        "+1 (202) 555-0123", "+4179", "-----BEGIN KEY-----\nMHc=\n", "-----END KEY-----", "-----",
     ]
     private static let joints = [
         "", "", "", " ", "\"", ":", "/", "//", "=", "&", ".", "-", "_", "@", ",", "a", "Z", "0", "é", "\u{301}", "🌻",
@@ -61,13 +66,15 @@ import Testing
     }
 
     /// A match in a text is also found in each of its encodings.
-    @Test(arguments: [Spelling.percent, .lowerPercent, .twice, .json], 0..<2 as Range<UInt64>)
+    @Test(arguments: Spelling.allCases, 0..<2 as Range<UInt64>)
     func encodedTextsAreRedactedEqually(spelling: Spelling, part: UInt64) {
         let needles: [(secret: String, trace: String)] = [
             ("did:ethr:0x5CAFE99", "5CAFE99"), ("did:web:cafe99.example:b", "cafe99"),
             ("01JWMCKG0022HDXJ4G4QCAFE99", "01JWMCKG"), ("1704067999_CAFE99_0f1e2d3c", "CAFE99"),
             ("eyJhbGciOiJFUzI1NksifQ.eyCAFE99.c2ln", "CAFE99"), ("Bearer CAFE99", "CAFE99"),
-            ("https://joe:CAFE99@host/", "CAFE99"), ("?access_token=CAFE99&a", "CAFE99"),
+            ("https://joe:CAFE99@host/", "CAFE99"), ("?access_token=CAFE99&a", "CAFE99"), ("joe:CAFE99@host", "CAFE99"),
+            ("CAFE99@example.org", "CAFE99"), ("whsec_CAFE99", "CAFE99"), ("+4179123459999", "123459999"),
+            ("01jwmckg0022hdxj4g4qcafe99", "01jwmckg"),
         ]
         for number in 0..<400 as Range<UInt64> {
             let seed = Self.firstSeed &+ part &* 400 &+ number
@@ -92,7 +99,7 @@ import Testing
             let seed = Self.firstSeed &+ part &* 3000 &+ number
             var random = SplitMix(state: seed)
             var text = Self.text(&random)
-            if let spelling = [nil, Spelling.percent, .twice, .json][Int.random(in: 0..<4, using: &random)] {
+            if let spelling = ([nil] + Spelling.allCases).randomElement(using: &random)! {
                 text = spelling.encoded(text, &random)
             }
             // A line with a single secret, at any offset. Most other lines have several matches.
@@ -102,27 +109,35 @@ import Testing
                 var scanner = RedactionScanner(bytes: bytes)
                 let mayFind = scanner.mayFind()
                 lookedFurther += mayFind ? 1 : 0
-                #expect(mayFind || scanner.run() == nil, "seed \(seed): \(quoted(line))")
+                let isMissed = !mayFind && !(scanner.run().isEmpty && PlainLine(bytes)?.replacements.isEmpty != false)
+                #expect(!isMissed, "seed \(seed): \(quoted(line))")
             }
         }
         #expect((300..<2700).contains(lookedFurther), "the texts are all alike: \(lookedFurther)")
     }
 
-    enum Spelling: Sendable {
+    enum Spelling: Sendable, CaseIterable {
         case percent
         case lowerPercent
         case twice
         case json
+        case entity
+        case wide
+        case invisible
 
-        /// Encodes all punctuation and some letters of a text.
+        /// Encodes the punctuation of a text.
         func encoded(_ text: [UInt8], _ random: inout SplitMix) -> [UInt8] {
             text.flatMap { byte -> [UInt8] in
                 let isSign = !byte.isLetter && !byte.isDigit && !"-_.~".utf8.contains(byte)
-                guard isSign else { return [byte] }
+                guard isSign || byte == 0x5F && self != .percent && self != .twice else { return [byte] }
+                let canHide = byte > 0x20 && byte < 0x7F && !#""&'<>\"#.utf8.contains(byte)
                 switch self {
                 case .percent: return Array(String(format: "%%%02X", byte).utf8)
                 case .lowerPercent: return Array(String(format: "%%%02x", byte).utf8)
                 case .twice: return Array(String(format: "%%25%02X", byte).utf8)
+                case .entity: return canHide ? Array("&#\(byte);".utf8) : [byte]
+                case .wide: return canHide ? Array(String(Unicode.Scalar(0xFEE0 + UInt32(byte))!).utf8) : [byte]
+                case .invisible: return canHide ? Array("\u{200B}".utf8) + [byte] + Array("\u{200B}".utf8) : [byte]
                 case .json: return byte < 0x80 ? Array(String(format: "\\u%04x", byte).utf8) : [byte]
                 }
             }

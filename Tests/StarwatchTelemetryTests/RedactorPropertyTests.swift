@@ -31,6 +31,17 @@ struct SplitMix: RandomNumberGenerator {
         (RedactorTests.ulid, RedactorTests.ulid, true), (RedactorTests.canonical, RedactorTests.canonical, true),
         (RedactorTests.jwt, "c2ln-bmF0_dXJl", false), ("Bearer s3cr3tCAFE", "s3cr3tCAFE", false),
         ("https://joe:s3cr3tpw@host/", "s3cr3tpw", false), ("?access_token=s3cr3tQ", "s3cr3tQ", false),
+        (RedactorTests.ulid.lowercased(), RedactorTests.ulid.lowercased(), true),
+        ("whsec_TWZLUTlyCAFE", "TWZLUTlyCAFE", false),
+        ("1704067200%5FabC123%5F0f1e2d3c", "abC123", true), (RedactorTests.privateKey, "e1f7CAFE", true),
+        ("ZGlkOmV0aHI6MHg1Q0FGRTAxMjM", "MHg1Q0FGRTAxMjM", true),
+        ("eHlkaWQ6ZXRocjoweDVDQUZFMDEyMw", "weDVDQUZFMDEyMw", true),
+        ("did&#58;ethr&colon;0x5CAFE0123", "CAFE0123", false),
+        ("did\u{FF1A}ethr\u{FF1A}0x5CAFE0123", "CAFE0123", false),
+        ("di\u{200B}d:ethr:0x5CAFE0123", "CAFE0123", false), (#"di\u200bd\uff1aethr:0x5CAFE0123"#, "CAFE0123", false),
+        ("-----BEGIN KEY-----\\nMHcCAFE\\n-----END KEY-----", "MHcCAFE", false),
+        (" joe:s3cr3tpw@host", "s3cr3tpw", false),
+        ("joecafe@example.org", "joecafe", false), (" +4179123459999", "123459999", true),
         (#""activeDid":"Alice Liddell""#, "Liddell", false), (#"\"agentDid\":\"Alice Liddell\""#, "Liddell", false),
     ]
 

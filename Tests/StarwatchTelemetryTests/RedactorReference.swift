@@ -13,10 +13,14 @@ struct RedactorReference {
         let end: Int
         /// The kind of the replacement; `nil` for a match that is skipped unchanged.
         let kind: RedactionKind?
+        /// Whether it ends the words before it: an underscore is part of a word.
+        var endsWord = true
+        /// Whether it is skipped after a replacement that ends at its sign.
+        var needsText = false
     }
 
     private static let did = expression(#"(?=[dD][iI][dD](:)[A-Za-z0-9]+:([A-Za-z0-9._:#/\x{80}-\x{FF}-]+))"#)
-    private static let user = expression(##"(?=(:)//([^\x00-\x20\x7F/?#"<>]+)@)"##)
+    private static let userInformation = expression(##"(?=(:)//([^\x00-\x20\x7F/?#"<>]+)@)"##)
     private static let token = expression(#"(?=(eyJ[A-Za-z0-9_-]{7,})(\.)([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*))"#)
     private static let bearer = expression(#"(?=[bB][eE][aA][rR][eE][rR]([ \t])[ \t]*([A-Za-z0-9._~+/=-]+))"#)
     private static let field = expression(#"(?<![A-Za-z0-9_-])(?=([A-Za-z0-9_-]+)" {0,4}(:) *"([^"\n]+))"#)
@@ -29,8 +33,25 @@ struct RedactorReference {
     private static let parameter = expression(
         #"(?<![A-Za-z0-9_-])(?=([A-Za-z0-9_-]+)(=)(?: *"(?![,:\]}])([^"\n]+)|([^\x00-\x20\x7F&"'<>]+)))"#
     )
+    private static let webhook = expression("(?=whsec(_)([A-Za-z0-9+/=_-]+))")
+    private static let phone = expression(
+        #"(?<![A-Za-z0-9_+])(?=(\+)([1-9](?:\)?[ .-]?\(?[0-9]){7,14}(?![A-Za-z0-9_])))"#
+    )
+    private static let pem = expression(
+        #"(?<!-)(?=(-)(-{4,}BEGIN(?:[^"]*?-----END[^"\n-]*-*|[^"]*)))"#
+    )
+    private static let sign = expression("(@)")
+    private static let userRun = expression(#"[^\x00-\x20\x7F"'<>/,\[\]{}@]*\z"#)
+    private static let user = expression(#"([^:=&?#;(|]+):[\s\S]"#)
+    private static let hostRun = expression(#"^[A-Za-z0-9\[\x{80}-\x{FF}][^\x00-\x20\x7F"'<>/,\[\]{}]*"#)
+    private static let localPart = expression(#"[A-Za-z0-9._%+\x{80}-\x{FF}-]+\z"#)
+    private static let domain = expression(#"^[A-Za-z0-9.\x{80}-\x{FF}-]*[A-Za-z0-9\x{80}-\x{FF}]"#)
+    private static let label = expression(#"\.[A-Za-z\x{80}-\x{FF}]-*[A-Za-z0-9\x{80}-\x{FF}]"#)
     private static let id = expression(
-        "(?<![A-Za-z0-9_])(?:[0-9A-HJKMNP-TV-Z]{26}|[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8})(?![A-Za-z0-9_])"
+        "(?<![A-Za-z0-9])(?:([0-9A-HJKMNP-TV-Z]{26}|[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}"
+            + "|[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8})|((?:0[xX])?[0-9A-Fa-f]{64})"
+            + "|(?=[A-Za-z0-9]{26})([A-Za-z0-9]*(?:ZGlkO[g-v]|[GWm2]RpZD[op]|kaWQ6[A-Za-z0-9])[A-Za-z0-9]*))"
+            + "(?![A-Za-z0-9])"
     )
     private static let pseudonym = expression("^did:hash:[0-9a-f]{16}$")
 
@@ -60,15 +81,34 @@ struct RedactorReference {
         var output = ""
         var flushed = 0
         var position = 0
+        let blocks = blocks(in: text)
         for match in matches(in: text) where match.sign >= position {
-            if let kind = match.kind {
-                let start = max(match.start, flushed)
-                output += Self.withoutIDs(Self.part(of: text, flushed, start)) + kind.replacement
-                flushed = match.end
+            guard let kind = match.kind else {
+                position = max(match.end, match.sign)
+                continue
             }
-            position = max(match.end, match.sign)
+            // Words end before the sign, and are replaced first.
+            let wordsEnd = match.endsWord ? match.sign : Self.wordStart(in: text, before: match.sign)
+            if let (words, end) = Self.withoutIDs(text, flushed, max(wordsEnd, flushed)) {
+                output += words
+                flushed = end
+            }
+            if match.needsText, flushed >= match.sign { continue }
+            let start = max(match.start, flushed)
+            if let (words, end) = Self.withoutIDs(text, flushed, start) {
+                output += words
+                flushed = end
+            }
+            let end = blocks.first { $0.sign >= match.start && $0.sign < match.end }?.end ?? match.end
+            output += Self.part(of: text, flushed, start) + kind.replacement
+            flushed = max(end, match.end)
+            position = max(flushed, match.sign)
         }
-        output += Self.withoutIDs(Self.part(of: text, flushed, bytes.count))
+        if let (words, end) = Self.withoutIDs(text, flushed, bytes.count) {
+            output += words
+            flushed = end
+        }
+        output += Self.part(of: text, flushed, bytes.count)
         return output.unicodeScalars.map { UInt8($0.value) }
     }
 
@@ -82,7 +122,7 @@ struct RedactorReference {
             let isPseudonym = Self.isPseudonym("did" + Self.part(of: text, start + 3, end))
             matches.append(Match(sign: groups[1].lowerBound, start: start, end: end, kind: isPseudonym ? nil : .did))
         }
-        for groups in Self.groups(Self.user, text) {
+        for groups in Self.groups(Self.userInformation, text) {
             if Self.part(of: text, groups[2]) == RedactionKind.token.replacement { continue }
             matches.append(match(groups[1], groups[2], .token))
         }
@@ -115,9 +155,58 @@ struct RedactorReference {
             let whole = groups[1].lowerBound..<groups[3].upperBound
             matches.append(match(groups[2], whole, .token))
         }
+        for groups in Self.groups(Self.webhook, text) {
+            var match = match(groups[1], groups[1].lowerBound - 5..<groups[2].upperBound, .token)
+            match.endsWord = false
+            matches.append(match)
+        }
+        for groups in Self.groups(Self.phone, text) {
+            matches.append(match(groups[1], groups[1].lowerBound..<groups[2].upperBound, .id))
+        }
+        matches += blocks(in: text)
+        matches += Self.groups(Self.sign, text).compactMap { address(at: $0[1].lowerBound, in: text) }
         // Among matches of one sign, the first in the order above; among tokens, the longest.
         return matches.enumerated().sorted { ($0.element.sign, $0.offset) < ($1.element.sign, $1.offset) }
             .map(\.element)
+    }
+
+    private func blocks(in text: String) -> [Match] {
+        Self.groups(Self.pem, text).map { groups in
+            var end = groups[2].upperBound
+            if end == text.utf16.count { while Self.part(of: text, end - 1, end) == "\n" { end -= 1 } }
+            return match(groups[1], groups[1].lowerBound..<end, .token)
+        }
+    }
+
+    /// The user information before an at sign, or the e-mail address around it.
+    private func address(at sign: Int, in text: String) -> Match? {
+        let before = Self.part(of: text, 0, sign)
+        let after = Self.part(of: text, sign + 1, text.utf16.count)
+        func match(_ start: Int, _ end: Int, _ kind: RedactionKind) -> Match {
+            Match(sign: sign, start: start, end: end, kind: kind, needsText: true)
+        }
+        if let host = Self.groups(Self.hostRun, after).first?[0], let run = Self.groups(Self.userRun, before).first?[0],
+            let user = Self.groups(Self.user, Self.part(of: before, run)).first?[1],
+            Self.part(of: before, run.lowerBound + user.lowerBound, run.lowerBound + user.upperBound).lowercased()
+                != "mailto"
+        {
+            let lastSign = (Self.part(of: after, host) as NSString).range(of: "@", options: .backwards)
+            let end = lastSign.location == NSNotFound ? sign : sign + 1 + lastSign.location
+            return match(run.lowerBound + user.lowerBound, end, .token)
+        }
+        guard let local = Self.groups(Self.localPart, before).first?[0],
+            let domain = Self.groups(Self.domain, after).first?[0],
+            !Self.groups(Self.label, Self.part(of: after, domain)).isEmpty
+        else { return nil }
+        return match(local.lowerBound, sign + 1 + domain.upperBound, .id)
+    }
+
+    private static func wordStart(in text: String, before end: Int) -> Int {
+        var start = end
+        while start > 0, part(of: text, start - 1, start).utf8.allSatisfy({ $0.isLetter || $0.isDigit || $0 == 0x5F }) {
+            start -= 1
+        }
+        return start
     }
 
     private func match(_ sign: Range<Int>, _ range: Range<Int>, _ kind: RedactionKind?) -> Match {
@@ -135,18 +224,25 @@ struct RedactorReference {
         return didNames.contains(name) ? .did : tokenNames.contains(name) ? .token : nil
     }
 
-    /// A name without ignored characters; empty if it is too long or does not end in a letter.
+    /// A name without ignored characters; empty if it is too long, or ends neither in a letter nor in two ignored
+    /// characters.
     private static func plain(_ name: String) -> String {
-        guard name.utf8.count <= 24, name.last?.isLetter == true else { return "" }
+        let endsName = name.last?.isLetter == true || name.count > 1 && name.suffix(2).allSatisfy { "_-".contains($0) }
+        guard name.utf8.count <= 24, endsName else { return "" }
         return name.lowercased().filter { $0 != "_" && $0 != "-" }
     }
 
-    private static func withoutIDs(_ text: String) -> String {
-        id.stringByReplacingMatches(
-            in: text,
-            range: NSRange(location: 0, length: text.utf16.count),
-            withTemplate: NSRegularExpression.escapedTemplate(for: RedactionKind.id.replacement)
-        )
+    /// A range of a text without identifiers, to the end of the last of them; `nil` if there is none.
+    private static func withoutIDs(_ text: String, _ start: Int, _ end: Int) -> (text: String, end: Int)? {
+        var output = ""
+        var flushed = start
+        for groups in groups(id, part(of: text, start, end)) {
+            guard let index = (1...3).first(where: { !groups[$0].isEmpty }) else { continue }
+            output += part(of: text, flushed, start + groups[0].lowerBound)
+            output += ([.id, .token, .did] as [RedactionKind])[index - 1].replacement
+            flushed = start + groups[0].upperBound
+        }
+        return flushed > start ? (output, flushed) : nil
     }
 
     private static func isPseudonym(_ text: String) -> Bool {

@@ -168,20 +168,24 @@ extension RedactionScanner {
         return hash
     }
 
-    /// Whether the two letters before `end` end a known name. `_` and `-`, which names ignore, are accepted.
+    /// Whether the letters before `end` end a known name. `_` and `-`, which names ignore, are accepted.
     @inline(__always)
     private func isEnding(before end: Int) -> Bool {
         guard end > 1 else { return false }
         let (first, last) = (bytes[end - 2] | 0x20, bytes[end - 1] | 0x20)
-        switch (first, last) {
-        case (UInt8(ascii: "i"), UInt8(ascii: "d")), (UInt8(ascii: "e"), UInt8(ascii: "n")),
-            (UInt8(ascii: "e"), UInt8(ascii: "t")), (UInt8(ascii: "e"), UInt8(ascii: "y")),
-            (UInt8(ascii: "r"), UInt8(ascii: "d")), (UInt8(ascii: "w"), UInt8(ascii: "d")),
-            (UInt8(ascii: "w"), UInt8(ascii: "t")), (UInt8(ascii: "e"), UInt8(ascii: "r")),
-            (UInt8(ascii: "o"), UInt8(ascii: "n")), (UInt8(ascii: "i"), UInt8(ascii: "e")),
-            (UInt8(ascii: "t"), UInt8(ascii: "h")):
-            return true
+        switch UInt16(first) << 8 | UInt16(last) {
+        // "id": most fields of a line with an id end so, but known names in "did".
+        case 0x6964: return isDID(before: end - 2)
+        // "en", "et", "ey", "rd", "wd", "wt", "er", "on", "ie", "th"
+        case 0x656E, 0x6574, 0x6579, 0x7264, 0x7764, 0x7774, 0x6572, 0x6F6E, 0x6965, 0x7468: return true
         default: return first == 0x5F | 0x20 || first == 0x2D
         }
+    }
+
+    /// Whether the letter before `end` is the first of `did`.
+    private func isDID(before end: Int) -> Bool {
+        var end = end
+        while end > 0, bytes[end - 1] == 0x5F || bytes[end - 1] == 0x2D { end -= 1 }
+        return end > 0 && bytes[end - 1] | 0x20 == UInt8(ascii: "d")
     }
 }

@@ -11,12 +11,13 @@ extension RedactionScanner {
         guard end > 16 else { return end > 0 }
         if Self.isFirstSign(bytes[0]), isSign(at: 0) { return true }
         let start = UnsafeRawPointer(bytes.baseAddress!)
-        var previousIsID = false
+        var wordContinues = false
+        var wordEnd = 0
         var position = 1
         while position + 16 <= end {
             let block = start.loadUnaligned(fromByteOffset: position, as: Block.self)
             let before = start.loadUnaligned(fromByteOffset: position - 1, as: Block.self)
-            if holdsSign(block, before: before, at: position, &previousIsID) { return true }
+            if holdsSign(block, before: before, at: position, &wordContinues, &wordEnd) { return true }
             position += 16
         }
         guard position < end else { return false }
@@ -28,36 +29,69 @@ extension RedactionScanner {
             unsafeBitCast(block, to: Block.self),
             before: unsafeBitCast(before, to: Block.self),
             at: position,
-            &previousIsID
+            &wordContinues,
+            &wordEnd
         )
     }
 
     /// Whether a match could begin in a block.
+    ///
+    /// - Parameters:
+    ///   - wordContinues: Whether the eight bytes before the block are letters and digits.
+    ///   - wordEnd: The end of the last long word, which contains no secret.
     @inline(__always)
-    private func holdsSign(_ block: Block, before: Block, at position: Int, _ previousIsID: inout Bool) -> Bool {
+    private func holdsSign(
+        _ block: Block,
+        before: Block,
+        at position: Int,
+        _ wordContinues: inout Bool,
+        _ wordEnd: inout Int
+    ) -> Bool {
         let low = block & Self.lowBits
         let lowBefore = before & Self.lowBits
-        // No match begins with a character beyond ASCII.
-        let ascii = ~block & Self.highBits
+        let ascii = (block & Self.highBits) ^ Self.highBits
 
-        let isDigit = Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), low)
-        let isCapital = Self.isIn(UInt8(ascii: "A")...UInt8(ascii: "Z"), low)
-        // Any 26 bytes contain two complete neighbouring words of 8 bytes. A ULID has digits and capitals in both.
-        let isID = (isDigit | isCapital) & ascii
-        if isID.x == Self.highBit, isID.y == Self.highBit || previousIsID { return true }
-        previousIsID = isID.y == Self.highBit
+        // These ranges have the signs `%&+` and `:=@`; their other characters are rare.
+        let isColon = Self.isIn(UInt8(ascii: ":")...UInt8(ascii: "@"), low)
+        let isPercent = Self.isIn(UInt8(ascii: "%")...UInt8(ascii: "+"), low)
 
-        let isOther =
-            Self.isNot(UInt8(ascii: ":"), low) & Self.isNot(UInt8(ascii: "="), low)
-            & Self.isNot(UInt8(ascii: "%"), low) & Self.isNot(UInt8(ascii: "\\"), low)
-        let isBearer =
-            ~(Self.isNot(UInt8(ascii: " "), low) & Self.isNot(0x09, low))
-            & ~Self.isNot(UInt8(ascii: "r"), lowBefore | Self.caseBits)
-        let isToken = ~(Self.isNot(UInt8(ascii: "J"), low) | Self.isNot(UInt8(ascii: "y"), lowBefore))
-        let isCanonicalID =
-            ~Self.isNot(UInt8(ascii: "_"), low) & Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), lowBefore)
-        let signs = (~isOther | isBearer | isToken | isCanonicalID) & ascii
+        // Letters and digits. Any 26 bytes contain two complete neighbouring words of 8 bytes.
+        let isWord =
+            Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "z"), low | Self.caseBits) & (isColon ^ Self.highBits) & ascii
+        if isWord.x == Self.highBit, isWord.y == Self.highBit || wordContinues, holdsSecret(at: position, &wordEnd) {
+            return true
+        }
+        wordContinues = isWord.y == Self.highBit
+
+        let isBearer = Self.isIn(0x09...0x20, low) & Self.equals(UInt8(ascii: "r"), lowBefore | Self.caseBits)
+        let isToken = Self.equals(UInt8(ascii: "J"), low) & Self.equals(UInt8(ascii: "y"), lowBefore)
+        let isUnderscore =
+            Self.equals(UInt8(ascii: "_"), low)
+            & (Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), lowBefore) | Self.equals(UInt8(ascii: "c"), lowBefore))
+        let isDash = Self.equals(UInt8(ascii: "-"), low) & Self.equals(UInt8(ascii: "-"), lowBefore)
+        let isOther = isToken | isUnderscore | isDash | Self.equals(UInt8(ascii: "\\"), low)
+        // Characters beyond ASCII are signs too.
+        let signs = ((isColon | isPercent | isBearer | isOther) & ascii) | (block & Self.highBits)
         return isAnySign(signs.x, at: position) || isAnySign(signs.y, at: position + 8)
+    }
+
+    /// Whether the letters and digits around a position are a secret.
+    @inline(never)
+    private func holdsSecret(at position: Int, _ wordEnd: inout Int) -> Bool {
+        guard position >= wordEnd else { return false }
+        var start = position
+        while start > 0, bytes[start - 1].isLetter || bytes[start - 1].isDigit { start -= 1 }
+        // Eight bytes from the position on are letters and digits.
+        var end = position + 8
+        while end < bytes.count, bytes[end].isLetter || bytes[end].isDigit { end += 1 }
+        wordEnd = end
+        guard end - start >= Self.shortestSecret else { return false }
+        // Most long words are hexadecimal ids, which no secret but one of a certain length is.
+        guard
+            (0...5).contains(end - start - 26) || (0...7).contains(end - start - 64)
+                || !bytes[start..<end].allSatisfy({ $0 <= UInt8(ascii: "f") })
+        else { return false }
+        return secret(from: start, wordEnd: end) != nil
     }
 
     /// Whether a match begins at any of the bytes with their highest bit set.
@@ -72,17 +106,31 @@ extension RedactionScanner {
     }
 
     private func isSign(at position: Int) -> Bool {
+        // Most signs are colons.
+        if bytes[position] == UInt8(ascii: ":") { return colon(at: position, next: position + 1)?.kind != nil }
         switch bytes[position] {
         case UInt8(ascii: "J"): return position >= 2 && bytes[position - 2] == UInt8(ascii: "e")
         case UInt8(ascii: "_"):
+            if bytes[position - 1] == UInt8(ascii: "c") {
+                return webhookSecret(underscore: position, next: position + 1) != nil
+            }
             return position >= 10 && position + 7 < bytes.count && bytes[position + 7] == UInt8(ascii: "_")
-        case UInt8(ascii: ":"): return colon(at: position, next: position + 1)?.kind != nil
+        case UInt8(ascii: "-"): return pemBlock(dash: position - 1) != nil
+        case UInt8(ascii: "&"): return hiddenUnit(at: position) != nil
+        case UInt8(ascii: "%"), UInt8(ascii: "\\"):
+            return look(at: position)?.kind != nil || hiddenUnit(at: position) != nil
+        case 0x80...: return hiddenUnit(at: position) != nil
         default: return look(at: position)?.kind != nil
         }
     }
 
+    /// Whether a match could begin with a byte at the start of the line, which is in no block.
     private static func isFirstSign(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ":") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%")
+        switch byte {
+        case UInt8(ascii: ":"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "&"), 0x80...:
+            return true
+        default: return false
+        }
     }
 
     // MARK: - Predicates on 16 bytes below 0x80
@@ -95,13 +143,13 @@ extension RedactionScanner {
     @inline(__always)
     private static func all(_ byte: UInt8) -> Block { Block(repeating: UInt64(byte) &* 0x0101_0101_0101_0101) }
 
-    /// Sets the highest bit of bytes that differ from `byte`.
+    /// Sets the highest bit of bytes that equal `byte`.
     @inline(__always)
-    private static func isNot(_ byte: UInt8, _ low: Block) -> Block { (low ^ all(byte)) &+ lowBits }
+    private static func equals(_ byte: UInt8, _ low: Block) -> Block { highBits &- (low ^ all(byte)) }
 
     /// Sets the highest bit of bytes in a range.
     @inline(__always)
     private static func isIn(_ range: ClosedRange<UInt8>, _ low: Block) -> Block {
-        (low &+ all(0x80 - range.lowerBound)) & ~(low &+ all(0x7F - range.upperBound))
+        (low &+ all(0x80 - range.lowerBound)) & (all(0x80 + range.upperBound) &- low)
     }
 }

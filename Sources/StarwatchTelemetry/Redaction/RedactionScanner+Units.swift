@@ -13,14 +13,21 @@ extension RedactionScanner {
     }
 
     private func percentUnit(at position: Int) -> Unit {
-        guard var value = hexByte(at: position + 1) else { return (0x25, 1) }
+        guard let (value, length) = percentByte(at: position) else { return (0x25, 1) }
+        return (value < 0x80 ? value : 0xFF, length)
+    }
+
+    /// The byte that a percent sign encodes; `nil` if it encodes none.
+    @inline(__always)
+    func percentByte(at position: Int) -> Unit? {
+        guard var value = hexByte(at: position + 1) else { return nil }
         var length = 3
         // An encoded percent sign begins a doubly encoded character.
         while value == 0x25, let inner = hexByte(at: position + length) {
             value = inner
             length += 2
         }
-        return (value < 0x80 ? value : 0xFF, length)
+        return (value, length)
     }
 
     private func backslashUnit(at position: Int) -> Unit {
@@ -36,13 +43,13 @@ extension RedactionScanner {
 
     /// The byte of two hexadecimal digits; `nil` for other characters or the end of the line.
     func hexByte(at position: Int) -> UInt8? {
-        guard position + 1 < bytes.count, let high = Self.hexDigit(bytes[position]),
+        guard position >= 0, position + 1 < bytes.count, let high = Self.hexDigit(bytes[position]),
             let low = Self.hexDigit(bytes[position + 1])
         else { return nil }
         return high << 4 | low
     }
 
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+    static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte - 0x30
         case 0x41...0x46: byte - 0x37
@@ -51,24 +58,46 @@ extension RedactionScanner {
         }
     }
 
+    /// The character that ends at a position greater than 0, and its start. An escape such as `\n` is a control character.
+    func unit(before end: Int) -> (value: UInt8, start: Int) {
+        let last = bytes[end - 1]
+        if let value = hexByte(at: end - 2), let start = escapeStart(ofDigits: end - 2) {
+            return (value < 0x80 && (bytes[start] == 0x25 || hexByte(at: end - 4) == 0) ? value : 0xFF, start)
+        }
+        guard end > 1, bytes[end - 2] == 0x5C, "nrtbf/".utf8.contains(last) else {
+            return (last < 0x80 ? last : 0xFF, end - 1)
+        }
+        var start = end - 2
+        while start > 0, bytes[start - 1] == 0x5C { start -= 1 }
+        return (last == UInt8(ascii: "/") ? last : 0x0A, start)
+    }
+
+    /// The start of the escape whose last two hexadecimal digits are at a position: `%3A`, `%253A`, `\u003a`.
+    private func escapeStart(ofDigits position: Int) -> Int? {
+        guard position > 0 else { return nil }
+        if bytes[position - 1] == 0x25 { return position - 1 }
+        var start = position
+        // `%2564`: any number of encoded percent signs.
+        while start >= 3, hexByte(at: start - 2) == 0x25 {
+            start -= 2
+            if bytes[start - 1] == 0x25 { return start - 1 }
+        }
+        start = position - 4
+        guard start >= 0, bytes[start] == 0x5C, bytes[start + 1] == UInt8(ascii: "u"), hexByte(at: start + 2) != nil
+        else { return nil }
+        while start > 0, bytes[start - 1] == 0x5C { start -= 1 }
+        return start
+    }
+
     /// The start of the plain or encoded letter that ends at a position, ignoring case; `nil` for another character.
     ///
     /// The letter can be in text that is already replaced: a replaced token can be followed by the rest of a DID.
     func start(of letter: UInt8, before end: Int) -> Int? {
         guard end > 0 else { return nil }
         if bytes[end - 1] | 0x20 == letter { return end - 1 }
-        guard end >= 3, let value = hexByte(at: end - 2), value | 0x20 == letter else { return nil }
-        if bytes[end - 3] == 0x25 { return end - 3 }
-        var start = end - 2
-        // `%2564`: any number of encoded percent signs.
-        while start >= 3, hexByte(at: start - 2) == 0x25 {
-            start -= 2
-            if bytes[start - 1] == 0x25 { return start - 1 }
-        }
-        start = end - 6
-        guard start >= 0, bytes[start] == 0x5C, bytes[start + 1] == UInt8(ascii: "u"), hexByte(at: start + 2) == 0
+        guard end >= 3, let value = hexByte(at: end - 2), value | 0x20 == letter,
+            let start = escapeStart(ofDigits: end - 2), bytes[start] == 0x25 || hexByte(at: end - 4) == 0
         else { return nil }
-        while start > 0, bytes[start - 1] == 0x5C { start -= 1 }
         return start
     }
 

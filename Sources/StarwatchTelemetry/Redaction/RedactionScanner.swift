@@ -7,59 +7,74 @@ struct RedactionScanner {
         let kind: RedactionKind?
     }
 
-    private static let word: UInt8 = 0
-    private static let separator: UInt8 = 1
-    private static let trigger: UInt8 = 2
+    /// A range that is replaced.
+    struct Replacement {
+        let range: Range<Int>
+        let kind: RedactionKind
+    }
 
-    /// The class of each byte: part of a word, a separator, or a separator that can indicate a match.
+    private static let word: UInt8 = 0
+    private static let underscore: UInt8 = 1
+    private static let separator: UInt8 = 2
+    private static let trigger: UInt8 = 3
+
+    /// The class of each byte: part of a word, an underscore in a word, a separator, or a separator that can indicate a
+    /// match.
     private static let classes: [UInt8] = {
         var classes = [UInt8](repeating: separator, count: 256)
-        for byte in UInt8.min...UInt8.max where byte.isLetter || byte.isDigit || byte == 0x5F {
-            classes[Int(byte)] = word
-        }
-        for sign in ":=. %\\\t".utf8 { classes[Int(sign)] = trigger }
+        for byte in UInt8.min...UInt8.max where byte.isLetter || byte.isDigit { classes[Int(byte)] = word }
+        for sign in ":=. %\\\t@+-".utf8 { classes[Int(sign)] = trigger }
+        classes[0x5F] = underscore
         return classes
     }()
 
     let bytes: UnsafeBufferPointer<UInt8>
     /// The classes' memory. Valid only during ``run()``.
     private var classes = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// The position up to which the input is in the output.
-    private var flushed = 0
-    private var output: [UInt8] = []
-    private var counts = RedactionCounts()
+    /// The end of the last replacement.
+    private(set) var flushed = 0
+    private var replacements: [Replacement] = []
 
     init(bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
 
-    /// Returns the redacted bytes; `nil` if nothing was replaced.
-    mutating func run() -> (output: [UInt8], counts: RedactionCounts)? {
+    /// Returns the ranges to replace, in order.
+    mutating func run() -> [Replacement] {
         Self.classes.withUnsafeBufferPointer { classes in
             self.classes = classes
-            return scan()
+            scan()
         }
+        return replacements
     }
 
-    private mutating func scan() -> (output: [UInt8], counts: RedactionCounts)? {
+    private mutating func scan() {
         let end = bytes.count
         var position = 0
         var wordStart = 0
         while true {
             while position < end, classes[Int(bytes[position])] == Self.word { position += 1 }
-            if position - wordStart >= 26 { checkWord(from: wordStart, to: position) }
-            guard position < end else { break }
-            if classes[Int(bytes[position])] == Self.trigger, let match = look(at: position) {
-                if let kind = match.kind { replace(match, with: kind) }
-                position = max(match.end, position)
-            } else {
-                position += 1
+            let byteClass = position < end ? classes[Int(bytes[position])] : Self.separator
+            if byteClass == Self.underscore {
+                let match = look(at: position)
+                position = take(match, at: position)
+                if match != nil { wordStart = position }
+                continue
             }
+            if position - wordStart >= Self.shortestSecret { checkWord(from: wordStart, to: position) }
+            guard position < end else { break }
+            position = take(byteClass == Self.trigger ? look(at: position) : nil, at: position)
             wordStart = position
         }
-        guard flushed > 0 else { return nil }
-        output.append(contentsOf: bytes[flushed...])
-        return (output, counts)
+    }
+
+    /// Replaces or skips a match, and returns the position after it, or after a byte without a match.
+    private mutating func take(_ match: Match?, at position: Int) -> Int {
+        guard let match else { return position + 1 }
+        guard let kind = match.kind else { return max(match.end, position) }
+        let end = end(of: match)
+        replace(match.start..<end, with: kind)
+        return max(end, position)
     }
 
     /// The match indicated by the plain or encoded character at a position.
@@ -71,6 +86,10 @@ struct RedactionScanner {
         case UInt8(ascii: "="): return parameter(equals: position, next: next)
         case UInt8(ascii: "."): return jsonWebToken(dot: position)
         case UInt8(ascii: " "), 0x09: return bearerToken(space: position, next: next)
+        case UInt8(ascii: "_"): return underscore(at: position, next: next)
+        case UInt8(ascii: "@"): return address(sign: position, next: next)
+        case UInt8(ascii: "+"): return phoneNumber(plus: position, next: next)
+        case UInt8(ascii: "-"): return pemBlock(dash: position)
         default: return nil
         }
     }
@@ -93,60 +112,30 @@ struct RedactionScanner {
         return isFieldName(before: position) ? field(colon: position, next: next) : nil
     }
 
-    private mutating func replace(_ match: Match, with kind: RedactionKind) {
-        let matchStart = max(match.start, flushed)
+    private mutating func replace(_ range: Range<Int>, with kind: RedactionKind) {
+        let matchStart = max(range.lowerBound, flushed)
         // The text before the match becomes a word of its own.
         var start = matchStart
-        while start > flushed, matchStart - start <= 40, classes[Int(bytes[start - 1])] == Self.word { start -= 1 }
+        while start > flushed, classes[Int(bytes[start - 1])] <= Self.underscore { start -= 1 }
         checkWord(from: start, to: matchStart)
-        if flushed == 0 { output.reserveCapacity(bytes.count + 32) }
-        output.append(contentsOf: bytes[flushed..<matchStart])
-        output.append(text: kind.replacement)
-        flushed = match.end
-        counts[kind] += 1
+        append(matchStart..<range.upperBound, kind)
     }
 
-    // MARK: - Ids
-
-    /// Replaces a word of 26 bytes that is an identifier. The word can follow the rest of an escape, such as `\n` or
-    /// `%2F`.
+    /// Replaces the identifiers and keys in a word.
     private mutating func checkWord(from start: Int, to end: Int) {
-        let before = start > flushed ? bytes[start - 1] : 0
-        let skipped: Int
-        switch end - start {
-        case 26: skipped = 0
-        case 28 where before == 0x25 && hexByte(at: start) != nil: skipped = 2
-        case 30 where before == 0x25 && hexByte(at: start) == 0x25 && hexByte(at: start + 2) != nil: skipped = 4
-        case 27 where before == 0x5C && "nrtbf".utf8.contains(bytes[start]): skipped = 1
-        case 31 where before == 0x5C && bytes[start] == UInt8(ascii: "u"): skipped = 5
-        default: return
-        }
-        let first = start + skipped
-        guard isULID(at: first) || isCanonicalID(at: first) else { return }
-        if flushed == 0 { output.reserveCapacity(bytes.count + 32) }
-        output.append(contentsOf: bytes[flushed..<first])
-        output.append(text: RedactionKind.id.replacement)
-        flushed = end
-        counts.id += 1
-    }
-
-    /// Whether the word matches `^[0-9A-HJKMNP-TV-Z]{26}$`.
-    private func isULID(at start: Int) -> Bool {
-        for byte in bytes[start..<start + 26] {
-            guard byte.isDigit || byte.isUppercaseLetter else { return false }
-            switch byte {
-            case UInt8(ascii: "I"), UInt8(ascii: "L"), UInt8(ascii: "O"), UInt8(ascii: "U"): return false
-            default: break
+        var part = start
+        while end - part >= Self.shortestSecret {
+            if let match = secret(from: part, wordEnd: end), let kind = match.kind {
+                append(match.start..<match.end, kind)
+                part = match.end
             }
+            while part < end, bytes[part] != 0x5F { part += 1 }
+            part += 1
         }
-        return true
     }
 
-    /// Whether the word matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$`.
-    private func isCanonicalID(at start: Int) -> Bool {
-        guard bytes[start + 10] == 0x5F, bytes[start + 17] == 0x5F else { return false }
-        return bytes[start..<start + 10].allSatisfy(\.isDigit)
-            && bytes[start + 11..<start + 17].allSatisfy { $0.isDigit || $0.isLetter }
-            && bytes[start + 18..<start + 26].allSatisfy { $0.isDigit || (0x61...0x66).contains($0) }
+    private mutating func append(_ range: Range<Int>, _ kind: RedactionKind) {
+        replacements.append(Replacement(range: range, kind: kind))
+        flushed = range.upperBound
     }
 }

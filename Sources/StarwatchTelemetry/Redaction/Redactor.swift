@@ -2,9 +2,9 @@
 public enum RedactionKind: String, MetricLabel {
     /// A DID, or the value of a field that contains a DID.
     case did
-    /// A claim identifier of either dialect.
+    /// A claim identifier of either dialect, an e-mail address or a phone number.
     case id
-    /// A token, password or key.
+    /// A token, password, key or PEM block.
     case token
 
     /// The text that replaces the data: `[REDACTED:did]`, `[REDACTED:id]` or `[REDACTED:token]`.
@@ -42,12 +42,16 @@ public struct RedactionCounts: Sendable, Hashable {
 /// Replaces personal data and secrets in formatted bytes, as the last stage before output (R-LOG-06).
 ///
 /// It finds:
-/// - DIDs of every method, including letters or colons encoded as `%3A`, `%253a` or `\u003a`. Pseudonyms, `did:hash:`
-///   with 16 hexadecimal digits, are kept.
-/// - Identifiers of both dialects: words of exactly 26 bytes that are a ULID or `1234567890_abcdef_01234567`.
-/// - Bearer tokens, JWTs without a scheme, user information in URLs, and values of parameters such as `token=`,
-///   `secret=` or `key=`.
+/// - DIDs of every method, including letters or colons encoded as `%3A`, `%253a` or `\u003a`, and words of base64 that
+///   contain one. Pseudonyms, `did:hash:` with 16 hexadecimal digits, are kept.
+/// - Identifiers of both dialects: parts of words of exactly 26 bytes that are a ULID or `1234567890_abcdef_01234567`.
+/// - Bearer tokens, JWTs without a scheme, `whsec_` secrets, words of 64 hexadecimal digits, PEM blocks, user information
+///   with and without a URL's scheme, and values of parameters such as `token=`, `secret=` or `key=`.
+/// - E-mail addresses and international phone numbers.
 /// - String values of JSON fields such as `activeDid` or `access_token`, including JSON inside a JSON string.
+///
+/// HTML entities and full-width forms count as the ASCII characters that they stand for, and characters without width as
+/// nothing.
 ///
 /// Valid JSON stays valid. A second redaction changes nothing. In ambiguous cases it redacts too much.
 public struct Redactor: Sendable {
@@ -71,10 +75,49 @@ public struct Redactor: Sendable {
     private static let maxPasses = 8
 
     private func pass(over bytes: [UInt8]) -> (output: [UInt8], counts: RedactionCounts)? {
-        bytes.withUnsafeBufferPointer { buffer in
-            var scanner = RedactionScanner(bytes: buffer)
-            return scanner.mayFind() ? scanner.run() : nil
+        bytes.withUnsafeBufferPointer { line in
+            var scanner = RedactionScanner(bytes: line)
+            guard scanner.mayFind() else { return nil }
+            var replacements = scanner.run()
+            if let plain = PlainLine(line) { replacements = union(replacements, plain.replacements) }
+            return replacing(replacements, in: line)
         }
+    }
+
+    /// The replacements of both lists, with those that overlap joined.
+    private func union(
+        _ first: [RedactionScanner.Replacement],
+        _ second: [RedactionScanner.Replacement]
+    ) -> [RedactionScanner.Replacement] {
+        var union: [RedactionScanner.Replacement] = []
+        for next in (first + second).sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+            if let last = union.last, next.range.lowerBound < last.range.upperBound {
+                let end = max(last.range.upperBound, next.range.upperBound)
+                union[union.count - 1] = .init(range: last.range.lowerBound..<end, kind: last.kind)
+            } else {
+                union.append(next)
+            }
+        }
+        return union
+    }
+
+    private func replacing(
+        _ replacements: [RedactionScanner.Replacement],
+        in line: UnsafeBufferPointer<UInt8>
+    ) -> (output: [UInt8], counts: RedactionCounts)? {
+        guard !replacements.isEmpty else { return nil }
+        var output: [UInt8] = []
+        output.reserveCapacity(line.count + 32)
+        var counts = RedactionCounts()
+        var end = 0
+        for replacement in replacements {
+            output.append(contentsOf: line[end..<replacement.range.lowerBound])
+            output.append(text: replacement.kind.replacement)
+            counts[replacement.kind] += 1
+            end = replacement.range.upperBound
+        }
+        output.append(contentsOf: line[end...])
+        return (output, counts)
     }
 
     /// Returns a redacted copy of a text.
