@@ -8,7 +8,9 @@ extension FuzzTarget {
         name: "redactor",
         words: [
             "did:", "%3A", "%253A", "\\u003a", "Bearer ", "eyJ", "://", "@", "token=", "\"error\":\"", "\"identity\":",
-            "01JWMCKG0022HDXJ4G4Q6", "1704067200_", "_0f1e2d3c", "\\\\", "\\\"",
+            "01JWMCKG0022HDXJ4G4Q6", "1704067200_", "_0f1e2d3c", "\\\\", "\\\"", "&#58;", "&colon;", "\u{FF1A}",
+            "\u{200B}",
+            "\\uff1a", "whsec_", "-----BEGIN ", "-----END", "+4179", "ZGlkO", "RpZDp", "kaWQ6", "mailto:",
         ],
         tries: 3000
     ) { input in
@@ -57,6 +59,16 @@ private struct Secret {
         Secret("1704067200_CAFE99_0f1e2d3c", "CAFE99_0f1e", needsBorders: true),
         Secret("eyJhbGciOiJFUzI1NksifQ.eyJpc3MiOiJkaWQ.c2lnCAFE", "c2lnCAFE"),
         Secret("Bearer s3cr3tCAFE", "s3cr3tCAFE"), Secret(" https://joe:s3cr3tpw@host/", "s3cr3tpw"),
+        Secret("01jwmckg0022hdxj4g4q6cafe9", "4g4q6cafe9", needsBorders: true),
+        Secret("1704067200%5FCAFE99%5F0f1e2d3c", "CAFE99%5F0f1e", needsBorders: true),
+        Secret("eHlkaWQ6ZXRocjoweDVDQUZFMDEyMw", "weDVDQUZFMDEyMw", needsBorders: true),
+        Secret("4c0883a69102937d6231471b5dbb6204fe512961708279f9d3b2c8a0e1f7CAFE", "e1f7CAFE", needsBorders: true),
+        Secret("whsec_TWZLUTlyCAFE", "TWZLUTlyCAFE"), Secret(" joe:s3cr3tpw@host", "s3cr3tpw"),
+        Secret("joecafe@example.org", "joecafe"), Secret("+41 79 123 45 99", "123 45", needsBorders: true),
+        Secret(#"-----BEGIN KEY-----\nMHcCAFE\n-----END KEY-----"#, "MHcCAFE"),
+        Secret("did&#58;ethr&colon;0x5CAFE0123", "5CAFE0123"),
+        Secret("did\u{FF1A}ethr\u{FF1A}0x5CAFE0123", "5CAFE0123"),
+        Secret("di\u{200B}d:ethr:0x5CAFE0123", "5CAFE0123"), Secret(#"di\u200bd\uff1aethr:0x5CAFE0123"#, "5CAFE0123"),
         Secret("?access_token=s3cr3tQ", "s3cr3tQ"), Secret(#" "activeDid":"Alice Liddell""#, "Liddell"),
     ]
 }

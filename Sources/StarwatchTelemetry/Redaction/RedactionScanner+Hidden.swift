@@ -74,22 +74,30 @@ extension RedactionScanner {
 
     /// The character of `&#58;`, `&#x3a;`, `&colon;` or `&amp;#58;`, after its ampersand.
     private func entity(after next: Int, from start: Int) -> HiddenUnit? {
-        var name: [UInt8] = []
         var position = next
-        while position < bytes.count, name.count < Self.longestEntity, case let unit = unit(at: position) {
-            guard Self.continues(name, with: unit.value) else { break }
+        while let (scalar, end) = entity(at: position) {
+            position = end
+            if scalar == 0x26 { continue }
+            return Self.hidden(scalar, length: end - start) ?? Self.decoded(scalar, length: end - start)
+        }
+        return nil
+    }
+
+    /// The scalar of an entity's name and the position after it. Only decimal numbers need no semicolon.
+    private func entity(at start: Int) -> (scalar: UInt32, end: Int)? {
+        var name: [UInt8] = []
+        var position = start
+        while position < bytes.count, name.count < Self.longestEntity, case let unit = unit(at: position),
+            Self.continues(name, with: unit.value)
+        {
             name.append(unit.value)
             position += unit.length
         }
-        guard let first = name.first, let scalar = Self.scalar(ofEntity: name) else { return nil }
-        // Without a semicolon only numbers are entities.
+        guard !name.isEmpty, let scalar = Self.scalar(ofEntity: name) else { return nil }
         if position < bytes.count, case let unit = unit(at: position), unit.value == UInt8(ascii: ";") {
-            position += unit.length
-        } else if first != UInt8(ascii: "#") {
-            return nil
+            return (scalar, position + unit.length)
         }
-        if scalar == 0x26 { return entity(after: position, from: start) }
-        return Self.hidden(scalar, length: position - start) ?? Self.decoded(scalar, length: position - start)
+        return name[0] == UInt8(ascii: "#") && name[1].isDigit ? (scalar, position) : nil
     }
 
     /// Whether a character belongs to an entity that begins with a name: letters and digits, or after `#` only digits.

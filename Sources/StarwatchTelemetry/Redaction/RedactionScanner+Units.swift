@@ -30,9 +30,14 @@ extension RedactionScanner {
         return (value, length)
     }
 
+    /// The limit of an escape's backslashes and of percent signs encoded in each other, so that a long line of them takes
+    /// no quadratic time.
+    private static let longestEscape = 64
+
     private func backslashUnit(at position: Int) -> Unit {
         var next = position
-        while next < bytes.count, bytes[next] == 0x5C { next += 1 }
+        let end = min(bytes.count, position + Self.longestEscape)
+        while next < end, bytes[next] == 0x5C { next += 1 }
         guard next < bytes.count else { return (0x5C, 1) }
         if bytes[next] == UInt8(ascii: "/") { return (bytes[next], next + 1 - position) }
         if bytes[next] == UInt8(ascii: "u"), let high = hexByte(at: next + 1), let low = hexByte(at: next + 3) {
@@ -77,8 +82,8 @@ extension RedactionScanner {
         guard position > 0 else { return nil }
         if bytes[position - 1] == 0x25 { return position - 1 }
         var start = position
-        // `%2564`: any number of encoded percent signs.
-        while start >= 3, hexByte(at: start - 2) == 0x25 {
+        // `%2564`: encoded percent signs.
+        while start >= 3, position - start < Self.longestEscape, hexByte(at: start - 2) == 0x25 {
             start -= 2
             if bytes[start - 1] == 0x25 { return start - 1 }
         }
