@@ -45,7 +45,7 @@ extension FuzzTarget {
 private struct Secret {
     let bytes: [UInt8]
     let trace: [UInt8]
-    /// Whether a letter beside it would make it another word.
+    /// Whether a letter beside it would make it another word, or its first letter can be a digit of an escape before it.
     let needsBorders: Bool
 
     init(_ text: String, _ trace: String, needsBorders: Bool = false) {
@@ -66,9 +66,10 @@ private struct Secret {
         Secret("whsec_TWZLUTlyCAFE", "TWZLUTlyCAFE"), Secret(" joe:s3cr3tpw@host", "s3cr3tpw"),
         Secret("joecafe@example.org", "joecafe"), Secret("+41 79 123 45 99", "123 45", needsBorders: true),
         Secret(#"-----BEGIN KEY-----\nMHcCAFE\n-----END KEY-----"#, "MHcCAFE"),
-        Secret("did&#58;ethr&colon;0x5CAFE0123", "5CAFE0123"),
-        Secret("did\u{FF1A}ethr\u{FF1A}0x5CAFE0123", "5CAFE0123"),
-        Secret("di\u{200B}d:ethr:0x5CAFE0123", "5CAFE0123"), Secret(#"di\u200bd\uff1aethr:0x5CAFE0123"#, "5CAFE0123"),
+        Secret("did&#58;ethr&colon;0x5CAFE0123", "5CAFE0123", needsBorders: true),
+        Secret("did\u{FF1A}ethr\u{FF1A}0x5CAFE0123", "5CAFE0123", needsBorders: true),
+        Secret("di\u{200B}d:ethr:0x5CAFE0123", "5CAFE0123", needsBorders: true),
+        Secret(#"di\u200bd\uff1aethr:0x5CAFE0123"#, "5CAFE0123", needsBorders: true),
         Secret("?access_token=s3cr3tQ", "s3cr3tQ"), Secret(#" "activeDid":"Alice Liddell""#, "Liddell"),
     ]
 }

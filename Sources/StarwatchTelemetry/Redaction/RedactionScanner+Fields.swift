@@ -67,7 +67,10 @@ extension RedactionScanner {
 
     /// The value of `name=value` in a query, a form or a line of text.
     func parameter(equals: Int, next: Int) -> Match? {
-        guard let name = name(endingAt: equals), Self.parameters.contains(name) else { return nil }
+        // Most names end in two letters that no known name ends in; hashing them would waste time.
+        guard isEnding(before: equals), let name = name(endingAt: equals), Self.parameters.contains(name) else {
+            return nil
+        }
         if let quoted = string(after: next, depth: nil, kind: .token) { return quoted }
         var end = next
         while end < bytes.count {
@@ -154,7 +157,6 @@ extension RedactionScanner {
 
     /// The hash of the name that ends at a position; `nil` if there is none, or it is too long to be known.
     private func name(endingAt end: Int) -> UInt64? {
-        // Most names end in two letters that no known name ends in; hashing them would waste time.
         guard isEnding(before: end) else { return nil }
         var start = end
         while start > 0, Self.isBase64URL(bytes[start - 1]) {

@@ -106,9 +106,11 @@ extension RedactionScanner {
     }
 
     private func isSign(at position: Int) -> Bool {
-        // Most signs are colons.
-        if bytes[position] == UInt8(ascii: ":") { return colon(at: position, next: position + 1)?.kind != nil }
-        switch bytes[position] {
+        // Most signs are colons, or in text equals signs.
+        let sign = bytes[position]
+        if sign == UInt8(ascii: ":") { return colon(at: position, next: position + 1)?.kind != nil }
+        if sign == UInt8(ascii: "=") { return parameter(equals: position, next: position + 1)?.kind != nil }
+        switch sign {
         case UInt8(ascii: "J"): return position >= 2 && bytes[position - 2] == UInt8(ascii: "e")
         case UInt8(ascii: "_"):
             if bytes[position - 1] == UInt8(ascii: "c") {
