@@ -10,38 +10,22 @@ struct PlainLine {
     /// - Returns: `nil` if the line has no hidden character.
     init?(_ line: UnsafeBufferPointer<UInt8>) {
         let scanner = RedactionScanner(bytes: line)
-        let first = line.indices.first { Self.canHide(line[$0]) && scanner.hiddenUnit(at: $0) != nil }
-        guard let first else { return nil }
-        var position = Self.escapeStart(before: first, in: line)
-        var bytes = Array(line[..<position])
-        var origins = Array(0..<position)
+        var first = 0
+        while first < line.count, !Self.canHide(line[first]) || scanner.hiddenUnit(at: first) == nil { first += 1 }
+        guard first < line.count else { return nil }
+        var position = first
+        var bytes = Array(line[..<first])
+        var origins = Array(0..<first)
         while position < line.count {
             let hidden = Self.canHide(line[position]) ? scanner.hiddenUnit(at: position) : nil
-            var end = position + (hidden?.length ?? 1)
-            if hidden == nil, line[position] == 0x5C {
-                // The backslashes of one escape belong together.
-                while end < line.count, line[end] == 0x5C { end += 1 }
+            if let byte = hidden == nil ? line[position] : hidden?.value {
+                bytes.append(byte)
+                origins.append(position)
             }
-            if let hidden {
-                if let value = hidden.value {
-                    bytes.append(value)
-                    origins.append(position)
-                }
-            } else {
-                bytes.append(contentsOf: line[position..<end])
-                origins.append(contentsOf: position..<end)
-            }
-            position = end
+            position += hidden?.length ?? 1
         }
         origins.append(line.count)
         (self.bytes, self.origins) = (bytes, origins)
-    }
-
-    /// The first of the backslashes that end at a position.
-    private static func escapeStart(before end: Int, in line: UnsafeBufferPointer<UInt8>) -> Int {
-        var start = end
-        while start > 0, line[start - 1] == 0x5C { start -= 1 }
-        return start
     }
 
     private static func canHide(_ byte: UInt8) -> Bool {

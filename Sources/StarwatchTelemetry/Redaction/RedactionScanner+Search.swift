@@ -1,12 +1,9 @@
 /// A fast check for lines without a match, which most lines are. It examines 16 bytes at a time, and single bytes only
 /// where a match could begin. It can report a match where ``run()`` finds none, but never misses one.
 extension RedactionScanner {
-    /// 16 bytes as two words. Swift compares the lanes of a `SIMD16<UInt8>` one by one, but adds words in one step. The
-    /// predicates below return their result in the highest bit of each byte.
-    ///
-    /// The compiler computes some expressions, such as a complement, word by word outside the vector registers, at twice
-    /// the cost. Run `RedactorBenchmark` after each change.
-    private typealias Block = SIMD2<UInt64>
+    /// 16 bytes. Swift compares two vectors in one step, but a vector and a single number byte by byte.
+    private typealias Block = SIMD16<UInt8>
+    private typealias Mask = SIMDMask<SIMD16<Int8>>
 
     /// Whether ``run()`` could find a match.
     func mayFind() -> Bool {
@@ -50,32 +47,29 @@ extension RedactionScanner {
         _ wordContinues: inout Bool,
         _ wordEnd: inout Int
     ) -> Bool {
-        let low = block & Self.lowBits
-        let lowBefore = before & Self.lowBits
-        let ascii = (block & Self.highBits) ^ Self.highBits
-
         // These ranges have the signs `%&+` and `:=@`; their other characters are rare.
-        let isColon = Self.isIn(UInt8(ascii: ":")...UInt8(ascii: "@"), low)
-        let isPercent = Self.isIn(UInt8(ascii: "%")...UInt8(ascii: "+"), low)
+        let isColon = Self.isIn(UInt8(ascii: ":")...UInt8(ascii: "@"), block)
+        let isPercent = Self.isIn(UInt8(ascii: "%")...UInt8(ascii: "+"), block)
 
         // Letters and digits. Any 26 bytes contain two complete neighbouring words of 8 bytes.
-        let isWord =
-            Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "z"), low | Self.caseBits) & (isColon ^ Self.highBits) & ascii
-        if isWord.x == Self.highBit, isWord.y == Self.highBit || wordContinues, holdsSecret(at: position, &wordEnd) {
+        let isWord = Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "z"), block | Self.all(0x20)) .& .!isColon
+        let words = unsafeBitCast(isWord, to: SIMD2<UInt64>.self)
+        if words.x == UInt64.max, words.y == UInt64.max || wordContinues, holdsSecret(at: position, &wordEnd) {
             return true
         }
-        wordContinues = isWord.y == Self.highBit
+        wordContinues = words.y == UInt64.max
 
-        let isBearer = Self.isIn(0x09...0x20, low) & Self.equals(UInt8(ascii: "r"), lowBefore | Self.caseBits)
-        let isToken = Self.equals(UInt8(ascii: "J"), low) & Self.equals(UInt8(ascii: "y"), lowBefore)
+        let isBearer = Self.isIn(0x09...0x20, block) .& Self.equals(UInt8(ascii: "r"), before | Self.all(0x20))
+        let isToken = Self.equals(UInt8(ascii: "J"), block) .& Self.equals(UInt8(ascii: "y"), before)
         let isUnderscore =
-            Self.equals(UInt8(ascii: "_"), low)
-            & (Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), lowBefore) | Self.equals(UInt8(ascii: "c"), lowBefore))
-        let isDash = Self.equals(UInt8(ascii: "-"), low) & Self.equals(UInt8(ascii: "-"), lowBefore)
-        let isOther = isToken | isUnderscore | isDash | Self.equals(UInt8(ascii: "\\"), low)
-        // Characters beyond ASCII are signs too.
-        let signs = ((isColon | isPercent | isBearer | isOther) & ascii) | (block & Self.highBits)
-        return isAnySign(signs.x, at: position) || isAnySign(signs.y, at: position + 8)
+            Self.equals(UInt8(ascii: "_"), block)
+            .& (Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), before) .| Self.equals(UInt8(ascii: "c"), before))
+        let isDash = Self.equals(UInt8(ascii: "-"), block) .& Self.equals(UInt8(ascii: "-"), before)
+        let isOther = isToken .| isUnderscore .| isDash .| Self.equals(UInt8(ascii: "\\"), block)
+        let isSign = isColon .| isPercent .| isBearer .| isOther
+        // Characters beyond ASCII are signs too. Each sign has its highest bit set.
+        let signs = unsafeBitCast(unsafeBitCast(isSign, to: Block.self) | block, to: SIMD2<UInt64>.self)
+        return isAnySign(signs.x & Self.highBit, at: position) || isAnySign(signs.y & Self.highBit, at: position &+ 8)
     }
 
     /// Whether the letters and digits around a position are a secret.
@@ -138,23 +132,20 @@ extension RedactionScanner {
         }
     }
 
-    // MARK: - Predicates on 16 bytes below 0x80
+    // MARK: - Predicates on 16 bytes
 
     private static let highBit: UInt64 = 0x8080_8080_8080_8080
-    private static var highBits: Block { Block(repeating: highBit) }
-    private static var lowBits: Block { Block(repeating: ~highBit) }
-    private static var caseBits: Block { Block(repeating: 0x2020_2020_2020_2020) }
 
     @inline(__always)
-    private static func all(_ byte: UInt8) -> Block { Block(repeating: UInt64(byte) &* 0x0101_0101_0101_0101) }
+    private static func all(_ byte: UInt8) -> Block { Block(repeating: byte) }
 
-    /// Sets the highest bit of bytes that equal `byte`.
+    /// The bytes that equal `byte`.
     @inline(__always)
-    private static func equals(_ byte: UInt8, _ low: Block) -> Block { highBits &- (low ^ all(byte)) }
+    private static func equals(_ byte: UInt8, _ block: Block) -> Mask { block .== all(byte) }
 
-    /// Sets the highest bit of bytes in a range.
+    /// The bytes in a range.
     @inline(__always)
-    private static func isIn(_ range: ClosedRange<UInt8>, _ low: Block) -> Block {
-        (low &+ all(0x80 - range.lowerBound)) & (all(0x80 + range.upperBound) &- low)
+    private static func isIn(_ range: ClosedRange<UInt8>, _ block: Block) -> Mask {
+        (block &- all(range.lowerBound)) .<= all(range.upperBound - range.lowerBound)
     }
 }
