@@ -102,12 +102,21 @@ extension RedactionScanner {
         return false
     }
 
+    @inline(__always)
     private func isSign(at position: Int) -> Bool {
-        // Most signs are colons, or in text equals signs.
+        // Most signs are colons, or in text equals signs. The jump of a switch would be predicted wrongly.
         let sign = bytes[position]
-        if sign == UInt8(ascii: ":") { return colon(at: position, next: position + 1)?.kind != nil }
+        if sign == UInt8(ascii: ":") { return isField(colon: position) }
         if sign == UInt8(ascii: "=") { return parameter(equals: position, next: position + 1)?.kind != nil }
-        switch sign {
+        return isRareSign(at: position)
+    }
+
+    @inline(never)
+    private func isField(colon position: Int) -> Bool { colon(at: position, next: position + 1)?.kind != nil }
+
+    @inline(never)
+    private func isRareSign(at position: Int) -> Bool {
+        switch bytes[position] {
         case UInt8(ascii: "J"): return position >= 2 && bytes[position - 2] == UInt8(ascii: "e")
         case UInt8(ascii: "_"):
             if bytes[position - 1] == UInt8(ascii: "c") {
