@@ -5,65 +5,42 @@ import StarwatchCore
 import StarwatchTransport
 
 extension AgentServers {
-    /// The HTTP servers: the read-only one at `http.listen`, and the control API on `control.socket` and, if
-    /// configured, at `control.listen`.
-    public static let http = AgentServers(
-        make: { agent, options, logger throws(AgentError) in
-            do throws(HTTPServerError) {
-                return try httpServers(of: agent, options, logger)
-            } catch {
-                throw AgentError(.configuration, error.description)
-            }
-        },
-        check: { next, current throws(AgentError) in
-            do {
-                try await checkControlAddress(next, current)
-            } catch let error as HTTPServerError {
-                throw AgentError(.configuration, error.description)
-            } catch {
-                throw AgentError(.failed, "The control API's address could not be tried.")
-            }
-        }
-    )
+    /// The length of the shortest accepted control token in bytes.
+    package static let shortestControlToken = 16
 
-    private static func httpServers(
-        of agent: any ServedAgent,
-        _ options: AgentOptions,
-        _ logger: Logger
-    ) throws(HTTPServerError) -> Run {
-        let settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
-        let admin = try AdminServer(
-            agent: agent,
-            listen: options.http.listen,
-            settings: settings,
-            logger: logger
+    /// The HTTP servers: the read-only one at `http.listen`, and the control API on `control.socket` and, if
+    /// configured, at `control.listen`. They have no web configuration.
+    public static let http = servers(nil)
+
+    /// The HTTP servers, with TLS and passwords.
+    ///
+    /// - Parameter source: Reads the web configuration of ``HTTPOptions/webConfigFile`` and
+    ///   ``ControlOptions/webConfigFile``, at the start and whenever one of its files changes. It can block.
+    public static func http(web source: @escaping WebConfiguration.Source) -> AgentServers {
+        servers(source)
+    }
+
+    private static func servers(_ source: WebConfiguration.Source?) -> AgentServers {
+        AgentServers(
+            make: { agent, options, logger throws(AgentError) in
+                let ports = try ServedPorts(options, agent, source)
+                do throws(HTTPServerError) {
+                    return try ports.servers(of: agent, logger)
+                } catch {
+                    throw AgentError(.configuration, error.description)
+                }
+            },
+            check: { next, current throws(AgentError) in
+                _ = try ServedPorts(next, nil, source)
+                do {
+                    try await checkControlAddress(next, current)
+                } catch let error as HTTPServerError {
+                    throw AgentError(.configuration, error.description)
+                } catch {
+                    throw AgentError(.failed, "The control API's address could not be tried.")
+                }
+            }
         )
-        var run = Run()
-        run.metricsAddress = { await admin.boundAddress() }
-        run.services = [
-            admin,
-            ControlServer(agent: agent, socketPath: options.control.socket, settings: settings, logger: logger),
-        ]
-        if let listen = options.control.listen, let path = options.control.tokenFile {
-            let file = SecretFile(
-                path: path,
-                setting: "control.token_file",
-                credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-            )
-            run.services.append(
-                try ControlServer(
-                    agent: agent,
-                    listen: listen,
-                    token: {
-                        var file = file
-                        return String(decoding: try file.read(), as: UTF8.self)
-                    },
-                    settings: settings,
-                    logger: logger
-                )
-            )
-        }
-        return run
     }
 
     private static func checkControlAddress(_ next: AgentOptions, _ current: AgentOptions) async throws {

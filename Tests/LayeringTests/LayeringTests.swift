@@ -22,9 +22,10 @@ import Testing
         ],
         // Serves reports, and never sees the store.
         "StarwatchHTTP": [
-            "CZlib", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
-            "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry",
-            "StarwatchTransport",
+            "CCrypt", "CZlib", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore",
+            "NIOHTTP1",
+            "NIOPosix", "NIOSSL", "NIOTLS", "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling",
+            "StarwatchTelemetry", "StarwatchTransport",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.

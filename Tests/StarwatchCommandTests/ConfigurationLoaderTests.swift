@@ -43,9 +43,10 @@ import Testing
 
     @Test func everySettingReachesTheOptions() throws {
         let folder = try TemporaryFolder()
-        for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "web.yml", "control.token"] {
-            try folder.write("content", to: name)
+        for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "control.token"] {
+            try folder.write("a content of some length", to: name)
         }
+        try folder.write("basic_auth_users: {}\n", to: "web.yml")
         let options = try load(Self.everything, directory: folder.path).options
 
         #expect(options.server.url == "http://127.0.0.1:8080/prefix")
@@ -118,6 +119,8 @@ import Testing
         #expect(options.control.socket == folder.path + "/run/control.sock")
         #expect(options.control.listen == "127.0.0.1:9465")
         #expect(options.control.tokenFile == folder.path + "/control.token")
+        #expect(options.http.webConfigFile == folder.path + "/web.yml")
+        #expect(options.control.webConfigFile == folder.path + "/web.yml")
         #expect(options.log.level == .debug)
         #expect(options.log.format == .text)
     }
@@ -343,8 +346,8 @@ import Testing
         acknowledge: {mode: local, batch_size: 50}
         limits: {requests_per_minute: 60, acknowledgements_per_minute: 500, max_concurrent_polls: 2, cycle: 3m, shutdown: 5s}
         clock: {source: ntp, ntp_server: "ntp.example.org:1123", check_interval: 1m, max_skew: 10s}
-        http: {listen: "[::1]:0", allowed_hosts: [agent.internal]}
-        control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token}
+        http: {listen: "[::1]:0", web_config_file: web.yml, allowed_hosts: [agent.internal]}
+        control: {socket: run/control.sock, listen: 127.0.0.1:9465, token_file: control.token, web_config_file: web.yml}
         log: {level: debug, format: text}
         """
 }

@@ -55,9 +55,10 @@ import Testing
 
     @Test func whatIsPrintedReadsAsTheSameOptions() throws {
         let folder = try TemporaryFolder()
-        for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "web.yml", "control.token"] {
-            try folder.write("content", to: name)
+        for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "control.token"] {
+            try folder.write("a content of some length", to: name)
         }
+        try folder.write("basic_auth_users: {}\n", to: "web.yml")
         var loaded = try load(ConfigurationLoaderTests.everything, directory: folder.path)
         // Hidden values cannot be read back.
         loaded.options.initialIdentity = nil

@@ -36,6 +36,23 @@ import Testing
         #expect(try warnings(yaml) { $0.keyDID = DID("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74") } == [])
     }
 
+    @Test func aTokenOrAPasswordInClearTextOnANetworkIsAWarning() throws {
+        var options = AgentOptions()
+        func paths(_ change: (inout OptionWarning.Surroundings) -> Void = { _ in }) -> [String] {
+            var surroundings = OptionWarning.Surroundings()
+            change(&surroundings)
+            return OptionWarning.all(in: options, surroundings).filter { $0.message.contains("clear text") }.map(\.path)
+        }
+        options.control.tokenFile = "token"
+        options.control.listen = "127.0.0.1:9465"
+        #expect(paths { $0.passwordPorts = [.http] } == [])
+        options.http.listen = "192.0.2.1:9464"
+        options.control.listen = "[2001:db8::1]:9465"
+        #expect(paths() == ["control.listen"])
+        #expect(paths { $0.passwordPorts = [.http] } == ["http.listen", "control.listen"])
+        #expect(paths { ($0.passwordPorts, $0.encryptedPorts) = ([.http], [.http, .control]) } == [])
+    }
+
     @Test func aPollOfOffersWithoutTokensIsAWarning() throws {
         let lines = try warnings("polls:\n  mine:\n    kind: offers_to_me\n")
         #expect(lines.count == 1)

@@ -134,14 +134,15 @@ import Testing
 
         http:
           listen: 127.0.0.1:9464         # /metrics, health checks, status page
-          web_config_file: null          # not supported; for TLS, put a proxy in front
+          web_config_file: null          # TLS and passwords, as in Prometheus exporters
           allowed_hosts: []              # names in Host besides addresses and localhost
           dashboards_url: null           # linked on the status page
 
         control:
           socket: ./starwatch.sock       # created with mode 0600
-          listen: null                   # control API on TCP; needs token_file
-          token_file: null               # bearer token of requests over TCP
+          listen: null                   # control API on TCP; needs token_file or users
+          token_file: null               # bearer token of requests over TCP, 16 bytes or more
+          web_config_file: null          # TLS, or users instead of a token
 
         log:
           level: info                    # trace | debug | info | notice | warning | error | critical

@@ -45,8 +45,10 @@ import Testing
     /// Whole files and parts of one; the files that they name exist here.
     @Test func everyExampleOfAConfigurationIsGood() throws {
         let folder = try TemporaryFolder()
-        for name in ["key", "hook.secret", "token", "ntfy-token", "master.key"] {
-            try folder.write("content", to: name)
+        let files = [
+            "key", "hook.secret", "token", "ntfy-token", "master.key", "server.pem", "server.key", "clients.pem",
+        ]
+        for name in files { try folder.write("a content of some length", to: name)
         }
         var count = 0
         for page in try Pages.documentation() {
@@ -55,8 +57,12 @@ import Testing
                 guard !yaml.hasPrefix("rule_files"), !yaml.hasPrefix("scrape_configs") else { continue }
                 count += 1
                 do {
-                    _ = try ConfigurationLoader(environment: [:], workingDirectory: "/")
-                        .load(text: yaml, file: page, directory: folder.path)
+                    let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
+                    if yaml.hasPrefix("tls_server_config") {
+                        _ = try loader.loadWebConfiguration(text: yaml, file: page, directory: folder.path)
+                    } else {
+                        _ = try loader.load(text: yaml, file: page, directory: folder.path)
+                    }
                 } catch {
                     Issue.record("\(page): \(error.lines)\n\(yaml)")
                 }

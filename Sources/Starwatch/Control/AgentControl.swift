@@ -106,8 +106,10 @@ package protocol ServedAgent: AgentControl {
     func notReady() async -> [String]
     /// Returns whether local work progresses: the schedules are checked, and the store answers.
     func isHealthy() async -> Bool
-    /// Counts and logs a request that the control API refused.
-    func noteRefusal(_ reason: ControlRefusal)
+    /// Counts and logs a request that a server refused.
+    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort)
+    /// Shows the news of a port's web configuration in metrics and in the log.
+    func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort)
     /// Follows the feed.
     ///
     /// - Parameter sequence: The sequence of the last notification before; `nil` for new ones only.

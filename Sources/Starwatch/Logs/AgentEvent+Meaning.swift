@@ -37,7 +37,7 @@ extension AgentEvent {
                 + "error and send SIGHUP again."
         case .configReloaded: "The configuration was reloaded and is in force."
         case .controlRefused:
-            "The control API refused a request: no or a wrong token, another `Host`, a page of another origin, or too "
+            "The control API refused a request: no or a wrong token or password, another `Host`, a page of another origin, or too "
                 + "many refusals of its address. If no client of yours is misconfigured, restrict who can reach "
                 + "`control.listen`."
         case .digestEmpty: "A digest was not shown because its content is empty and `on_empty` is `skip`."
@@ -51,6 +51,16 @@ extension AgentEvent {
                 + "Correct the template."
         case .dispatchStoreFailed:
             "The database failed during delivery. Check the disk; a notification can arrive twice, with the same id."
+        case .httpClearText:
+            """
+            The port listens beyond this machine without TLS, and a password or the control token passes over the network \
+            in clear text. Add TLS to its `web_config_file`.
+            """
+        case .httpRefused:
+            """
+            `http.listen` refused a request: no or a wrong password, another `Host`, or too many refusals of its address. \
+            If no client of yours is misconfigured, restrict who can reach the port.
+            """
         case .httpListening: "The HTTP server is ready to serve `/metrics` and the status page."
         case .identityChanged:
             "The active identity changed or was signed out. The previous identity's open rows are cancelled."
@@ -109,6 +119,12 @@ extension AgentEvent {
         case .storageClear: "The database is not encrypted, because no master key is configured."
         case .tokenUnavailable:
             "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
+        case .webConfigRefused:
+            """
+            A changed web configuration, or a certificate or key that it names, cannot be used. The former one stays in \
+            force. Correct the file; the agent rereads it by itself.
+            """
+        case .webConfigReloaded: "A changed web configuration, certificate or key is in force for new connections."
         }
     }
 }

@@ -30,7 +30,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case digestStoreFailed = "digest.store_failed"
     case digestVariable = "digest.variable"
     case dispatchStoreFailed = "dispatch.store_failed"
+    case httpClearText = "http.clear_text"
     case httpListening = "http.listening"
+    case httpRefused = "http.refused"
     case identityChanged = "identity.changed"
     case identityErased = "identity.erased"
     case keysRotated = "keys.rotated"
@@ -64,6 +66,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case starsUnreadable = "stars.unreadable"
     case storageClear = "storage.clear"
     case tokenUnavailable = "token.unavailable"
+    case webConfigRefused = "web_config.refused"
+    case webConfigReloaded = "web_config.reloaded"
 
     /// Level of the event. It never varies.
     package var level: Logger.Level {
@@ -74,15 +78,16 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
             .identityChanged, .identityErased, .keysRotated, .keysRotationEnded, .notification, .pollDeferred,
-            .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageClear:
+            .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageClear, .webConfigReloaded:
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
-            .outboxEvicted, .pollContractViolation, .pollFailed, .pollItemQuarantined, .pollPageOutOfOrder,
-            .serverWaitCapped, .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable, .tokenUnavailable:
+            .httpClearText, .httpRefused, .outboxEvicted, .pollContractViolation, .pollFailed, .pollItemQuarantined,
+            .pollPageOutOfOrder, .serverWaitCapped, .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable,
+            .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
-            .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable:
+            .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable, .webConfigRefused:
             .error
         }
     }
@@ -104,13 +109,15 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .clockJump: [.kind, .sizeMilliseconds]
         case .clockNoAnswer: [.error]
         case .clockSkewed: [.skewMilliseconds, .error]
-        case .controlRefused: [.error, .reason]
+        case .controlRefused, .httpRefused: [.error, .reason]
         case .digestFetchFailed: [.runID, .digest, .outcome, .error]
         case .digestFired: [.runID, .digest, .sizeMilliseconds]
         case .digestNotShown: [.digest, .reason]
         case .digestEmpty, .digestShown: [.digest]
         case .digestVariable: [.digest, .path]
+        case .httpClearText, .webConfigReloaded: [.port]
         case .httpListening: [.address]
+        case .webConfigRefused: [.error, .port]
         case .identityChanged: [.rowCount]
         case .identityErased: [.identity]
         case .keysRotated: [.kind, .count]
@@ -156,7 +163,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     package var mayFold: Bool {
         switch self {
         case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .keysRotated, .notification,
-            .storageClear:
+            .storageClear, .webConfigRefused, .webConfigReloaded:
             false
         default: true
         }

@@ -18,6 +18,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case path
     case poll
     case polls
+    case port
     case problem
     case projectCount = "project_count"
     case reason
@@ -61,7 +62,7 @@ package enum LogField: String, Sendable, CaseIterable {
         switch self {
         case .address: .address
         case .attempt, .changeCount, .count, .page, .polls, .projectCount, .rowCount: .count
-        case .dialect, .endpoint, .group, .kind, .outcome, .problem, .reason, .result, .state: .word
+        case .dialect, .endpoint, .group, .kind, .outcome, .port, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
         case .error, .path, .serverError, .version: .text
         case .identity: .pseudonym
@@ -93,6 +94,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .path: "JSON path in the response, without values; for a digest, the variable in its template."
         case .poll: "Name of the poll."
         case .polls: "Number of configured polls."
+        case .port: "`http` for `http.listen`, or `control` for `control.listen`."
         case .problem: "Problem at `path`."
         case .projectCount: "Starred projects that the poll asked for."
         case .reason:

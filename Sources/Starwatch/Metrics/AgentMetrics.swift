@@ -32,6 +32,7 @@ package final class AgentMetrics: Sendable {
     package let scrapesInFlight: Gauge
     package let controlRequests: MetricVector2<ControlOperation, ControlResult, Counter>
     package let controlRefused: MetricVector1<ControlRefusal, Counter>
+    package let web: WebMetrics
     package let reloadSuccessful: Gauge
     package let reloadTime: Gauge
 
@@ -110,6 +111,8 @@ package final class AgentMetrics: Sendable {
             .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
             by: LabelDimension("reason", shown: features.controlRefusals)
         )
+        let webRegistry = features.webPorts.isEmpty ? MetricRegistry() : registry
+        web = WebMetrics(registry: webRegistry, features: features)
         reloadSuccessful = registry.gauge(
             .gauge("starwatch_config_last_reload_successful", "Whether the last configuration load succeeded: 1 or 0.")
         )

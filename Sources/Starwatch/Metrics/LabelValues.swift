@@ -4,6 +4,7 @@ import StarwatchTelemetry
 // Enumerations that label metrics. Their cases are the only values of the label.
 extension Endpoint: MetricLabel {}
 extension RequestResult: MetricLabel {}
+extension ServedPort: MetricLabel {}
 extension FailureLabel: MetricLabel {}
 extension RequestPhase: MetricLabel {}
 extension RetryReason: MetricLabel {}
@@ -95,7 +96,7 @@ package enum ControlResult: String, MetricLabel {
     case ok, failed
 }
 
-/// Reasons for which the control API does not let a request in.
+/// Reasons for which a port does not let a request in.
 package enum ControlRefusal: String, MetricLabel {
     /// `Host` is none of the agent's names.
     case host
@@ -103,6 +104,8 @@ package enum ControlRefusal: String, MetricLabel {
     case origin
     /// The token is missing or wrong.
     case token
+    /// The user's name or password is missing or wrong.
+    case password
     /// The address was refused too often.
     case rate
 }

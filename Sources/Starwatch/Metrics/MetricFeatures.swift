@@ -1,7 +1,7 @@
 package import StarwatchCore
 
 /// The optional features whose metrics are on the page from the start. The series of another feature appear when they
-/// count; the families of digests and callbacks do not appear at all.
+/// count; the families of digests, callbacks and web configurations do not appear at all.
 package struct MetricFeatures: Sendable, Hashable {
     package var endpoints: Set<Endpoint>
     package var phases: Set<RequestPhase>
@@ -11,6 +11,10 @@ package struct MetricFeatures: Sendable, Hashable {
     package var controlOperations: Set<ControlOperation>
     package var controlRefusals: Set<ControlRefusal>
     package var isEncrypted: Bool
+    /// The ports with a web configuration.
+    package var webPorts: Set<ServedPort>
+    /// The ports whose certificate is known from the start. It never is, except in the catalogue.
+    package var certificatePorts: Set<ServedPort>
     package var hasDigests: Bool
     package var hasCallbacks: Bool
     package var hasHostPolls: Bool
@@ -24,6 +28,8 @@ package struct MetricFeatures: Sendable, Hashable {
         controlOperations: Set(ControlOperation.allCases),
         controlRefusals: Set(ControlRefusal.allCases),
         isEncrypted: true,
+        webPorts: Set(ServedPort.allCases),
+        certificatePorts: Set(ServedPort.allCases),
         hasDigests: true,
         hasCallbacks: true,
         hasHostPolls: true
@@ -58,6 +64,10 @@ extension MetricFeatures {
         controlOperations = Set(ControlOperation.allCases)
         // On the socket a refusal is rare.
         controlRefusals = options.control.listen == nil ? [] : Set(ControlRefusal.allCases)
+        (webPorts, certificatePorts) = ([], [])
+        if options.http.webConfigFile != nil { webPorts.insert(.http) }
+        if options.control.listen != nil, options.control.webConfigFile != nil { webPorts.insert(.control) }
+        if options.control.tokenFile != nil || !webPorts.contains(.control) { controlRefusals.remove(.password) }
         // Few agents ever use these.
         controlOperations.subtract([.sinkTest, .serverClearWait, .identityErase, .keysRotate])
         if !options.polls.contains(where: \.quarantineInvalid) { controlOperations.remove(.quarantineDiscard) }

@@ -353,7 +353,8 @@ public struct ClockOptions: Sendable, Hashable {
 public struct HTTPOptions: Sendable, Hashable {
     /// `host:port`; port 0 takes a free one. By default `127.0.0.1:9464`.
     public var listen = "127.0.0.1:9464"
-    /// Not used in this version. The configuration file's loader rejects it.
+    /// A file with the TLS, the users and the headers of the port. `nil`, the default: clear text, without passwords.
+    /// `AgentServers.http(web:)` of StarwatchHTTP reads it.
     public var webConfigFile: String?
     /// Names that `Host` can contain, besides addresses and `localhost`. By default none. An address that is not
     /// loopback accepts every `Host` if the list is empty. The control API uses the same list.
@@ -369,10 +370,13 @@ public struct ControlOptions: Sendable, Hashable {
     /// The Unix socket, created with mode 0600. By default `./starwatch.sock`. Its path has at most 107 bytes, its
     /// directory 95.
     public var socket = "./starwatch.sock"
-    /// `host:port` of the control API on TCP. `nil`, the default, or no ``tokenFile``: no TCP.
+    /// `host:port` of the control API on TCP. `nil`, the default, or neither ``tokenFile`` nor ``webConfigFile``: no TCP.
     public var listen: String?
-    /// A file of mode 0600 with the bearer token of TCP requests.
+    /// A file of mode 0600 with the bearer token of TCP requests, of at least 16 bytes.
     public var tokenFile: String?
+    /// A file with the TLS, the users and the headers of ``listen``, as ``HTTPOptions/webConfigFile``. It has users if
+    /// and only if there is no ``tokenFile``.
+    public var webConfigFile: String?
 
     public init() {}
 }

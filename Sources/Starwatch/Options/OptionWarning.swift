@@ -8,6 +8,10 @@ package struct OptionWarning: Sendable, Hashable {
         package var keyDID: DID?
         /// Whether the database's folder exists.
         package var hasStorageFolder = true
+        /// The ports whose web configuration has TLS.
+        package var encryptedPorts: Set<ServedPort> = []
+        /// The ports whose web configuration has users.
+        package var passwordPorts: Set<ServedPort> = []
 
         package init() {}
     }
@@ -23,7 +27,7 @@ package struct OptionWarning: Sendable, Hashable {
     /// The warnings about `options`, in the order of the configuration file.
     package static func all(in options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
         identity(options, surroundings) + storage(surroundings) + options.polls.flatMap { poll($0, options) }
-            + locale(options.delivery) + listeners(options)
+            + locale(options.delivery) + listeners(options) + clearText(options, surroundings)
     }
 
     private static func locale(_ delivery: DeliveryOptions) -> [OptionWarning] {
@@ -99,6 +103,28 @@ package struct OptionWarning: Sendable, Hashable {
                 message: "listens on every address of this machine; use 127.0.0.1 or the address of one network."
             )
         }
+    }
+
+    /// The warnings about secrets in clear text on a network.
+    private static func clearText(_ options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
+        func warning(_ port: ServedPort, _ text: String?, _ secret: String) -> [OptionWarning] {
+            guard let address = text.flatMap({ try? ListenAddress(parsing: $0) }), !address.isLoopback,
+                !surroundings.encryptedPorts.contains(port)
+            else { return [] }
+            let message =
+                "\(secret) over the network in clear text; set \(port.rawValue).web_config_file to a file with "
+                + "tls_server_config, or listen on 127.0.0.1."
+            return [OptionWarning(path: "\(port.rawValue).listen", message: message)]
+        }
+        let sendsPasswords = surroundings.passwordPorts
+        let http = sendsPasswords.contains(.http) ? options.http.listen : nil
+        let control = options.control
+        return warning(.http, http, "sends passwords")
+            + warning(
+                .control,
+                control.listen,
+                control.tokenFile == nil ? "sends passwords" : "sends the control token"
+            )
     }
 }
 

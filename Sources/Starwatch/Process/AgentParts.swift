@@ -141,8 +141,13 @@ extension Agent {
     }
 
     /// Returns the warnings about valid options. Reads the key file, and whether the database's folder exists.
-    package static func warnings(about options: AgentOptions) async -> [OptionWarning] {
-        var surroundings = OptionWarning.Surroundings()
+    ///
+    /// - Parameter surroundings: What is known already.
+    package static func warnings(
+        about options: AgentOptions,
+        _ surroundings: OptionWarning.Surroundings = OptionWarning.Surroundings()
+    ) async -> [OptionWarning] {
+        var surroundings = surroundings
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
             let directory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
             let file = SecretFile(path: path, setting: "auth.key_file", credentialsDirectory: directory)

@@ -12,7 +12,7 @@ struct CheckCommand: AsyncParsableCommand {
 
             Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
             whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
-            listening on every address, and intervals below 1m. With --strict, a warning makes the exit code 1.
+            listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
 
             Examples:
               starwatch check
@@ -35,7 +35,9 @@ struct CheckCommand: AsyncParsableCommand {
         } catch {
             throw CommandError.agent(error)
         }
-        let warnings = configuration.lines(of: await Agent.warnings(about: configuration.options))
+        let warnings = configuration.lines(
+            of: await Agent.warnings(about: configuration.options, configuration.surroundings)
+        )
         for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         var parts = [
@@ -53,7 +55,9 @@ struct CheckCommand: AsyncParsableCommand {
             report.file = configuration.file
             do throws(AgentError) {
                 try await Agent.check(configuration.options)
-                report.warnings = configuration.problems(of: await Agent.warnings(about: configuration.options))
+                report.warnings = configuration.problems(
+                    of: await Agent.warnings(about: configuration.options, configuration.surroundings)
+                )
             } catch {
                 report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]
             }

@@ -44,7 +44,7 @@ struct RunCommand: AsyncParsableCommand {
             while let options = next, !stop.isAsked {
                 let agent = try await Agent(
                     options: options,
-                    servers: .http,
+                    servers: .http(web: access.loader.webConfigurations),
                     dependencies: dependencies,
                     after: previous,
                     reload: { [access] () throws(AgentError) in try access.reloadedOptions() }

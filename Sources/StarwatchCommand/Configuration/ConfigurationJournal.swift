@@ -1,3 +1,6 @@
+import Starwatch
+import StarwatchHTTP
+
 /// The record of reading one file: every problem, and the line of every value that was given.
 final class ConfigurationJournal {
     let files: FileResolver
@@ -5,11 +8,24 @@ final class ConfigurationJournal {
     /// The lines of the keys, by the path of the setting.
     private(set) var origins: [String: Int] = [:]
 
-    init(files: FileResolver) { self.files = files }
+    /// `true` for a web configuration file.
+    let isWeb: Bool
+    /// The web configurations that the file names.
+    private(set) var webConfigurations: [ServedPort: WebConfiguration] = [:]
+
+    init(files: FileResolver, isWeb: Bool = false) { (self.files, self.isWeb) = (files, isWeb) }
 
     func report(_ message: String, at path: String, line: Int?) {
         problems.append(ConfigurationProblem(line: line, path: path, message: message))
     }
+
+    /// Reports a problem of a file that the configuration names on `line`.
+    func report(_ problem: ConfigurationProblem, of file: String, at line: Int?) {
+        let message = problem.description(file: file)
+        problems.append(ConfigurationProblem(line: line, path: "", message: message))
+    }
+
+    func note(_ configuration: WebConfiguration, of port: ServedPort) { webConfigurations[port] = configuration }
 
     /// Notes the line of a good value.
     func note(_ field: SettingsField) { origins[field.path] = field.line }

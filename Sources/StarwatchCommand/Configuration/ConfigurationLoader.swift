@@ -35,10 +35,22 @@ struct ConfigurationLoader: Sendable {
     // MARK: Reading
 
     func load(file: String) throws(ConfigurationFailure) -> LoadedConfiguration {
+        let advice = "create one with 'starwatch config default > starwatch.yaml'."
+        let (text, directory) = try contents(of: file, ifMissing: advice)
+        return try load(text: text, file: file, directory: directory)
+    }
+
+    /// The text of a file that no other user can change, and its folder.
+    ///
+    /// - Parameter advice: What to do if there is no such file.
+    func contents(
+        of file: String,
+        ifMissing advice: String
+    ) throws(ConfigurationFailure) -> (text: String, directory: String) {
         let path = absolute(file)
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
-            throw failure(file, "there is no such file; create one with 'starwatch config default > starwatch.yaml'.")
+            throw failure(file, "there is no such file; \(advice)")
         }
         if let problem = accessProblem(path) { throw failure(file, problem) }
         guard let data = FileManager.default.contents(atPath: path) else {
@@ -51,7 +63,7 @@ struct ConfigurationLoader: Sendable {
             throw failure(file, "is not UTF-8; save it in that encoding.")
         }
         let directory = URL(fileURLWithPath: path).standardizedFileURL.deletingLastPathComponent().path
-        return try load(text: text, file: file, directory: directory)
+        return (text, directory)
     }
 
     /// Returns how another user can change the file, which can name programs to run; `nil` if only root and the
@@ -95,19 +107,22 @@ struct ConfigurationLoader: Sendable {
         } catch {
             throw ConfigurationFailure(file: file, problems: [error])
         }
-        let credentials = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
-        let files = FileResolver(
-            directory: directory,
-            credentialsDirectory: credentials,
-            checksSecrets: checksSecrets,
-            user: user
-        )
-        let journal = ConfigurationJournal(files: files)
+        let journal = ConfigurationJournal(files: files(in: directory))
         let options = ConfigurationReader.read(root, into: journal)
         guard journal.problems.isEmpty else {
             throw ConfigurationFailure(file: file, problems: journal.sortedProblems)
         }
-        return LoadedConfiguration(options: options, origins: journal.origins, file: file)
+        let web = journal.webConfigurations
+        return LoadedConfiguration(options: options, origins: journal.origins, file: file, webConfigurations: web)
+    }
+
+    func files(in directory: String) -> FileResolver {
+        FileResolver(
+            directory: directory,
+            credentialsDirectory: environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 },
+            checksSecrets: checksSecrets,
+            user: user
+        )
     }
 
     private func failure(_ file: String, _ message: String) -> ConfigurationFailure {

@@ -49,7 +49,12 @@ enum ConfigurationTable {
         clock
         Setting("http", \.http) {
             Setting("listen", \.listen, .text(ValueRules.listen), "/metrics, health checks, status page")
-            Setting("web_config_file", \.webConfigFile, .unsupported, "not supported; for TLS, put a proxy in front")
+            Setting(
+                "web_config_file",
+                \.webConfigFile,
+                .webConfiguration(.http),
+                "TLS and passwords, as in Prometheus exporters"
+            )
             Setting("allowed_hosts", \.allowedHosts, .hostNames, "names in Host besides addresses and localhost")
             Setting("dashboards_url", \.dashboardsURL, .text(ValueRules.link), "linked on the status page")
         }
@@ -147,8 +152,10 @@ enum ConfigurationTable {
     private static var control: Setting<AgentOptions> {
         Setting("control", \.control) {
             Setting("socket", \.socket, .path, "created with mode 0600")
-            Setting("listen", \.listen, .text(ValueRules.listen), "control API on TCP; needs token_file")
-            Setting("token_file", \.tokenFile, .secretFile, "bearer token of requests over TCP")
+            Setting("listen", \.listen, .text(ValueRules.listen), "control API on TCP; needs token_file or users")
+            let token = Rule.secretFile(atLeast: AgentServers.shortestControlToken)
+            Setting("token_file", \.tokenFile, token, "bearer token of requests over TCP, 16 bytes or more")
+            Setting("web_config_file", \.webConfigFile, .webConfiguration(.control), "TLS, or users instead of a token")
         } check: { control, options, section in
             if let problem = ControlSocket.problem(ofPath: control.socket) {
                 section.report("\(problem).", at: "socket")
@@ -156,8 +163,14 @@ enum ConfigurationTable {
             if let listen = control.listen, listen == options.http.listen, !listen.hasSuffix(":0") {
                 section.report("is the address of http.listen; use another port.", at: "listen")
             }
-            guard section.has("listen"), !section.has("token_file") else { return }
-            section.report("opens the control API on TCP, which needs token_file; add that.", at: "listen")
+            guard section.has("listen") else { return }
+            if !section.has("token_file"), !section.has("web_config_file") {
+                section.report("opens the control API on TCP, which needs token_file; add that.", at: "listen")
+            }
+            let web = section.journal.webConfigurations[.control]
+            if let problem = web?.problem(hasToken: section.has("token_file")) {
+                section.report(problem, at: "web_config_file")
+            }
         }
     }
 }

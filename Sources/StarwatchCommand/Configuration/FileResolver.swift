@@ -34,7 +34,9 @@ struct FileResolver: Sendable {
     /// The file must be readable, not empty, closed to group and others, and belong to root or the running user. For
     /// root any owner is good, because root checks the files of the service's user. The group permission of systemd's
     /// credentials is ignored, because it shows their access list.
-    func secretProblem(_ text: String) -> String? {
+    ///
+    /// - Parameter bytes: The length of the shortest accepted secret.
+    func secretProblem(_ text: String, atLeast bytes: Int = 1) -> String? {
         guard checksSecrets else { return nil }
         let file = secretPath(text)
         guard FileManager.default.fileExists(atPath: file) else { return missing(text, file) }
@@ -44,8 +46,13 @@ struct FileResolver: Sendable {
         if !isCredential, !access.holdsSecret(of: user) {
             return "\(file) belongs to another user; run chown on it to give it to the agent's user."
         }
-        guard access.mode & (isCredential ? 0o007 : 0o077) != 0 else { return nil }
-        return "\(file) can be read or changed by other users; run chmod 600 on it."
+        if access.mode & (isCredential ? 0o007 : 0o077) != 0 {
+            return "\(file) can be read or changed by other users; run chmod 600 on it."
+        }
+        guard bytes > 1, let secret = FileManager.default.contents(atPath: file) else { return nil }
+        let length = secret.last == UInt8(ascii: "\n") ? secret.count - 1 : secret.count
+        return length < bytes
+            ? "\(file) has less than \(bytes) bytes, which is easy to guess; write a longer secret." : nil
     }
 
     /// The value is shown only if it is plainly a path. Otherwise it can be the secret itself, put here by mistake.

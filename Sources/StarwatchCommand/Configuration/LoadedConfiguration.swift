@@ -1,4 +1,5 @@
 import Starwatch
+import StarwatchHTTP
 
 /// A valid configuration with the origins of its values.
 struct LoadedConfiguration: Sendable, Hashable {
@@ -7,6 +8,22 @@ struct LoadedConfiguration: Sendable, Hashable {
     var origins: [String: Int]
     /// The file as the user named it.
     var file: String
+    /// The web configurations that the file names, unless it was read without secrets.
+    var webConfigurations: [ServedPort: WebConfiguration] = [:]
+
+    func hasTLS(_ port: ServedPort) -> Bool { webConfigurations[port]?.tls != nil }
+
+    /// What the web configurations tell about the options. One that was not read is taken for good.
+    var surroundings: OptionWarning.Surroundings {
+        var surroundings = OptionWarning.Surroundings()
+        let files: [ServedPort: String?] = [.http: options.http.webConfigFile, .control: options.control.webConfigFile]
+        for (port, file) in files where file != nil {
+            let configuration = webConfigurations[port]
+            if configuration?.tls != nil || configuration == nil { surroundings.encryptedPorts.insert(port) }
+            if configuration?.users.isEmpty == false { surroundings.passwordPorts.insert(port) }
+        }
+        return surroundings
+    }
 
     /// One line per warning, with the line of its setting.
     ///

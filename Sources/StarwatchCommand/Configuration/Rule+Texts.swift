@@ -26,11 +26,6 @@ extension Rule<String> {
         }
     }
 
-    /// A setting of a later version.
-    static var unsupported: Rule {
-        text { _ in "is not supported in this version; put a TLS proxy in front of http.listen." }
-    }
-
     /// A file that need not exist.
     static var path: Rule { text(ValueRules.literal).map(to: text().print) { $1.journal.files.path($0) } }
 
@@ -42,11 +37,14 @@ extension Rule<String> {
     }
 
     /// A file that no other user can read.
-    static var secretFile: Rule {
+    static var secretFile: Rule { secretFile(atLeast: 1) }
+
+    /// - Parameter bytes: The length of the shortest accepted secret.
+    static func secretFile(atLeast bytes: Int) -> Rule {
         text {
             ValueRules.literal($0) ?? ($0.allSatisfy(\.isNumber) ? "must be the name of a file with the secret." : nil)
         }
-        .checked { $1.journal.files.secretProblem($0) }
+        .checked { $1.journal.files.secretProblem($0, atLeast: bytes) }
         .map(to: text().print) { $1.journal.files.secretPath($0) }
     }
 }

@@ -84,12 +84,14 @@ struct SettingsField {
         return nil
     }
 
+    /// An item of a list is far from the sections, and a web configuration has others.
+    private var isFarFromSections: Bool { path.contains("[") || path.contains(".") || journal.isWeb }
+
     /// Reports every key that is not in `known`.
     func allow(_ known: [String]) {
         for field in fields where !known.contains(field.key) {
-            // An item of a list is far from the sections.
             field.report(
-                UnknownSetting.problem(of: field.key, among: known, isItem: path.contains("[") || path.contains("."))
+                UnknownSetting.problem(of: field.key, among: known, isItem: isFarFromSections)
             )
         }
     }

@@ -5,6 +5,9 @@ enum UnknownSetting {
         "token", "tokens", "secret", "password", "passphrase", "key", "private_key", "api_key", "jwt", "signing_key",
     ]
 
+    /// The settings of files that contain no secret.
+    private static let publicFiles: Set = ["ca_file", "cert_file", "client_ca_file", "web_config_file"]
+
     /// - Parameter known: The section's settings.
     static func problem(of key: String, among known: [String], isItem: Bool) -> String {
         if let file = file(for: key, among: known) {
@@ -22,7 +25,7 @@ enum UnknownSetting {
 
     /// The setting for the file of a secret.
     private static func file(for key: String, among known: [String]) -> String? {
-        let files = known.filter { $0.hasSuffix("_file") && $0 != "ca_file" && $0 != "web_config_file" }
+        let files = known.filter { $0.hasSuffix("_file") && !publicFiles.contains($0) }
         if let exact = files.first(where: { ["\(key)_file", "\(key)s_file"].contains($0) }) { return exact }
         return isSecret(key) ? files.first : nil
     }

@@ -5,6 +5,8 @@ import StarwatchCore
 struct AgentFindings {
     let status: AgentStatus
     let options: AgentOptions
+    /// Whether `http.listen` has TLS.
+    var isEncrypted = false
 
     private var now: Timestamp { Timestamp(iso8601: status.now) ?? Timestamp(milliseconds: 0) }
 
@@ -46,7 +48,7 @@ struct AgentFindings {
     private static let longestScrapeGap = Duration.seconds(300)
 
     var scraping: Finding {
-        let address = "http://\(options.http.listen)/metrics"
+        let address = "\(isEncrypted ? "https" : "http")://\(options.http.listen)/metrics"
         let advice = "add \(options.http.listen) to the targets of Prometheus."
         guard let age = age(status.lastScrape) else {
             let uptime = self.age(status.startedAt) ?? .zero

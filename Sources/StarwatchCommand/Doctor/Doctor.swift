@@ -31,11 +31,13 @@ struct Doctor {
             findings = error.lines.map { Finding("configuration", isForService ? .warning : .problem, $0) }
         }
         let options = configuration.options
-        findings += configuration.problems(of: await Agent.warnings(about: options)).map {
+        findings += configuration.problems(of: await Agent.warnings(about: options, configuration.surroundings)).map {
             Finding("configuration", .warning, $0.description(file: configuration.file))
         }
         findings += files.findings
-        let running = (try? status.get()).map { AgentFindings(status: $0, options: options) }
+        let running = (try? status.get()).map {
+            AgentFindings(status: $0, options: options, isEncrypted: configuration.hasTLS(.http))
+        }
         switch status {
         case .success: findings += running?.agent ?? []
         case .failure(let error): findings.append(Finding("agent", .problem, error.message))

@@ -29,9 +29,7 @@ struct AgentAccess: Sendable {
         do throws(CommandError) {
             return try configuration().options
         } catch .configuration(let failure) {
-            let others = failure.problems.count - 1
-            let more = others > 0 ? " There is more to correct (\(others)): see 'starwatch check'." : ""
-            throw AgentError(.configuration, (failure.lines.first ?? "") + more)
+            throw AgentError(failure)
         } catch {
             throw AgentError(.configuration, "The configuration file is gone; put it back.")
         }

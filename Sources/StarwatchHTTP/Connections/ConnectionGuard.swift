@@ -11,21 +11,27 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// The event of a responder whose answer is an endless stream.
     struct AnswerIsStream: Sendable {}
 
+    /// The event of a TLS connection whose handshake is over.
+    struct HandshakeIsComplete: Sendable {}
+
     private let limits: ConnectionLimits
+    private let isEncrypted: Bool
     private let book: ConnectionBook
     private var state: ConnectionState?
     private var place: ConnectionBook.Place?
     private var timer: Scheduled<Void>?
     private var isStream = false
 
-    init(limits: ConnectionLimits, book: ConnectionBook) {
+    /// - Parameter isEncrypted: Whether the connection begins with a TLS handshake.
+    init(limits: ConnectionLimits, book: ConnectionBook, isEncrypted: Bool = false) {
         self.limits = limits
         self.book = book
+        self.isEncrypted = isEncrypted
     }
 
     func channelActive(context: ChannelHandlerContext) {
         let now = context.eventLoop.now
-        state = ConnectionState(at: now)
+        state = ConnectionState(at: now, isEncrypted: isEncrypted)
         place = book.open(context.channel, at: now)
         if place == nil { context.close(promise: nil) } else { watch(context) }
         context.fireChannelActive()
@@ -55,6 +61,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         if event is AnswerIsStream {
             isStream = true
+            promise?.succeed()
+            return
+        }
+        if event is HandshakeIsComplete {
+            update(context) { $0.handshakeIsComplete(at: $1) }
             promise?.succeed()
             return
         }

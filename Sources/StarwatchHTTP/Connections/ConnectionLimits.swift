@@ -9,7 +9,7 @@ package struct ConnectionLimits: Sendable {
     package var connections = Self.connections(ofFiles: Self.openFiles)
     /// The time limit without a request. Longer than any sensible scrape interval.
     package var idle = Duration.seconds(150)
-    /// The time limit from a request's first byte to its last.
+    /// The time limit from a request's first byte to its last, and of a TLS handshake.
     package var request = Duration.seconds(30)
     /// The time limit for a client to take a piece of an answer.
     package var answer = Duration.seconds(30)

@@ -3,6 +3,8 @@ import NIOCore
 /// The phase of a connection, with its start.
 struct ConnectionState {
     enum Phase {
+        /// Waiting for the end of the TLS handshake.
+        case handshaking
         /// Waiting for a request.
         case idle
         /// Waiting for the rest of a request.
@@ -13,14 +15,21 @@ struct ConnectionState {
         case sending
     }
 
-    private(set) var phase = Phase.idle
+    private(set) var phase: Phase
     private(set) var since: NIODeadline
     /// The number of written pieces that the system has not taken yet.
     private var unsent = 0
     /// Whether the server works on an answer, possibly before the client has taken the previous one.
     private var isAnswering = false
 
-    init(at now: NIODeadline) { since = now }
+    init(at now: NIODeadline, isEncrypted: Bool = false) {
+        since = now
+        phase = isEncrypted ? .handshaking : .idle
+    }
+
+    mutating func handshakeIsComplete(at now: NIODeadline) {
+        if phase == .handshaking { enter(unsent > 0 ? .sending : .idle, at: now) }
+    }
 
     mutating func bytesCame(at now: NIODeadline) {
         if phase == .idle { enter(.receiving, at: now) }
@@ -35,11 +44,12 @@ struct ConnectionState {
     mutating func pieceWasWritten(at now: NIODeadline) {
         isAnswering = false
         unsent += 1
-        if phase != .sending { enter(.sending, at: now) }
+        if phase != .sending, phase != .handshaking { enter(.sending, at: now) }
     }
 
     mutating func pieceWasTaken(at now: NIODeadline) {
         unsent -= 1
+        if phase == .handshaking { return }
         enter(unsent > 0 ? .sending : isAnswering ? .answering : .idle, at: now)
     }
 
@@ -50,7 +60,7 @@ struct ConnectionState {
     func deadline(_ limits: ConnectionLimits) -> NIODeadline? {
         switch phase {
         case .idle: since + TimeAmount(limits.idle)
-        case .receiving: since + TimeAmount(limits.request)
+        case .handshaking, .receiving: since + TimeAmount(limits.request)
         case .answering: nil
         case .sending: since + TimeAmount(limits.answer)
         }

@@ -10,24 +10,46 @@ struct Refusal: Sendable {
     var answer: Answer
 }
 
-/// The access check of the control API over TCP. The Unix socket has none, because its file mode decides.
+/// The access check of a port. The Unix socket has none, because its file mode decides.
 ///
-/// It requires a bearer token and never a cookie, which a page in a browser could use. A client that was refused too
-/// often has to wait, and its token is not checked meanwhile.
+/// It requires a bearer token or a user's password, and never a cookie, which a page in a browser could use. A client that
+/// was refused too often has to wait, and what it sends is not checked meanwhile.
 final class AccessPolicy: Sendable {
-    /// Reads the token. Called for every request, so that a changed file takes effect at once.
-    private let token: @Sendable () async throws -> String
+    /// The credential that lets a request in.
+    enum Credential: Sendable {
+        /// The token, read for every request, so that a changed file takes effect at once.
+        case token(@Sendable () async throws -> String)
+        /// The password of one of the users. None lets everybody in.
+        case password(PasswordCheck, users: @Sendable () -> [String: String])
+    }
+
+    private let credential: Credential
     private let now: @Sendable () -> Duration
     private let refusals = Mutex(RefusalCount())
 
     /// - Parameter now: A monotonic time.
-    init(token: @escaping @Sendable () async throws -> String, now: @escaping @Sendable () -> Duration) {
-        self.token = token
+    init(_ credential: Credential, now: @escaping @Sendable () -> Duration) {
+        self.credential = credential
         self.now = now
     }
 
-    /// The refusal of a request without the token; `nil` if it has the token.
+    convenience init(token: @escaping @Sendable () async throws -> String, now: @escaping @Sendable () -> Duration) {
+        self.init(.token(token), now: now)
+    }
+
+    /// The refusal of a request without the credential; `nil` if it has it.
     func refusal(of call: Call, from address: SocketAddress?) async -> Refusal? {
+        switch credential {
+        case .token(let token): await refusal(of: call, from: address, without: token)
+        case .password(let check, let users): await refusal(of: call, from: address, check, among: users())
+        }
+    }
+
+    private func refusal(
+        of call: Call,
+        from address: SocketAddress?,
+        without token: @Sendable () async throws -> String
+    ) async -> Refusal? {
         let given = bearer(call.headers[.authorization])
         let key = RefusalCount.Key(address, hasToken: given != nil)
         if let refusal = wait(key) { return refusal }
@@ -40,10 +62,46 @@ final class AccessPolicy: Sendable {
         }
         // Requests that came at the same time can have failed meanwhile.
         if let refusal = wait(key) { return refusal }
-        if let given, !expected.isEmpty, Self.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }
+        if let given, !expected.isEmpty, SecretText.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }
         var answer = Answer.error(401, "unauthorized", "Send the control token as a bearer token.")
         answer.headers[.wwwAuthenticate] = "Bearer"
         return count(Refusal(reason: .token, answer: answer), key)
+    }
+
+    private func refusal(
+        of call: Call,
+        from address: SocketAddress?,
+        _ check: PasswordCheck,
+        among users: [String: String]
+    ) async -> Refusal? {
+        if users.isEmpty { return nil }
+        let login = Login(authorization: call.headers[.authorization])
+        let user = login.flatMap { users[$0.user] == nil ? nil : $0.user }
+        let key = RefusalCount.Key(address, hasToken: login != nil, user: user)
+        if let refusal = wait(key) { return refusal }
+        var answer = Answer.error(
+            401,
+            "unauthorized",
+            "Send a user name and its password with HTTP basic authentication."
+        )
+        answer.headers[.wwwAuthenticate] = "Basic realm=\"starwatch\", charset=\"UTF-8\""
+        let refusal = Refusal(reason: .password, answer: answer)
+        guard let login else { return count(refusal, key) }
+        // The count comes before the next check, so that requests at the same time cannot try more passwords.
+        let outcome = await check.check(login, among: users) {
+            _ = self.count(refusal, key)
+        } isWanted: {
+            self.wait(key) == nil
+        }
+        switch outcome {
+        case .right: return nil
+        case .wrong: return refusal
+        case .abandoned: return wait(key) ?? refusal
+        case .busy:
+            var busy = Answer.error(503, "busy", "Too many passwords are being checked; try again in a second.")
+            busy.headers[.retryAfter] = "1"
+            return Refusal(reason: .rate, answer: busy)
+        }
     }
 
     /// Counts a refusal for another reason than the token. If there were too many, the client has to wait.
@@ -80,13 +138,5 @@ final class AccessPolicy: Sendable {
     private func bearer(_ authorization: String?) -> Substring? {
         guard let authorization, authorization.prefix(7).lowercased() == "bearer " else { return nil }
         return authorization.dropFirst(7)
-    }
-
-    /// Compares in constant time, so that the time does not reveal the first wrong byte. It does reveal the length.
-    static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-        guard a.count == b.count else { return false }
-        var difference: UInt8 = 0
-        for i in a.indices { difference |= a[i] ^ b[i] }
-        return difference == 0
     }
 }

@@ -67,6 +67,14 @@ struct Answer: Sendable {
         return answer
     }
 
+    /// Adds the headers of a web configuration. One replaces the agent's own, except that of a content security policy:
+    /// pages need theirs, and a browser obeys both.
+    mutating func add(_ fields: HTTPFields) {
+        for field in fields {
+            if field.name == .contentSecurityPolicy { headers.append(field) } else { headers[field.name] = field.value }
+        }
+    }
+
     /// The answer on the wire. A `HEAD` keeps the length of what `GET` would have sent.
     func response(withoutBody: Bool) -> Response {
         var fields = headers

@@ -12,12 +12,15 @@ struct RefusalCount {
     struct Key: Hashable {
         /// The bytes of an IPv4 address, or of the network of an IPv6 address, because a client has all of that.
         var client: [UInt8]
-        /// Whether the request had a token. A page of a browser can send requests without one from the same address, and
+        /// Whether the request had a token or a password. A page of a browser can send requests without one from the same address, and
         /// must not make the others wait.
         var hasToken: Bool
+        /// The user of the request, if there is such a user. Wrong passwords for one do not make another wait.
+        var user: String?
 
-        init(_ address: SocketAddress?, hasToken: Bool) {
+        init(_ address: SocketAddress?, hasToken: Bool, user: String? = nil) {
             self.hasToken = hasToken
+            self.user = user
             // The address of a link has its interface at the end.
             let text = String(address?.ipAddress?.prefix { $0 != "%" } ?? "")
             var bytes = [UInt8](repeating: 0, count: 16)

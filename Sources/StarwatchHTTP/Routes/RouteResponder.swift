@@ -11,24 +11,35 @@ struct RouteResponder: HTTPResponder {
     private let canControl: Bool
     private let hosts: HostPolicy?
     private let access: AccessPolicy?
+    private let security: PortSecurity?
 
     /// - Parameters:
     ///   - control: `nil` on the read-only server.
     ///   - hosts: `nil` accepts every `Host`.
     ///   - access: `nil` lets every caller in.
-    init(read: ReadRoutes, control: ControlRoutes? = nil, hosts: HostPolicy? = nil, access: AccessPolicy? = nil) {
+    ///   - security: The web configuration of the port; `nil` if it has none.
+    init(
+        read: ReadRoutes,
+        control: ControlRoutes? = nil,
+        hosts: HostPolicy? = nil,
+        access: AccessPolicy? = nil,
+        security: PortSecurity? = nil
+    ) {
         agent = read.agent
         table = read.table + (control?.table ?? [])
         canControl = control != nil
         self.hosts = hosts
         self.access = access
+        self.security = security
     }
 
     /// The maximum length of a body. A list of 1,000 plan identifiers fits.
     static let bodyLimitBytes = 1_048_576
 
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
-        let answer = await answer(to: request, on: context.channel)
+        security?.look()
+        var answer = await answer(to: request, on: context.channel)
+        if let headers = security?.active.headers { answer.add(headers) }
         if answer.stream != nil, request.method != .head {
             context.channel.triggerUserOutboundEvent(ConnectionGuard.AnswerIsStream(), promise: nil)
         }
@@ -52,7 +63,9 @@ struct RouteResponder: HTTPResponder {
         }
         guard let host else { return .error(400, "invalid", "HTTP/1.1 needs a Host header; send one.") }
         if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
-            if canControl, let reason = refusal.reason { agent.noteRefusal(reason) }
+            if canControl || access != nil, let reason = refusal.reason {
+                agent.noteRefusal(reason, at: canControl ? .control : .http)
+            }
             return refusal.answer
         }
         guard let (handlers, arguments) = table.match(call.path) else {
@@ -101,7 +114,9 @@ extension RouteResponder {
 
     /// A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS to it.
     private func foreignOrigin(of call: Call) -> Refusal? {
-        canControl ? AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : ["http"]) : nil
+        guard canControl else { return nil }
+        let scheme = security?.isEncrypted == true ? "https" : "http"
+        return AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : [scheme])
     }
 }
 

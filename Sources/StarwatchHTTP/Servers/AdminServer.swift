@@ -27,9 +27,17 @@ package struct AdminServer: Service {
         self.listen = address
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings),
-            hosts: HostPolicy.readOnly(address, allowed: settings.allowedHosts)
+            hosts: HostPolicy.readOnly(address, allowed: settings.allowedHosts),
+            access: settings.passwords(),
+            security: settings.security
         )
-        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
+        listener = Listener(
+            responder: responder,
+            shutdownGrace: shutdownGrace,
+            limits: limits,
+            logger: logger,
+            security: settings.security
+        )
     }
 
     /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.

@@ -35,19 +35,26 @@ package struct ControlServer: Service {
             control: ControlRoutes(agent: agent, dashboards: settings.dashboards, isLocal: true),
             hosts: HostPolicy(own: nil, allowed: settings.allowedHosts)
         )
-        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
+        listener = Listener(
+            responder: responder,
+            shutdownGrace: shutdownGrace,
+            limits: limits,
+            logger: logger,
+            security: settings.security
+        )
     }
 
-    /// A server on TCP, for requests with the token. Every route requires it.
+    /// A server on TCP, for requests with the token or a password. Every route requires it.
     ///
     /// - Parameters:
     ///   - listen: `host:port`; port 0 takes a free one.
-    ///   - token: Reads the token, for every request. An empty one lets no caller in; an error answers 500.
+    ///   - token: Reads the token, for every request. An empty one lets no caller in; an error answers 500. `nil`: the
+    ///     users of the settings' web configuration are let in.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
     package init(
         agent: any ServedAgent,
         listen: String,
-        token: @escaping @Sendable () async throws -> String,
+        token: (@Sendable () async throws -> String)?,
         settings: ServerSettings = ServerSettings(),
         shutdownGrace: Duration = .seconds(5),
         limits: ConnectionLimits = ConnectionLimits(),
@@ -59,9 +66,16 @@ package struct ControlServer: Service {
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),
             control: ControlRoutes(agent: agent, dashboards: settings.dashboards),
             hosts: HostPolicy(own: address.host, allowed: settings.allowedHosts),
-            access: AccessPolicy(token: token, now: settings.now)
+            access: token.map { AccessPolicy(token: $0, now: settings.now) } ?? settings.passwords(),
+            security: settings.security
         )
-        listener = Listener(responder: responder, shutdownGrace: shutdownGrace, limits: limits, logger: logger)
+        listener = Listener(
+            responder: responder,
+            shutdownGrace: shutdownGrace,
+            limits: limits,
+            logger: logger,
+            security: settings.security
+        )
     }
 
     /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.

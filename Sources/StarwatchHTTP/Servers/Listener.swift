@@ -16,6 +16,8 @@ struct Listener: Sendable {
     var shutdownGrace: Duration
     var limits: ConnectionLimits
     var logger: Logger
+    /// The TLS of the connections; `nil` for clear text.
+    var security: PortSecurity?
     /// The address, once the server listens.
     let address = Promise<String>()
 
@@ -42,8 +44,9 @@ struct Listener: Sendable {
         let turns = RequestTurns(pause: limits.turn)
         let application = Application(
             responder: responder,
-            server: HTTPServerBuilder {
-                GuardedHTTPChannel(http: HTTP1Channel(responder: $0), limits: limits, book: book, turns: turns)
+            server: HTTPServerBuilder { [security] in
+                let http = HTTP1Channel(responder: $0)
+                return GuardedHTTPChannel(http: http, security: security, limits: limits, book: book, turns: turns)
             },
             configuration: .init(address: place),
             onServerRunning: { bound.fulfil($0.localAddress) },
@@ -104,16 +107,20 @@ extension HTTPServerError {
     }
 }
 
-/// HTTP/1.1 with a ``ConnectionGuard`` before it, and a ``RequestQueue`` after its decoder.
+/// HTTP/1.1 with a ``ConnectionGuard`` and the port's TLS before it, and a ``RequestQueue`` after its decoder.
 private struct GuardedHTTPChannel: ServerChildChannel {
     var http: HTTP1Channel
+    var security: PortSecurity?
     var limits: ConnectionLimits
     var book: ConnectionBook
     var turns: RequestTurns
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limits: limits, book: book))
+            security?.look()
+            let (pipeline, tls) = (channel.pipeline.syncOperations, security?.active.tls)
+            try pipeline.addHandler(ConnectionGuard(limits: limits, book: book, isEncrypted: tls != nil))
+            if let tls { try pipeline.addHandlers([tls.handler(), TLSWatch()]) }
         }.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)

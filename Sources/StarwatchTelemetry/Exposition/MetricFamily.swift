@@ -88,11 +88,11 @@ final class MetricFamily: Sendable {
 /// Series that appear on the page together, when one of them has counted.
 struct HiddenSeries: Sendable {
     private(set) var series: [any MetricSeries] = []
-    private var counting: [any Counting] = []
+    private var counting: [any Appearing] = []
 
     var hasCounted: Bool { counting.contains { $0.hasCounted } }
 
-    mutating func add(_ one: any MetricSeries, _ handle: any Counting) {
+    mutating func add(_ one: any MetricSeries, _ handle: any Appearing) {
         series.append(one)
         counting.append(handle)
     }

@@ -1,12 +1,19 @@
+/// A metric whose series can appear on the page once it has a value.
+protocol Appearing: Sendable {
+    /// Whether it has counted anything, or was set.
+    var hasCounted: Bool { get }
+}
+
 /// A cumulative metric that can continue from another's value.
-protocol Counting: Sendable {
+protocol Counting: Appearing {
     /// Adds the total of `other`.
     ///
     /// A metric of another kind or with other buckets is ignored: a reload changed its definition, so it restarts at 0.
     func add(_ other: any Counting)
+}
 
-    /// Whether it has counted anything.
-    var hasCounted: Bool { get }
+extension Gauge: Appearing {
+    var hasCounted: Bool { value != 0 }
 }
 
 extension Counter: Counting {

@@ -229,10 +229,11 @@ package final class MetricRegistry: Sendable {
         var counting: [(name: String, labels: Labels, handle: any Counting)] = []
         for (labels, hiddenBy) in combinations {
             let (handle, series) = makeOne(descriptor, labels)
-            let counter = handle as? any Counting
-            if let counter { counting.append((descriptor.name, labels, counter)) }
+            if let counter = handle as? any Counting { counting.append((descriptor.name, labels, counter)) }
             if let hiddenBy {
-                if let counter { hidden[hiddenBy, default: HiddenSeries()].add(series, counter) }
+                if let handle = handle as? any Appearing {
+                    hidden[hiddenBy, default: HiddenSeries()].add(series, handle)
+                }
             } else {
                 shown.append(series)
             }

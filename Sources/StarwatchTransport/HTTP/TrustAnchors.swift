@@ -36,10 +36,12 @@ final class TrustAnchors {
     deinit { blob?.deallocate() }
 }
 
-enum FileBytes {
+/// The reading of files.
+package enum FileBytes {
     /// The bytes of a file; `nil` when it cannot be read or has more than `limit` bytes.
-    static func read(_ path: String, limit: Int) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    package static func read(_ path: String, limit: Int) -> [UInt8]? {
+        // O_NONBLOCK: opening a pipe would block the caller.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         return read(descriptor, limit: limit)

@@ -14,7 +14,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     private let limitBytes: Int
     private let user: UInt32
     /// The attributes that change with the file's content.
-    private var stamp: [Int]?
+    private var stamp: FileStamp?
 
     /// - Parameters:
     ///   - path: The configured path. A relative path is searched in `credentialsDirectory` first, then in `directory`.
@@ -50,7 +50,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     /// - Throws: ``TokenError/fileUnreadable(setting:)``, ``TokenError/fileOwner(setting:)``,
     ///   ``TokenError/filePermissions(setting:)``, or ``TokenError/fileInvalid(setting:advice:)`` when the file is empty or too large.
     package mutating func readIfChanged() throws(TokenError) -> [UInt8]? {
-        if let stamp, stamp == Self.stamp(of: path) { return nil }
+        if let stamp, stamp == FileStamp(path: path) { return nil }
         // O_NONBLOCK: opening a pipe would block the caller.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .fileUnreadable(setting: setting) }
@@ -70,7 +70,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
             if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         }
         guard !bytes.isEmpty else { throw .fileInvalid(setting: setting, advice: "it is empty; check the path") }
-        stamp = Self.stamp(status)
+        stamp = FileStamp(status)
         return bytes
     }
 
@@ -83,16 +83,4 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
 
     package var description: String { "<secret file>" }
     package var customMirror: Mirror { Mirror(self, children: []) }
-
-    private static func stamp(of path: String) -> [Int]? {
-        var status = stat()
-        return stat(path, &status) == 0 ? stamp(status) : nil
-    }
-
-    private static func stamp(_ status: stat) -> [Int] {
-        [
-            Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
-            Int(status.st_mode), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-        ]
-    }
 }

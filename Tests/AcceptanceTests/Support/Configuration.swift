@@ -16,6 +16,8 @@ struct TestConfiguration {
     var control = ""
     /// As `control`.
     var limits = ""
+    /// Lines of the section besides the address and the dashboards.
+    var http = ""
     var dashboards = "null"
     /// Whether the database is encrypted. `scripts/test` runs the crash tests with both.
     var isEncrypted = ProcessInfo.processInfo.environment["STARWATCH_TEST_SEALED"] == "1"
@@ -49,6 +51,7 @@ struct TestConfiguration {
         http:
           listen: 127.0.0.1:0
           dashboards_url: \(dashboards)
+          \(http)
         control:
           socket: \(workspace.path("s.sock"))
           \(control)

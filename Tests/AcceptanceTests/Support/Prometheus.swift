@@ -8,11 +8,13 @@ final class Prometheus: Sendable {
     /// Starts it and waits until it answers.
     ///
     /// - Parameters:
+    ///   - settings: Further settings of the job, each with the indentation of `job_name`.
     ///   - rules: The text of a rule file.
     ///   - alertmanager: The address alerts go to.
     init(
         scraping address: String,
         as job: String = "agent",
+        with settings: [String] = [],
         rules: String? = nil,
         alertmanager: String? = nil,
         in workspace: Workspace
@@ -26,6 +28,7 @@ final class Prometheus: Sendable {
                 static_configs: [{targets: ["\(address)"]}]
 
             """
+        for setting in settings { configuration += "    \(setting)\n" }
         if let rules {
             try workspace.write(rules, to: "rules.yml")
             configuration += "rule_files: [rules.yml]\n"

@@ -20,7 +20,7 @@ extension Mistake {
             "same listen",
             "http:\n  listen: 127.0.0.1:9464\ncontrol: {listen: 127.0.0.1:9464, token_file: t}\n",
             ["starwatch.yaml:3: control.listen: is the address of http.listen; use another port."],
-            with: [.file("t", "tokentoken", mode: 0o600)]
+            with: [.file("t", "a token of some length\n", mode: 0o600)]
         ),
         Mistake(
             "control no token",
@@ -28,11 +28,12 @@ extension Mistake {
             ["starwatch.yaml:2: control.listen: opens the control API on TCP, which needs token_file; add that."]
         ),
         Mistake(
-            "web config",
-            "http:\n  web_config_file: web.yml\n",
+            "short token",
+            "control:\n  listen: 127.0.0.1:9465\n  token_file: t\n",
             [
-                "starwatch.yaml:2: http.web_config_file: is not supported in this version; put a TLS proxy in front of http.listen."
-            ]
+                "starwatch.yaml:3: control.token_file: FOLDER/t has less than 16 bytes, which is easy to guess; write a longer secret."
+            ],
+            with: [.file("t", "fifteen letters\n", mode: 0o600)]
         ),
         Mistake(
             "typo section",

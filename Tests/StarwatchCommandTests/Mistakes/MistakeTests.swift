@@ -29,7 +29,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct MistakeTests {
-    @Test(arguments: Mistake.forms + Mistake.values)
+    @Test(arguments: Mistake.forms + Mistake.values + Mistake.web)
     func isToldWithItsLineAndWhatToWriteInstead(_ mistake: Mistake) throws {
         let folder = try TemporaryFolder()
         for other in mistake.others {
@@ -53,14 +53,14 @@ struct Mistake: Sendable, CustomTestStringConvertible {
     }
 
     @Test func theTableHasSixtyMistakesOrMore() {
-        let names = (Mistake.forms + Mistake.values).map(\.name)
+        let names = (Mistake.forms + Mistake.values + Mistake.web).map(\.name)
         #expect(Set(names).count == names.count && names.count >= 60)
     }
 
     /// The secrets of the table's mistakes.
     @Test func noSecretIsRepeated() {
         let secrets = ["hunter2", "Ab3dEf", "QrStUv", "eyJhbGci", "abc.def", "1111", "user:pw", "0x0000"]
-        for mistake in Mistake.forms + Mistake.values {
+        for mistake in Mistake.forms + Mistake.values + Mistake.web {
             for line in mistake.lines { #expect(!secrets.contains { line.contains($0) }, "\(line)") }
         }
     }

@@ -46,15 +46,15 @@ struct ControlTokenTests {
     /// Each byte counts, wherever it stands, and all are looked at before there is an answer.
     @Test func tokensAreComparedByteByByte() {
         let token = Array("a token of some length".utf8)
-        #expect(AccessPolicy.isEqual(token, token))
-        #expect(AccessPolicy.isEqual([], []))
+        #expect(SecretText.isEqual(token, token))
+        #expect(SecretText.isEqual([], []))
         for index in token.indices {
             for bit in 0..<8 {
                 var other = token
                 other[index] ^= 1 << UInt8(bit)
-                #expect(!AccessPolicy.isEqual(token, other))
+                #expect(!SecretText.isEqual(token, other))
             }
-            #expect(!AccessPolicy.isEqual(token, Array(token[..<index])))
+            #expect(!SecretText.isEqual(token, Array(token[..<index])))
         }
     }
 

@@ -20,6 +20,7 @@ final class FakeAgent: ServedAgent {
         var queries: [MetricsQuery] = []
         var calls: [String] = []
         var refusals: [ControlRefusal] = []
+        var news: [WebConfigurationNews] = []
         /// A cycle waits until its task is cancelled.
         var pollHangs = false
         var feed: [FeedRow] = []
@@ -57,7 +58,10 @@ final class FakeAgent: ServedAgent {
     func notReady() async -> [String] { now.notReady }
     func isHealthy() async -> Bool { now.isHealthy }
 
-    func noteRefusal(_ reason: ControlRefusal) { state.withLock { $0.refusals.append(reason) } }
+    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) { state.withLock { $0.refusals.append(reason) } }
+    func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
+        state.withLock { $0.news.append(news) }
+    }
 
     func metrics(_ request: MetricsQuery) async -> MetricsAnswer {
         state.withLock { state in

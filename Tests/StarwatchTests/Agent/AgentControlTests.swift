@@ -44,8 +44,8 @@ import Testing
                 $0.control.listen = "127.0.0.1:9465"
                 $0.log.level = .warning
             }
-            for _ in 0..<1000 { agent.noteRefusal(.token) }
-            agent.noteRefusal(.rate)
+            for _ in 0..<1000 { agent.noteRefusal(.token, at: .control) }
+            agent.noteRefusal(.rate, at: .control)
             let page = await agent.page()
             #expect(page["starwatch_control_refused_total", ["reason": "token"]] == 1000)
             #expect(page["starwatch_control_refused_total", ["reason": "rate"]] == 1)

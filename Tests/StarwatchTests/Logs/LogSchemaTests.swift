@@ -319,7 +319,11 @@ import Testing
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { _ = try? await agent.run() }
                     await world.log.wait(for: "http.listening")
-                    agent.noteRefusal(.token)
+                    agent.noteRefusal(.token, at: .control)
+                    agent.noteRefusal(.password, at: .http)
+                    agent.noteWebConfiguration(.clearText, at: .control)
+                    agent.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .http)
+                    agent.noteWebConfiguration(.refused("The key is missing."), at: .http)
                     try? await agent.reload()
                     group.cancelAll()
                 }

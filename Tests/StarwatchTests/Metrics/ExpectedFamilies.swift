@@ -256,6 +256,9 @@ enum ExpectedFamilies {
         ("starwatch_store_transaction_seconds", "histogram", ["operation"]),
         ("starwatch_control_requests_total", "counter", ["operation", "result"]),
         ("starwatch_control_refused_total", "counter", ["reason"]),
+        ("starwatch_http_refused_total", "counter", ["reason"]),
+        ("starwatch_tls_certificate_expiry_timestamp_seconds", "gauge", ["port"]),
+        ("starwatch_web_config_last_reload_successful", "gauge", ["port"]),
     ]
 
     static let process = [

@@ -139,6 +139,26 @@ import Testing
         #expect(MetricsPage(metrics.registry.page(.text))[name, ["reason": "host"]] == 1)
     }
 
+    @Test func aWebConfigurationHasMetricsAndACertificateOnceItIsKnown() throws {
+        let name = "starwatch_tls_certificate_expiry_timestamp_seconds"
+        #expect(try !names().names.contains { $0.contains("_web_config_") || $0.contains("_http_refused_") })
+        var options = AgentOptions()
+        options.http.webConfigFile = "web.yml"
+        let metrics = try AgentMetrics(
+            polls: [],
+            sinks: [],
+            features: MetricFeatures(options),
+            now: { ManualClock.start }
+        )
+        func page() -> MetricsPage { MetricsPage(metrics.registry.page(.text)) }
+        #expect(page()["starwatch_web_config_last_reload_successful", ["port": "http"]] == 0)
+        #expect(page()["starwatch_http_refused_total", ["reason": "password"]] == 0)
+        #expect(page()[name, ["port": "http"]] == nil)
+        metrics.web.certificateExpiry[.http].set(1_800_000_000)
+        #expect(page()[name, ["port": "http"]] == 1_800_000_000)
+        #expect(page()[name, ["port": "control"]] == nil)
+    }
+
     @Test func offersAppearWithAPollOfOffers() async throws {
         func endpoints(_ kind: PollKind) throws -> Set<String> {
             var options = AgentOptions()

@@ -1,0 +1,149 @@
+import StarwatchHTTP
+
+/// The table of the settings of a web configuration file, which has the format of the Prometheus exporters.
+///
+/// A setting of that format that the agent cannot obey is an error, because ignoring it would promise something.
+enum WebConfigurationTable {
+    @SettingsBuilder<WebConfiguration> static var settings: [Setting<WebConfiguration>] {
+        Setting(optional: "tls_server_config", \.tls, WebConfiguration.TLS(), "no TLS") { tls }
+        Setting("http_server_config", \.self) {
+            never("http2", allowing: false, "the agent speaks HTTP/1.1 only; write false, or remove it.")
+            Setting("headers", \.headers, .answerHeaders)
+        }
+        Setting("basic_auth_users", \.users, .passwordHashes)
+    }
+
+    @SettingsBuilder<WebConfiguration.TLS> private static var tls: [Setting<WebConfiguration.TLS>] {
+        Setting("cert_file", \.certificateFile, .file.needed("needs cert_file; add it."))
+        Setting("key_file", \.keyFile, .secretFile.needed("needs key_file; add it."))
+        Setting("client_ca_file", \.clientCAFile, .file)
+        Setting("client_auth_type", \.clientCertificates, .clientCertificates)
+        Setting("client_allowed_sans", \.allowedClientNames, .list)
+        Setting("min_version", \.minimumVersion, .tlsVersion)
+        Setting("max_version", \.maximumVersion, .tlsVersion)
+        Setting("cipher_suites", \.cipherSuites, .cipherSuites)
+        Setting("curve_preferences", \.curves, .curves)
+        never(
+            "prefer_server_cipher_suites",
+            allowing: false,
+            "the client chooses among the suites, which are equally strong; write false, or remove it."
+        )
+        never("cert", "the certificate belongs into a file of its own; name that with cert_file.")
+        never(
+            "key",
+            "the key is a secret, which never belongs here; write it into a file, and name that with key_file."
+        )
+        never("client_ca", "the certificates belong into a file of their own; name that with client_ca_file.")
+    }
+
+    /// A setting of the format that the agent cannot obey.
+    ///
+    /// - Parameter value: The one value that asks for nothing.
+    private static func never<Root>(_ key: String, allowing value: Bool? = nil, _ problem: String) -> Setting<Root> {
+        Setting(key: key) { _, section in
+            let field = section.field(key)
+            guard !field.isNull else { return }
+            if let value, Rule<Bool>.flag.read(field) == value { return }
+            field.report(problem)
+        } write: { _, _ in
+        }
+    }
+}
+
+extension Rule<WebConfiguration.ClientCertificates> {
+    static var clientCertificates: Rule {
+        let known = choice()
+        return Rule(print: known.print) { field in
+            // The format's former name of the type.
+            field.text == "RequireClientCert" ? .requireAny : known.read(field)
+        }
+    }
+}
+
+extension Rule<WebConfiguration.Version> {
+    static var tlsVersion: Rule {
+        let known = choice()
+        return Rule(print: known.print) { field in
+            if let text = field.text, ["TLS10", "TLS11"].contains(text) {
+                return field.reject("\(text) is not secure, and the agent never offers it; use TLS12 or TLS13.")
+            }
+            return known.read(field)
+        }
+    }
+}
+
+extension Rule<[WebConfiguration.CipherSuite]> {
+    static var cipherSuites: Rule {
+        words(
+            "names a suite that the agent does not offer; use those of ECDHE with GCM or CHACHA20, such as "
+                + "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256."
+        )
+    }
+}
+
+extension Rule<[WebConfiguration.Curve]> {
+    static var curves: Rule {
+        words("must be a list of \(WebConfiguration.Curve.allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+}
+
+extension Rule {
+    /// A list of words, each one of a fixed set.
+    fileprivate static func words<Word: RawRepresentable<String>>(_ problem: String) -> Rule where Value == [Word] {
+        Rule<[String]>.list.map(to: { ConfigurationPrinter.list($0.map(\.rawValue)) }) { texts, field in
+            let words = texts.compactMap(Word.init(rawValue:))
+            return words.count == texts.count ? words : field.reject(problem)
+        }
+    }
+}
+
+extension Rule<[String: String]> {
+    /// The headers that the format allows, with the values of those that have few.
+    private static let allowedHeaders: [(name: String, values: [String])] = [
+        ("Content-Security-Policy", []),
+        ("Strict-Transport-Security", []),
+        ("X-Content-Type-Options", ["nosniff"]),
+        ("X-Frame-Options", ["deny", "sameorigin"]),
+        ("X-XSS-Protection", []),
+    ]
+
+    /// Headers of every answer.
+    static var answerHeaders: Rule {
+        Rule(print: { ConfigurationPrinter.list($0.keys.sorted()) }) { field in
+            guard let section = field.section else { return nil }
+            section.allow(allowedHeaders.map(\.name))
+            return section.fields.reduce(into: [:]) { headers, entry in
+                let values = allowedHeaders.first { $0.name == entry.key }?.values ?? []
+                headers[entry.key] =
+                    Rule<String>.text { text in
+                        if let problem = ValueRules.header(entry.key, text) { return problem }
+                        if values.isEmpty || values.contains(text.lowercased()) { return nil }
+                        return "must be \(values.joined(separator: " or "))."
+                    }.read(entry)
+            }
+        }
+    }
+
+    /// Hashes of passwords by user name. A problem repeats neither.
+    static var passwordHashes: Rule {
+        Rule(print: { _ in "<secret>" }) { field in
+            field.section?.fields.reduce(into: [:]) { users, entry in
+                guard let problem = problem(ofUser: entry.key, entry.text) else { return users[entry.key] = entry.text }
+                field.journal.report(problem, at: field.path, line: entry.line)
+            }
+        }
+    }
+
+    private static func problem(ofUser name: String, _ hash: String?) -> String? {
+        if name.isEmpty || name.contains(":")
+            || name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        {
+            return "has a user name that is empty, or has a colon or a control character; choose another one."
+        }
+        guard let hash, let cost = Bcrypt.cost(of: hash) else {
+            return "must map each user name to a bcrypt hash; write one with 'htpasswd -nB NAME'."
+        }
+        guard cost > Bcrypt.maximumCost else { return nil }
+        return "has a hash of cost \(cost), whose check takes too long; use a cost of at most \(Bcrypt.maximumCost)."
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Logging
+import Starwatch
+import StarwatchCore
+import StarwatchPolling
+import StarwatchTransport
+
+/// The TCP ports of an agent, with their web configurations and the control token.
+struct ServedPorts: Sendable {
+    private let options: AgentOptions
+    private let http: PortSecurity?
+    private let control: PortSecurity?
+    /// The file of the control token; `nil` if there is none, or no port for it.
+    private let token: SecretFile?
+
+    /// Reads the web configurations and the token.
+    ///
+    /// - Parameter agent: Gets the news of the web configurations; `nil` to check them alone.
+    /// - Throws: ``AgentError`` with a sentence about the first file that is not usable.
+    init(_ options: AgentOptions, _ agent: (any ServedAgent)?, _ source: WebConfiguration.Source?) throws(AgentError) {
+        self.options = options
+        http = try Self.security(.http, options.http.webConfigFile, hasToken: nil, agent, source)
+        let file = options.control.listen == nil ? nil : options.control.tokenFile
+        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        token = file.map { SecretFile(path: $0, setting: "control.token_file", credentialsDirectory: credentials) }
+        if let token { _ = try Self.read(token) }
+        let path = options.control.listen == nil ? nil : options.control.webConfigFile
+        control = try Self.security(.control, path, hasToken: file != nil, agent, source)
+        if let agent { warn(agent) }
+    }
+
+    private static func security(
+        _ port: ServedPort,
+        _ path: String?,
+        hasToken: Bool?,
+        _ agent: (any ServedAgent)?,
+        _ source: WebConfiguration.Source?
+    ) throws(AgentError) -> PortSecurity? {
+        guard let path else { return nil }
+        guard let source else {
+            throw AgentError(.configuration, "A web configuration needs a reader; use AgentServers.http(web:).")
+        }
+        return try PortSecurity(path: path, hasToken: hasToken, source: source, now: { SystemClock().monotonic }) {
+            agent?.noteWebConfiguration($0, at: port)
+        }
+    }
+
+    /// Reads the control token, for every request.
+    private static func read(_ file: SecretFile) throws(AgentError) -> String {
+        var file = file
+        let bytes: [UInt8]
+        do throws(TokenError) {
+            bytes = try file.read()
+        } catch {
+            throw AgentError(.configuration, error.description)
+        }
+        let shortest = AgentServers.shortestControlToken
+        guard bytes.count >= shortest else {
+            let text = "The token of control.token_file has less than \(shortest) bytes; write a longer one."
+            throw AgentError(.configuration, text)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Warns of passwords and tokens that pass over the network in clear text.
+    private func warn(_ agent: any ServedAgent) {
+        if http?.active.configuration.users.isEmpty == false, !isSafe(options.http.listen, http) {
+            agent.noteWebConfiguration(.clearText, at: .http)
+        }
+        guard let listen = options.control.listen, token != nil || control != nil, !isSafe(listen, control) else {
+            return
+        }
+        agent.noteWebConfiguration(.clearText, at: .control)
+    }
+
+    private func isSafe(_ listen: String, _ security: PortSecurity?) -> Bool {
+        security?.isEncrypted == true || (try? ListenAddress(parsing: listen))?.isLoopback != false
+    }
+
+    func servers(of agent: any ServedAgent, _ logger: Logger) throws(HTTPServerError) -> AgentServers.Run {
+        let settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
+        var ofHTTP = settings
+        ofHTTP.security = http
+        let admin = try AdminServer(agent: agent, listen: options.http.listen, settings: ofHTTP, logger: logger)
+        var run = AgentServers.Run()
+        run.metricsAddress = { await admin.boundAddress() }
+        run.services = [
+            admin,
+            ControlServer(agent: agent, socketPath: options.control.socket, settings: settings, logger: logger),
+        ]
+        if let listen = options.control.listen, token != nil || control != nil {
+            var ofControl = settings
+            ofControl.security = control
+            var read: (@Sendable () async throws -> String)?
+            if let token { read = { try Self.read(token) } }
+            run.services.append(
+                try ControlServer(
+                    agent: agent,
+                    listen: listen,
+                    token: read,
+                    settings: ofControl,
+                    logger: logger
+                )
+            )
+        }
+        return run
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+/// Ports with users.
+@Suite(.timeLimit(.minutes(5)))
+struct BasicAuthTests {
+    private func withServer(
+        users: [String: String] = ["prometheus": WebServer.secretHash],
+        _ body: (WebServer, _ address: String) async throws -> Void
+    ) async throws {
+        try await withDirectory { directory async throws in
+            var configuration = WebConfiguration()
+            configuration.users = users
+            let server = WebServer(in: directory, configuration)
+            try await server.withRunning { try await body(server, $0) }
+        }
+    }
+
+    private func authorization(_ user: String, _ password: String) -> HTTPHeaders {
+        ["Authorization": "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()]
+    }
+
+    @Test(arguments: ["/", "/metrics", "/-/healthy", "/-/ready", "/help", "/nowhere"])
+    func everyPageNeedsAPassword(path: String) async throws {
+        try await withServer { server, address async throws in
+            let probe = HTTPProbe(address: address)
+            let refused = try await probe.get(path)
+            #expect(refused.status == 401)
+            #expect(refused.headers["WWW-Authenticate"] == ["Basic realm=\"starwatch\", charset=\"UTF-8\""])
+            for (user, password) in [("prometheus", "wrong"), ("nobody", "secret"), ("", "")] {
+                let reply = try await probe.get(path, authorization(user, password))
+                #expect(reply.status == 401)
+                #expect(!reply.text.contains("secret") && !reply.text.contains("prometheus"))
+            }
+            #expect(try await probe.get(path, authorization("prometheus", "secret")).status != 401)
+            #expect(server.agent.now.refusals == Array(repeating: .password, count: 4))
+        }
+    }
+
+    @Test func curlIsServedWithThePassword() async throws {
+        try await withServer { server, address async throws in
+            #expect(try await server.curl("http://\(address)/metrics") == 401)
+            #expect(try await server.curl("http://\(address)/metrics", "-u", "prometheus:wrong") == 401)
+            #expect(try await server.curl("http://\(address)/metrics", "-u", "prometheus:secret") == 200)
+        }
+    }
+
+    @Test func afterTenWrongPasswordsTheirUserWaitsAtThatAddressAndNobodyElse() async throws {
+        let users = ["a": WebServer.secretHash, "b": WebServer.secretHash]
+        try await withServer(users: users) { server, address async throws in
+            func status(_ user: String, _ password: String, from source: String? = nil) async throws -> UInt {
+                try await HTTPProbe(address: address, source: source)
+                    .get("/-/healthy", authorization(user, password)).status
+            }
+            for _ in 0..<10 { #expect(try await status("a", "wrong") == 401) }
+            #expect(try await status("a", "secret") == 429)
+            #expect(try await status("b", "secret") == 200)
+            #expect(try await status("a", "secret", from: "127.0.0.2") == 200)
+            server.time.withLock { $0 = .seconds(60) }
+            #expect(try await status("a", "secret") == 200)
+            #expect(server.agent.now.refusals == Array(repeating: .password, count: 10) + [.rate])
+        }
+    }
+
+    /// 300 wrong passwords at once, of a hash that takes 40 ms or more: at most ten of each client are checked.
+    @Test func aFloodOfWrongPasswordsDoesNotStopTheOthers() async throws {
+        let slow = WebServer.secretHash.replacing("$04$", with: "$10$")
+        try await withServer(users: ["a": slow, "b": WebServer.secretHash]) { server, address async throws in
+            let healthy = HTTPProbe(address: address, source: "127.0.0.9")
+            let headers = authorization("b", "secret")
+            #expect(try await healthy.get("/-/healthy", headers).status == 200)
+            let start = ContinuousClock.now
+            try await withThrowingTaskGroup(of: UInt.self) { group in
+                for _ in 0..<300 {
+                    let wrong = authorization("a", "wrong")
+                    group.addTask { try await HTTPProbe(address: address).get("/-/healthy", wrong).status }
+                }
+                for _ in 0..<20 { #expect(try await healthy.get("/-/healthy", headers).status == 200) }
+                var statuses: [UInt: Int] = [:]
+                for try await status in group { statuses[status, default: 0] += 1 }
+                #expect(statuses[401] == RefusalCount.limit)
+                #expect(Set(statuses.keys).isSubset(of: [401, 429, 503]))
+            }
+            // All 300 checks would take 12 s or more.
+            #expect(ContinuousClock.now - start < .seconds(10))
+        }
+    }
+
+    @Test func theControlAPIHasUsersInsteadOfAToken() async throws {
+        try await withDirectory { directory async throws in
+            var configuration = WebConfiguration()
+            configuration.users = ["admin": WebServer.secretHash]
+            let web = WebServer(in: directory, configuration)
+            let settings = ServerSettings(security: try web.security(hasToken: false))
+            let server = try ControlServer(
+                agent: web.agent,
+                listen: "127.0.0.1:0",
+                token: nil,
+                settings: settings,
+                logger: quiet
+            )
+            try await StarwatchHTTPTests.withRunning(server) { address async throws in
+                let probe = HTTPProbe(address: address)
+                #expect(try await probe.get("/api/v1/identity").status == 401)
+                #expect(try await probe.get("/api/v1/identity", ["Authorization": "Bearer secret"]).status == 401)
+                #expect(try await probe.get("/api/v1/identity", authorization("admin", "secret")).status == 200)
+            }
+        }
+    }
+
+    @Test func aPortHasATokenOrUsersButNotBoth() throws {
+        var configuration = WebConfiguration()
+        #expect(configuration.problem(hasToken: true) == nil)
+        #expect(configuration.problem(hasToken: nil) == nil)
+        #expect(configuration.problem(hasToken: false)?.contains("add one") == true)
+        configuration.users = ["a": WebServer.secretHash]
+        #expect(configuration.problem(hasToken: false) == nil)
+        #expect(configuration.problem(hasToken: nil) == nil)
+        #expect(configuration.problem(hasToken: true)?.contains("remove one") == true)
+    }
+
+    @Test func theHeadersOfTheConfigurationAreAddedAndTheAgentsPolicyStays() async throws {
+        try await withDirectory { directory async throws in
+            var configuration = WebConfiguration()
+            configuration.headers = [
+                "Strict-Transport-Security": "max-age=1", "X-Frame-Options": "sameorigin",
+                "Content-Security-Policy": "sandbox",
+            ]
+            let server = WebServer(in: directory, configuration)
+            try await server.withRunning { address async throws in
+                let headers = try await HTTPProbe(address: address).get("/").headers
+                #expect(headers["Strict-Transport-Security"] == ["max-age=1"])
+                #expect(headers["X-Frame-Options"] == ["sameorigin"])
+                #expect(headers["Content-Security-Policy"].count == 2)
+                #expect(headers["Content-Security-Policy"].contains { $0.contains("default-src 'none'") })
+            }
+        }
+    }
+}
