@@ -29,7 +29,7 @@ import Testing
         let workspace = try Workspace()
         let browser = try Browser(in: workspace)
         let control = "127.0.0.1:\(try FreePort.take())"
-        try workspace.write("browser-token\n", to: "token")
+        try workspace.write("browser-token-of-some-length\n", to: "token")
         var configuration = TestConfiguration(
             server: mock.url,
             plans: mock.planIDs,
@@ -55,7 +55,7 @@ import Testing
                 mock: mock,
                 agent: agent,
                 control: control,
-                authorization: "Bearer browser-token",
+                authorization: "Bearer browser-token-of-some-length",
                 workspace: workspace,
                 browser: browser
             )

@@ -147,9 +147,11 @@ import Testing
             #expect(isRefused == true)
             try workspace.write("basic_auth_users: {prometheus: \(Self.hash)}\n", to: "web.yml")
             agent.hangUp()
-            let isPlain = await eventually {
-                let url = "http://\(agent.lastAddress)/-/healthy"
-                return (try? await HTTP.get(url).status) == 401 ? true : nil
+            let isPlain = try await eventually {
+                // Not by URLSession, which never answers after a 401.
+                let arguments = ["-s", "-m", "20", "-w", "%{http_code}", "http://\(agent.lastAddress)/-/healthy"]
+                let output = try await runToEnd(try Program.find("curl"), arguments).output
+                return output.hasSuffix("401") ? true : nil
             }
             #expect(isPlain == true)
         }
@@ -157,7 +159,7 @@ import Testing
 
     @Test func checkAndStartRefuseWhatTheyCannotUse() async throws {
         try await withAgent(Self.basic) { workspace, agent async throws in
-            let check = try await starwatch("check", "--strict", "--config", workspace.path("starwatch.yaml"))
+            let check = try await starwatch("check", "--config", workspace.path("starwatch.yaml"))
             #expect(check.status == 0, "\(check.errors)")
             try await authority("other", in: workspace)
             try workspace.write(

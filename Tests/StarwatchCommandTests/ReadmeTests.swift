@@ -48,8 +48,7 @@ import Testing
         let files = [
             "key", "hook.secret", "token", "ntfy-token", "master.key", "server.pem", "server.key", "clients.pem",
         ]
-        for name in files { try folder.write("a content of some length", to: name)
-        }
+        for name in files { try folder.write("a content of some length", to: name) }
         var count = 0
         for page in try Pages.documentation() {
             for block in try Pages.text(page).components(separatedBy: "```yaml\n").dropFirst() {

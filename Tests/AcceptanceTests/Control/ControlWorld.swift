@@ -9,7 +9,7 @@ struct ControlWorld {
     var config: String { workspace.path("starwatch.yaml") }
     var pages: AgentPages { AgentPages(address: control) }
 
-    static let token = "Bearer a-token"
+    static let token = "Bearer a-token-of-some-length"
 
     /// - Parameter sinks: As YAML, besides the feed.
     static func with(
@@ -24,7 +24,7 @@ struct ControlWorld {
         try await mock.start()
         let workspace = try Workspace()
         let control = "127.0.0.1:\(try FreePort.take())"
-        try workspace.write("a-token\n", to: "token")
+        try workspace.write("a-token-of-some-length\n", to: "token")
         var configuration = TestConfiguration(
             server: mock.url,
             plans: mock.planIDs,
