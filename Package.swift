@@ -209,8 +209,9 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP", "StarwatchTelemetry",
-                "StarwatchTransport",
+                "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchHTTP", "StarwatchStore",
+                "StarwatchTelemetry", "StarwatchTransport",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Fuzz/Tests"
         ),

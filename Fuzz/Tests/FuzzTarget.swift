@@ -15,8 +15,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     static let all: [FuzzTarget] = [
         .redactor, .page, .answer, .httpDate, .cron, .configuration, .webConfiguration, .exposition, .negotiation,
-        .target,
-        .deepLink, .message, .content, .token, .ntp,
+        .target, .deepLink, .message, .content, .token, .ntp, .sealedValue, .masterKey,
     ]
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -13,7 +13,7 @@ import Testing
         "StarwatchCore": [],
         "StarwatchTelemetry": ["CoreMetrics", "Logging"],
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
-        "StarwatchStore": ["GRDB", "StarwatchCore"],
+        "StarwatchStore": ["Crypto", "GRDB", "StarwatchCore"],
         "StarwatchPolling": ["ServiceLifecycle", "StarwatchCore", "StarwatchStore", "StarwatchTransport"],
         "Starwatch": [
             "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore",

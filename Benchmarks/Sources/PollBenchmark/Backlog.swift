@@ -19,9 +19,11 @@ struct Backlog: AsyncParsableCommand {
     @Option(help: "How many changes the server has for them.") var changes = 100_000
     @Option(help: "How often the two are measured, in turns.") var rounds = 5
     @Option(help: "The outbox's room.") var room = 1000
+    @Flag(help: "Compare with an agent whose database is encrypted, instead of SQLite.") var encryption = false
 
     func run() async throws {
         let folder = try Folder()
+        if encryption { return try await compareEncryption(folder) }
         let recording = folder.path("statements")
         guard statements_record(recording) == 0 else { throw ValidationError("the recording cannot be made") }
         _ = try await drain(folder.path("recorded.db")) { statements_mark() }
@@ -51,24 +53,61 @@ struct Backlog: AsyncParsableCommand {
             if round == 1 { print("        (\(raw.count) statements)") }
         }
         for (name, ratios) in [("ratio", ratios.sorted()), ("ratio of CPU time", ratiosOfCPU.sorted())] {
-            print(
-                String(
-                    format: "\(name): median %.2f, least %.2f, most %.2f",
-                    ratios[ratios.count / 2],
-                    ratios[0],
-                    ratios[ratios.count - 1]
-                )
-            )
+            print(Self.summary(name, ratios))
         }
     }
 
+    /// Measures agents with a clear and with an encrypted database in turns.
+    private func compareEncryption(_ folder: Folder) async throws {
+        let key = try folder.masterKey()
+        print("round   clear changes/s   encrypted changes/s   ratio   ratio of CPU time")
+        var (ratios, ratiosOfCPU): ([Double], [Double]) = ([], [])
+        for round in 1...rounds {
+            var (times, cpu): ([Double], [Double]) = ([], [])
+            // The first of a round alternates.
+            for kind in round % 2 == 1 ? [0, 1] : [1, 0] {
+                let start = Usage.cpuSeconds
+                let time = try await drain(folder.path("\(kind)-\(round).db"), key: kind == 1 ? key : nil) {}
+                times.insert(time, at: min(kind, times.count))
+                cpu.insert(Usage.cpuSeconds - start, at: min(kind, cpu.count))
+            }
+            ratios.append(times[0] / times[1])
+            ratiosOfCPU.append(cpu[0] / cpu[1])
+            print(
+                String(
+                    format: "%5d   %15.0f   %19.0f   %5.2f   %17.2f",
+                    round,
+                    Double(changes) / times[0],
+                    Double(changes) / times[1],
+                    ratios[round - 1],
+                    ratiosOfCPU[round - 1]
+                )
+            )
+        }
+        for (name, ratios) in [("ratio", ratios.sorted()), ("ratio of CPU time", ratiosOfCPU.sorted())] {
+            print(Self.summary(name, ratios))
+        }
+    }
+
+    private static func summary(_ name: String, _ sorted: [Double]) -> String {
+        String(
+            format: "\(name): median %.2f, least %.2f, most %.2f",
+            sorted[sorted.count / 2],
+            sorted[0],
+            sorted[sorted.count - 1]
+        )
+    }
+
     /// Seconds from the first cycle to the last.
-    private func drain(_ database: String, begin: () -> Void) async throws -> Double {
+    ///
+    /// - Parameter key: The file of the master key; `nil` for a database that is not encrypted.
+    private func drain(_ database: String, key: String? = nil, begin: () -> Void) async throws -> Double {
         var options = AgentOptions()
         options.server.url = server
         options.server.dialect = .canonical
         options.initialIdentity = DID("did:ethr:0x0000000000000000000000000000000000000001")
         options.storage.path = database
+        options.security.masterKeyFile = key
         var poll = PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)
         poll.bootstrap = .beginning
         poll.planIDs = try String(contentsOfFile: plans, encoding: .utf8).split(separator: "\n").map(String.init)

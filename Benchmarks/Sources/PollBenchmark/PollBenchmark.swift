@@ -23,10 +23,12 @@ struct Cycles: AsyncParsableCommand {
     @Option(help: "A file with the ids of plans, one a line.") var plans: String
     @Option(help: "How many cycles.") var count = 100_000
     @Option(help: "In how many rounds they are measured.") var rounds = 10
+    @Flag(help: "Compare with an agent whose database is encrypted.") var encryption = false
 
     func run() async throws {
         let folder = try Folder()
         let world = try World(server: server, plans: plans)
+        if encryption { return try await compareEncryption(world, folder) }
         let agent = try await Agent(options: world.options(polls: 1, database: folder.path("0.db")))
         let name = PollName("poll_0")!
         for _ in 0..<100 { _ = await agent.poll(name) }
@@ -59,6 +61,55 @@ struct Cycles: AsyncParsableCommand {
                 figures[0],
                 figures[figures.count - 1],
                 Usage.peakResidentMiB
+            )
+        )
+    }
+}
+
+extension Cycles {
+    /// Measures agents with a clear and with an encrypted database in turns.
+    private func compareEncryption(_ world: World, _ folder: Folder) async throws {
+        let clear = world.options(polls: 1, database: folder.path("clear.db"))
+        var encrypted = world.options(polls: 1, database: folder.path("encrypted.db"))
+        encrypted.security.masterKeyFile = try folder.masterKey()
+        let agents = [try await Agent(options: clear), try await Agent(options: encrypted)]
+        let name = PollName("poll_0")!
+        for agent in agents { for _ in 0..<1000 { _ = await agent.poll(name) } }
+        print("round   clear CPU µs/cycle   encrypted CPU µs/cycle   ratio")
+        var ratios: [Double] = []
+        for round in 1...rounds {
+            var cpu = [0.0, 0.0]
+            // In short turns, so that what else the machine does meets both.
+            for turn in 0..<20 {
+                for kind in turn % 2 == 0 ? [0, 1] : [1, 0] {
+                    let start = Usage.cpuSeconds
+                    for _ in 0..<max(1, count / rounds / 20) {
+                        guard await agents[kind].poll(name) == .unchanged else {
+                            throw ValidationError("a cycle was not unchanged")
+                        }
+                    }
+                    cpu[kind] += Usage.cpuSeconds - start
+                }
+            }
+            let cycles = Double(max(1, count / rounds / 20) * 20)
+            ratios.append(cpu[1] / cpu[0])
+            print(
+                String(
+                    format: "%5d   %18.1f   %22.1f   %5.3f",
+                    round,
+                    cpu[0] / cycles * 1e6,
+                    cpu[1] / cycles * 1e6,
+                    ratios[round - 1]
+                )
+            )
+        }
+        ratios.sort()
+        print(
+            String(
+                format: "ratio: median %.3f, least %.3f, most %.3f",
+                ratios[ratios.count / 2],
+                ratios[0],
+                ratios[ratios.count - 1]
             )
         )
     }
@@ -231,6 +282,16 @@ final class Folder: Sendable {
     }
 
     func path(_ name: String) -> String { url.appending(path: name).path }
+
+    /// Writes a master key.
+    ///
+    /// - Returns: The path of its file.
+    func masterKey() throws -> String {
+        let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+        try key.write(toFile: path("master.key"), atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path("master.key"))
+        return path("master.key")
+    }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 }

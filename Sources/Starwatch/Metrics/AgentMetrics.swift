@@ -76,7 +76,11 @@ package final class AgentMetrics: Sendable {
             by: LabelDimension("kind")
         )
         storageEncrypted = registry.gauge(
-            .gauge("starwatch_storage_encrypted", "Whether the database is encrypted: 1 or 0.")
+            .gauge(
+                "starwatch_storage_encrypted",
+                "Whether the database is encrypted: 1 or 0.",
+                stability: .detail
+            )
         )
         reencryption = (features.isEncrypted ? registry : MetricRegistry()).gauge(
             .gauge(

@@ -177,6 +177,8 @@ public final class Agent: Sendable {
         configuration.maximumGracefulShutdownDuration = options.limits.shutdown
         if !isContinued {
             logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
+            // A host application encrypts its database itself.
+            if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
         }
         for poll in polls { process.progress.mark(.poll(poll.name), at: time.monotonic) }
         process.progress.mark(.store, at: time.monotonic)

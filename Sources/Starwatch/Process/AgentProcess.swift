@@ -23,6 +23,8 @@ package final class AgentProcess: Sendable {
     let changeHash: ChangeHash
     /// The id of this installation, which determines the delay of polls within their splay.
     let instance: String
+    /// Whether the database is not encrypted.
+    let isClear: Bool
     let news = NewsDesk()
     let progress = ProgressMark()
     /// Start of the agent on the clock that nobody sets. A reload, which makes a new agent, continues it.
@@ -64,9 +66,8 @@ package final class AgentProcess: Sendable {
                 surroundings.store(&storeOptions)
             }
         )
-        let isEncrypted = await store.isEncrypted
-        metrics.storageEncrypted.set(isEncrypted ? 1 : 0)
-        if !isEncrypted, options.storage.owner == .agent, previous == nil { logger.log(.storageClear) }
+        isClear = await !store.isEncrypted
+        metrics.storageEncrypted.set(isClear ? 0 : 1)
         let installation = try await Self.prepare(
             store,
             options,

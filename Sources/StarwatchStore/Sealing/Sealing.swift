@@ -1,6 +1,6 @@
-import Crypto
 import FoundationEssentials
 import GRDB
+import StarwatchCore
 
 /// The checks of a database's encryption when it is opened.
 enum Sealing {
@@ -21,17 +21,23 @@ enum Sealing {
     }
 
     /// Opens the keys of the database, or makes them if it is new.
-    static func open(_ database: DatabaseQueue, _ options: StoreOptions) throws -> Vault {
-        let vault = Vault(now: options.now)
-        guard let master = options.masterKey else { return vault }
+    ///
+    /// - Parameter newKey: Returns the 32 bytes of a new key.
+    static func open(
+        _ database: DatabaseQueue,
+        _ master: MasterKey?,
+        newKey: @escaping @Sendable () -> [UInt8],
+        now: @escaping @Sendable () -> Timestamp
+    ) throws -> Vault {
+        let vault = Vault(newKey: newKey, now: now)
+        guard let master else { return vault }
         let state = try database.write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM sealing")
             if state != nil {
                 try vault.load(db, master)
             } else {
                 // A new key, because the one that the migration wrote is still in the write-ahead log.
-                let key = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
-                try vault.create(db, master, installation: key)
+                try vault.create(db, master, installation: Data(newKey()))
                 try db.execute(sql: "UPDATE installation SET installation_key = zeroblob(32)")
             }
             return state

@@ -35,10 +35,16 @@ final class Vault {
     private var candidates: [MasterKey] = []
     private var mustLoad = false
     private let now: @Sendable () -> Timestamp
+    private let newKey: @Sendable () -> [UInt8]
     /// The stored forms of accounts. A form costs a hash of 1.4 µs, and a cycle needs about ten (2 cores AMD EPYC).
     private var forms: [DID: String] = [:]
 
-    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+    /// - Parameters:
+    ///   - newKey: Returns the 32 bytes of a new key.
+    ///   - now: The time for the records of new keys.
+    init(newKey: @escaping @Sendable () -> [UInt8], now: @escaping @Sendable () -> Timestamp) {
+        (self.newKey, self.now) = (newKey, now)
+    }
 
     var isSealed: Bool { ring != nil }
     /// The key with which logs hash identities; `nil` if the database is not encrypted.
@@ -123,7 +129,7 @@ final class Vault {
             sql: "INSERT INTO sealing (id, master_key, state, changed_at) VALUES (1, ?, 'sealed', ?)",
             arguments: [master.id, time.milliseconds]
         )
-        ring = Ring(lookup: SymmetricKey(size: .bits256), installation: SymmetricKey(data: installation))
+        ring = Ring(lookup: SymmetricKey(data: newKey()), installation: SymmetricKey(data: installation))
         adopt(master)
         guard let ring else { return }
         _ = try add(ring.lookup, Purpose.lookup, nil, db)
@@ -141,7 +147,7 @@ final class Vault {
     ///
     /// - Returns: Its id.
     func addDataKey(of account: String?, _ db: Database) throws -> Int64 {
-        let key = SymmetricKey(size: .bits256)
+        let key = SymmetricKey(data: newKey())
         let id = try add(key, Purpose.data, account, db)
         ring?.keys[id] = DataKey(key: key, account: account, isActive: true)
         ring?.active[account] = id

@@ -48,7 +48,7 @@ package actor Store {
             lock = try FileLock(path: options.path + ".lock")
             database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
             try Schema.open(database, owner: options.owner, masterKey: options.masterKey)
-            vault = try Sealing.open(database, options)
+            vault = try Sealing.open(database, options.masterKey, newKey: options.newKey, now: options.now)
             // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
             // stays there.
             if options.owner == .agent { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }

@@ -1,3 +1,4 @@
+import Crypto
 import Glibc
 package import StarwatchCore
 
@@ -9,6 +10,8 @@ package struct StoreOptions: Sendable {
     /// The master key of an encrypted database. A new database is encrypted if there is one. `nil` for a database that is
     /// not encrypted.
     package var masterKey: MasterKey?
+    /// Returns the 32 bytes of a new key. By default from the system's random generator.
+    package var newKey: @Sendable () -> [UInt8] = { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
     /// The time for the records of new keys.
     package var now: @Sendable () -> Timestamp = { Timestamp(seconds: Int64(time(nil))) }
     /// The longest wait for another process's write lock, in whole milliseconds.

@@ -42,6 +42,7 @@ struct CrashWorld {
         configuration.logLevel = "info"
         configuration.limits = limits
         if let isEncrypted { configuration.isEncrypted = isEncrypted }
+        if isEncrypted != nil { try workspace.writeMasterKey() }
         try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
     }
 

@@ -27,6 +27,11 @@ final class Workspace: Sendable {
     init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "sw-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        // Only then, because tests look at what a folder contains.
+        if TestConfiguration.isRunEncrypted { try writeMasterKey() }
+    }
+
+    func writeMasterKey() throws {
         try write(Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString() + "\n", to: "master.key")
     }
 

@@ -19,8 +19,11 @@ struct TestConfiguration {
     /// Lines of the section besides the address and the dashboards.
     var http = ""
     var dashboards = "null"
-    /// Whether the database is encrypted. `scripts/test` runs the crash tests with both.
-    var isEncrypted = ProcessInfo.processInfo.environment["STARWATCH_TEST_SEALED"] == "1"
+    /// Whether the database is encrypted.
+    var isEncrypted = Self.isRunEncrypted
+
+    /// Whether databases of this run of the tests are encrypted. `scripts/test` runs the crash tests with both.
+    static let isRunEncrypted = ProcessInfo.processInfo.environment["STARWATCH_TEST_SEALED"] == "1"
 
     func yaml(in workspace: Workspace) -> String {
         """

@@ -13,7 +13,7 @@ package enum FaultKind: Int, Sendable, CaseIterable {
     // The process and the machine.
     case crash, crashInTransaction, crashInWrite, powerLoss, restart, reload, clockStep, suspend, outage
     // People.
-    case identity, signOut, stars, pressure, manualPoll, operatorEdit
+    case identity, signOut, stars, pressure, manualPoll, operatorEdit, keyRotation
 
     /// Name in arguments and reports.
     package var name: String { "\(self)" }

@@ -25,5 +25,7 @@ struct Chance: Sendable {
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { range.lowerBound + below(range.count) }
 
+    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 32) } }
+
     mutating func happens(_ probability: Double) -> Bool { unit() < probability }
 }

@@ -49,6 +49,8 @@ struct Settings: Sendable {
     let intensity: Double
     /// Kinds of fault of this run. Excluding some lets the others have longer effects.
     let kinds: Set<FaultKind>
+    /// Whether the database has a master key.
+    let isEncrypted: Bool
     /// `true` if the first agent makes its database itself.
     let isDiskEmpty: Bool
 
@@ -95,7 +97,10 @@ struct Settings: Sendable {
         sinkCount = chance.pick([1, 1, 2, 3])
         latency = chance.pick([1000, 50_000, 800_000])
         intensity = chance.pick([0.2, 1, 1, 4])
-        kinds = Set(FaultKind.allCases.filter { _ in chance.happens(0.6) })
+        var encryption = Chance(seed: seed, "encryption")
+        isEncrypted = encryption.happens(0.5)
+        let drawn = FaultKind.allCases.filter { $0 != .keyRotation }.filter { _ in chance.happens(0.6) }
+        kinds = Set(drawn + (isEncrypted ? [.keyRotation] : []))
         isDiskEmpty = chance.happens(0.1)
         optionalSinks = Set((1..<max(sinkCount, 2)).filter { _ in chance.happens(0.5) })
         giveUpAfter = chance.pick([nil, nil, .seconds(20), .seconds(600), .seconds(3600)])

@@ -19,7 +19,7 @@ extension Simulation {
         let event = faults.first(of: [
             (.crash, 0.02), (.restart, 0.007), (.reload, 0.01), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
             (.identity, 0.02), (.signOut, 0.01), (.stars, 0.06), (.pressure, 0.01), (.manualPoll, 0.05),
-            (.operatorEdit, 0.05),
+            (.operatorEdit, 0.05), (.keyRotation, 0.03),
         ])
         guard let event, let agent = state.value.agent else {
             if chance.happens(0.1) { await look(isFull: true) }
@@ -53,6 +53,7 @@ extension Simulation {
         case .stars: await changeStars(agent)
         case .manualPoll: await pollByHand(agent)
         case .operatorEdit: await edit(agent)
+        case .keyRotation: _ = try? await agent.rotateDataKeys()
         default: break
         }
     }

@@ -36,12 +36,17 @@ extension Simulation {
         return false
     }
 
+    /// The same in every run, so that a seed is always the same run.
+    private static let masterKey = MasterKey(text: Array("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".utf8))
+
     private func makeAgent(_ process: AgentProcess) async throws(AgentError) -> Agent {
         var surroundings = AgentSurroundings()
         surroundings.http = ProcessTransport(network: network, process: process)
         let lane = Lane()
         surroundings.store = { options in
             options.queue = lane
+            options.masterKey = self.settings.isEncrypted ? Self.masterKey : nil
+            options.newKey = { self.state.value.random.bytes(32) }
             options.interrupt = { (operation, moment) throws(StoreError) in try process.interrupt(operation, moment) }
         }
         let options = settings.options(path: disk.path, secretFile: disk.secretFile, tuning: state.value.tuning)
