@@ -6,9 +6,15 @@
 
 // Swift does not import the context flags, which are macros with shift expressions.
 
-/// Creates a context that signs and verifies. It is immutable afterwards, so threads may share it.
-static inline secp256k1_context *starwatch_secp256k1_context(void) {
-    return secp256k1_context_create(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY);
+/// Creates a context that signs and verifies, blinded with `seed32`. It is immutable afterwards, so threads may share it. NULL
+/// if libsecp256k1 fails.
+static inline secp256k1_context *starwatch_secp256k1_context(const unsigned char *seed32) {
+    secp256k1_context *context = secp256k1_context_create(SECP256K1_CONTEXT_SIGN | SECP256K1_CONTEXT_VERIFY);
+    if (context != NULL && secp256k1_context_randomize(context, seed32) != 1) {
+        secp256k1_context_destroy(context);
+        return NULL;
+    }
+    return context;
 }
 
 /// Writes `key` as 65 bytes: the byte 4, x and y.

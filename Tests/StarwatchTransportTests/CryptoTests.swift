@@ -1,3 +1,4 @@
+import CSecp256k1
 import Foundation
 import StarwatchCore
 import Testing
@@ -38,6 +39,18 @@ import Testing
             key.sign(digest).map { Base64.encodeURL($0) }
                 == "jsvdLwqr-O206hkegoq6pbo7LJjCaflEKHCvfohBP9U2H9EZ5Jsw0CncN17WntoUEGmxaZVF2zQjtUEXfhdyBg"
         )
+    }
+
+    /// A context begins with its blinding values.
+    @Test func contextsDifferFromProcessToProcess() throws {
+        func start(_ seed: UInt8) throws -> [UInt8] {
+            let context = try #require(Secp256k1.makeContext(seed: [UInt8](repeating: seed, count: 32)))
+            defer { secp256k1_context_destroy(context) }
+            return Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(context), count: 64))
+        }
+        let blinded = try start(1)
+        #expect(blinded != (try start(2)))
+        #expect(blinded == (try start(1)))
     }
 
     @Test func randomSignaturesRecoverOnlyTheirKeysAddress() throws {

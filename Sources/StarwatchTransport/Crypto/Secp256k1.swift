@@ -6,9 +6,23 @@ enum Secp256k1 {
     /// `nonisolated(unsafe)` because the context is immutable after creation, and libsecp256k1 documents concurrent
     /// reads as safe.
     nonisolated(unsafe) static let context: OpaquePointer = {
-        guard let context = starwatch_secp256k1_context() else { preconditionFailure("no memory for a context") }
+        // Not from `RandomID`: a simulation's words must not depend on which run signs first.
+        var random = SystemRandomNumberGenerator()
+        let seed = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        guard let context = makeContext(seed: seed) else {
+            preconditionFailure("no memory for a context")
+        }
         return context
     }()
+
+    /// Creates a context blinded with `seed`, 32 random bytes.
+    ///
+    /// Blinding makes the values that the library computes with a key differ from process to process, so that the
+    /// time, power and memory accesses of signatures tell less about the key. Signatures are the same with any seed.
+    static func makeContext(seed: [UInt8]) -> OpaquePointer? {
+        precondition(seed.count == 32)
+        return starwatch_secp256k1_context(seed)
+    }
 
     /// The addresses whose keys could have made `signature` (64 bytes, r then s) over `digest` (32 bytes).
     ///
