@@ -59,7 +59,7 @@ struct StarwatchTool: AsyncParsableCommand {
     /// Runs one command line. A command prints its output as it runs.
     static func run(_ arguments: [String]) async -> CommandEnding {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try parseAsRoot(verboseVersion(arguments) ?? arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -69,5 +69,15 @@ struct StarwatchTool: AsyncParsableCommand {
         } catch {
             return CommandEnding(error, arguments: arguments)
         }
+    }
+
+    /// The `version` command for `--version --verbose`; `nil` for other arguments. ArgumentParser ignores all options
+    /// beside its own `--version`.
+    private static func verboseVersion(_ arguments: [String]) -> [String]? {
+        let flags = Set(arguments)
+        guard flags.isSuperset(of: ["--version", "--verbose"]),
+            flags.isSubset(of: ["--version", "--verbose", "--json"])
+        else { return nil }
+        return ["version"] + flags.subtracting(["--version"]).sorted()
     }
 }

@@ -121,6 +121,9 @@ import Testing
         let version = await StarwatchTool.run(["--version"])
         #expect(version.exitCode == .good)
         #expect(version.output == AgentVersion.current)
+        for arguments in [["--version", "--verbose"], ["--verbose", "--version", "--json"]] {
+            #expect(await StarwatchTool.run(arguments) == .good, "the version command prints")
+        }
         let help = await StarwatchTool.run(["poll", "--help"])
         #expect(help.exitCode == .good)
         #expect(help.errorLines.isEmpty)

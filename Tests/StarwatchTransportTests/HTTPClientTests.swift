@@ -5,6 +5,13 @@ import Testing
 @testable import StarwatchTransport
 
 @Suite struct HTTPClientTests {
+    @Test func librariesOfCurlAreListed() {
+        let parts = CurlVersion.parse("libcurl/7.88.1 OpenSSL/3.0.19 libpsl/0.21.2 (+libidn2/2.3.3) alt-svc")
+        #expect(parts.map(\.name) == ["libcurl", "OpenSSL", "libpsl"])
+        #expect(parts.map(\.version) == ["7.88.1", "3.0.19", "0.21.2"])
+        #expect(CurlVersion.current?.first?.isNumber == true)
+    }
+
     @Test func responseHasStatusHeadersAndBody() async throws {
         let server = try LoopbackServer.answering { _ in
             answer("404 Not Found", headers: ["X-Thing:  a b "], body: "gone")

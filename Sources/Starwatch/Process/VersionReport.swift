@@ -15,7 +15,34 @@ package struct VersionReport: Sendable, Encodable, Hashable {
     package var sqlite = SQLiteVersion.current ?? "unknown"
     package var libcurl = CurlVersion.current ?? "unknown"
 
-    package init(rules: Int) { self.rules = rules }
+    /// The parts of the program; `nil` unless asked for.
+    package var parts: Parts?
+
+    package init(rules: Int, withParts: Bool = false) {
+        self.rules = rules
+        if withParts { parts = Parts(packages: PackageVersions.current) }
+    }
+
+    /// The Swift packages and C libraries in the program.
+    package struct Parts: Sendable, Encodable, Hashable {
+        /// The Swift packages; empty if the program does not know them.
+        package let packages: [PartVersion]
+        /// Why `packages` is empty.
+        package let packagesUnknown: String?
+        package let libraries: [PartVersion]
+
+        init(packages: [PartVersion]?) {
+            self.packages = packages ?? []
+            packagesUnknown = packages == nil ? "unknown: built from source; see Package.resolved" : nil
+            libraries =
+                CurlVersion.libraries.map { PartVersion($0.name, $0.version) }
+                + [
+                    PartVersion("SQLite", SQLiteVersion.current ?? "unknown"),
+                    // The library of Debian 12 has no function that tells.
+                    PartVersion("libsecp256k1", "unknown: the library does not tell; ask the package manager"),
+                ]
+        }
+    }
 
     private static var platform: String {
         #if arch(x86_64)
