@@ -62,11 +62,14 @@ final class RequestQueue: ChannelDuplexHandler {
         switch part {
         case .head(var head):
             (isReceiving, isAnswering) = (true, true)
+            let hosts = head.headers["Host"].count
+            // The one that is checked could be another one than the client meant. Without any, the answer is 400.
+            if hosts > 1 { head.headers.remove(name: "Host") }
             // Only HTTP/1.1 requires the header, and what follows does not know the version.
-            if head.version.minor == 0, head.version.major == 1, !head.headers.contains(name: "Host") {
+            if hosts == 0, head.version.minor == 0, head.version.major == 1 {
                 head.headers.add(name: "Host", value: "localhost")
-                part = .head(head)
             }
+            part = .head(head)
         case .body: break
         case .end: isReceiving = false
         }

@@ -61,7 +61,7 @@ struct RouteResponder: HTTPResponder {
         else {
             return .error(400, "invalid", "The address is no path, or has a malformed percent escape.")
         }
-        guard let host else { return .error(400, "invalid", "HTTP/1.1 needs a Host header; send one.") }
+        guard let host else { return .error(400, "invalid", "HTTP/1.1 needs one Host header; send one.") }
         if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
             if canControl || access != nil, let reason = refusal.reason {
                 agent.noteRefusal(reason, at: canControl ? .control : .http)
