@@ -30,20 +30,21 @@ public enum PageDecoder {
                     isCanonical = fields?.contains(.planSummary) ?? false
                 }
             }
-            var data: [Item]
+            var data: PageItems<Item>
             var pagination: Nothing?
             var hitLimit: Nothing?
         }
         guard JSONText.isBounded(bytes), let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else {
             return .noPage
         }
-        if probe.pagination != nil || probe.data.contains(where: \.isCanonical) { return .dialect(.canonical) }
-        if let id = probe.data.lazy.compactMap(\.id).compactMap({ JWTID($0) }).first,
+        guard !probe.data.isTooLong else { return .noPage }
+        if probe.pagination != nil || probe.data.items.contains(where: \.isCanonical) { return .dialect(.canonical) }
+        if let id = probe.data.items.lazy.compactMap(\.id).compactMap({ JWTID($0) }).first,
             let dialect = Dialect.allCases.first(where: { $0.idKind == id.kind })
         {
             return .dialect(dialect)
         }
-        guard kind == .starredProjects, probe.hitLimit != nil || !probe.data.isEmpty else { return .undecided }
+        guard kind == .starredProjects, probe.hitLimit != nil || !probe.data.items.isEmpty else { return .undecided }
         return .dialect(.endorser)
     }
 

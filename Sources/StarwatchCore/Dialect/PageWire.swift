@@ -31,11 +31,31 @@ struct PageWire: Decodable {
 
     init(from decoder: any Decoder) throws {
         issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
-            data = fields.read(.data, required: true)
+            let list: PageItems<ItemWire>? = fields.read(.data, required: true)
+            if list?.isTooLong ?? false { fields.record(.data, .invalid) }
+            data = list?.items
             hitLimit = fields.read(.hitLimit, typed: true)
             pagination = fields.read(.pagination, typed: true)
             if let pagination { fields.adopt(pagination.issues) }
         }
+    }
+}
+
+/// The items of a page. Those of a hostile page are not decoded, which would cost a hundred times as much as skipping them.
+struct PageItems<Item: Decodable>: Decodable {
+    /// Ten times the largest page of a real server.
+    private static var limit: Int { 1000 }
+
+    /// Empty if there are too many.
+    let items: [Item]
+    let isTooLong: Bool
+
+    init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        var items: [Item] = []
+        isTooLong = list.count ?? 0 > Self.limit
+        while !isTooLong, !list.isAtEnd { items.append(try list.decode(Item.self)) }
+        self.items = items
     }
 }
 
