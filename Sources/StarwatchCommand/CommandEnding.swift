@@ -1,4 +1,5 @@
 import ArgumentParser
+import Starwatch
 
 /// The program's end: its exit code and the rest of its output.
 struct CommandEnding: Sendable, Hashable {
@@ -11,7 +12,8 @@ struct CommandEnding: Sendable, Hashable {
     private init(exitCode: CommandExitCode, output: String = "", errorLines: [String] = []) {
         self.exitCode = exitCode
         self.output = output
-        self.errorLines = errorLines
+        // They can repeat arguments and answers of strangers.
+        self.errorLines = errorLines.map(TerminalText.printable)
     }
 
     /// The ending for an error of a command. ArgumentParser exits 64 for usage errors; here they exit 2.

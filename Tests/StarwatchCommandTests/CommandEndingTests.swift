@@ -117,6 +117,15 @@ import Testing
         #expect(CommandEnding(CommandError.printed(.failed), arguments: ["status"]).errorLines.isEmpty)
     }
 
+    @Test(arguments: [
+        ["x\u{1B}[2J"], ["--x\u{1B}[2J"], ["outbox", "show", "\u{9B}31m"], ["check", "--config", "/x\u{7}"],
+    ])
+    func errorsDoNotControlTheTerminal(arguments: [String]) async {
+        let ending = await StarwatchTool.run(arguments)
+        #expect(ending.errorLines.count >= 1)
+        for scalar in ending.errorLines.joined().unicodeScalars { #expect(TerminalText.isPrintable(scalar)) }
+    }
+
     @Test func helpAndVersionAreOutputAndGood() async {
         let version = await StarwatchTool.run(["--version"])
         #expect(version.exitCode == .good)

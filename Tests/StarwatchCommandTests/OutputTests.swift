@@ -25,6 +25,14 @@ import Testing
         #expect(TextTable(titles: ["A", "B"], rows: []).text == "A  B")
     }
 
+    @Test func jsonDoesNotControlTheTerminalAndMeansTheSame() throws {
+        let names = ["a\u{9B}31mb\u{85}", "\u{202E}\u{7F}\u{1B}", "Zażółć 日本 🦉", "\u{E0041}"]
+        let text = try StarwatchCommand.JSONText.encode(names)
+        for scalar in text.unicodeScalars where scalar != "\n" { #expect(TerminalText.isPrintable(scalar)) }
+        #expect(text.contains(#"a\u009b31mb\u0085"#) && text.contains("Zażółć 日本 🦉"))
+        #expect(try JSONDecoder().decode([String].self, from: Data(text.utf8)) == names)
+    }
+
     @Test func whatCouldDriveTheTerminalIsShownAsAQuestionMark() {
         #expect(TerminalText.printable("a\u{1B}[31mb\n\u{202E}c\u{7F}") == "a?[31mb??c?")
         #expect(TextTable.pairs([("Name", "x\ny"), ("A", "z")]) == "Name  x?y\nA     z")

@@ -69,8 +69,8 @@ struct LogsCommand: AsyncParsableCommand {
     private func print(_ lines: [LogLine]) -> Int64? {
         for line in lines {
             let json = arguments.format.json ? try? JSONEncoder.stable().encode(line) : nil
-            let bytes = json ?? Data(TerminalText.printable(line.line).utf8)
-            FileHandle.standardOutput.write(bytes + Data("\n".utf8))
+            let text = json.map { JSONText.printable(String(decoding: $0, as: UTF8.self)) }
+            FileHandle.standardOutput.write(Data(((text ?? TerminalText.printable(line.line)) + "\n").utf8))
         }
         return lines.last?.id
     }

@@ -22,7 +22,7 @@ struct StatusWatch {
         }
         if isJSON {
             guard let line = try? status.map(JSONEncoder.stable().encode) else { return }
-            return write(String(decoding: line, as: UTF8.self) + "\n")
+            return write(JSONText.printable(String(decoding: line, as: UTF8.self)) + "\n")
         }
         let page = status.map(StatusText.page) ?? "No agent answers.\n"
         write(clears ? Self.clear + page : page + "\n")

@@ -12,13 +12,16 @@ package enum TerminalText {
     package static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
-                text.unicodeScalars.map { scalar in
-                    switch scalar.properties.generalCategory {
-                    case .control, .format, .lineSeparator, .paragraphSeparator: "?"
-                    default: scalar
-                    }
-                }
+                text.unicodeScalars.map { isPrintable($0) ? $0 : "?" }
             )
         )
+    }
+
+    /// Returns whether a character neither controls a terminal nor changes the reading direction.
+    package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
     }
 }
