@@ -36,11 +36,11 @@ package struct VersionReport: Sendable, Encodable, Hashable {
             packagesUnknown = packages == nil ? "unknown: built from source; see Package.resolved" : nil
             libraries =
                 CurlVersion.libraries.map { PartVersion($0.name, $0.version) }
-                + [
-                    PartVersion("SQLite", SQLiteVersion.current ?? "unknown"),
-                    // The library of Debian 12 has no function that tells.
-                    PartVersion("libsecp256k1", "unknown: the library does not tell; ask the package manager"),
-                ]
+                + [PartVersion("SQLite", SQLiteVersion.current ?? "unknown")]
+                // These have no function that tells.
+                + ["libcrypt", "libsecp256k1"].map {
+                    PartVersion($0, "unknown: the library does not tell; ask the package manager")
+                }
         }
     }
 
