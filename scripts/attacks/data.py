@@ -180,7 +180,7 @@ def forged(category):
                 if not changed:
                     return
                 agent = world.agent(ready=False)
-                up = eventually(lambda: not agent.is_alive() or (agent.ports() and os.path.exists(agent.socket)), 20)
+                up = eventually(lambda: not agent.is_alive() or agent.listens(), 20)
                 check(up, "it neither starts nor ends")
                 if agent.is_alive():
                     result = run("keys", "verify", "--config", config)

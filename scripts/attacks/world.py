@@ -133,7 +133,7 @@ class Agent:
         self.pid = self.process.pid
         self.socket = str(folder / "s.sock")
         if ready:
-            check(eventually(lambda: self.ports() and os.path.exists(self.socket)), f"the agent does not start: {self.text()[-400:]}")
+            check(eventually(self.listens), f"the agent does not start: {self.text()[-400:]}")
 
     def text(self):
         return self.log.read_text(errors="replace")
@@ -147,6 +147,14 @@ class Agent:
     @property
     def port(self):
         return self.ports()[0]
+
+    def listens(self):
+        """Whether both servers answer. A killed agent leaves its socket's file."""
+        try:
+            connect(self.socket).close()
+        except OSError:
+            return False
+        return bool(self.ports())
 
     def is_alive(self):
         return self.process.poll() is None
