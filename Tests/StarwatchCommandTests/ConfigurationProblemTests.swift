@@ -129,6 +129,18 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("identity:\n  did: me", line: 2, "identity.did", "must be a DID"),
         BadInput("auth:\n  kind: did_key", line: 2, "auth.kind", "did_key needs key_file"),
         BadInput("auth:\n  kind: command", line: 2, "auth.kind", "command needs argv"),
+        BadInput(
+            "auth:\n  kind: shared_secret\n  stored_keys: true",
+            line: 3,
+            "auth.stored_keys",
+            "needs a master key"
+        ),
+        BadInput(
+            "auth:\n  kind: token_pool\n  stored_keys: true\nsecurity:\n  master_key_command: [unwrap]",
+            line: 3,
+            "auth.stored_keys",
+            "needs kind shared_secret or did_key"
+        ),
         BadInput("server:\n  pinned_public_key: abc", line: 2, "server.pinned_public_key", "sha256//"),
     ]
 

@@ -33,6 +33,7 @@ import Testing
           kind: none                     # none | shared_secret | did_key | token_pool | command
           secret_file: null              # shared_secret: the secret's bytes (HS256)
           key_file: null                 # did_key: 64 hex digits or PEM (ES256K, did:ethr)
+          stored_keys: false             # the key is in the encrypted database; starwatch keys import
           tokens_file: null              # token_pool: one token per line, or a JSON array
           argv: null                     # command: [program, argument, ...]; prints a token
           lifetime: null                 # token lifetime; null: 60s for did_key, else 60m (at least 1s)

@@ -81,6 +81,11 @@ extension MockServer {
         state.withLockedValue { $0.faults.clear() }
     }
 
+    /// Accepts other tokens from now on, as after a rotation of the secret.
+    public func setAuth(_ auth: MockAuth) {
+        state.withLockedValue { $0.setAuth(auth) }
+    }
+
     /// Lead of the mock's clock over the options' clock.
     public var clockSkew: Duration {
         get { state.withLockedValue { $0.clockSkew } }

@@ -28,9 +28,7 @@ struct MockState: Sendable {
         log = ChangeLog(keepsOneRowPerPlan: options.dialect == .endorser)
         faults = FaultScript(random: RandomFaults(rate: options.randomFaults.rate, seed: options.randomFaults.seed))
         requests = RequestLog(capacity: options.recordedRequests)
-        // The real server has no shared secret: with any authentication it verifies DID signatures.
-        let verifiesDIDs = options.dialect == .endorser && options.auth != .none
-        verifier = TokenVerifier(auth: verifiesDIDs ? .didKey : options.auth)
+        verifier = Self.verifier(of: options.auth, options.dialect)
         hooks = HookReceiver(secret: options.hookSecret)
         maker = ContentMaker(
             dialect: options.dialect,
@@ -40,6 +38,14 @@ struct MockState: Sendable {
         for _ in 0..<options.planCount { catalogue.add(maker.plan()) }
         publishHistory(options.history)
     }
+
+    private static func verifier(of auth: MockAuth, _ dialect: MockDialect) -> TokenVerifier {
+        // The real server has no shared secret: with any authentication it verifies DID signatures.
+        TokenVerifier(auth: dialect == .endorser && auth != .none ? .didKey : auth)
+    }
+
+    /// Accepts other tokens from now on.
+    mutating func setAuth(_ auth: MockAuth) { verifier = Self.verifier(of: auth, options.dialect) }
 
     private mutating func publishHistory(_ history: MockHistory) {
         guard history.span > .zero else {

@@ -45,6 +45,12 @@ package protocol AgentControl: Sendable {
     ///
     /// - Parameter text: The key in base64.
     func changeMasterKey(to text: String) async throws(ControlError) -> KeysReport
+    /// Makes the key of a file the active one of the active identity.
+    func importSigningKey(_ key: SigningKeyImport) async throws(ControlError) -> SigningKeyReport
+    /// Makes a new shared secret the active one of the active identity.
+    func rotateSigningKey(_ rotation: SigningKeyRotation) async throws(ControlError) -> SigningKeyReport
+    /// Destroys the secret of a signing key at once.
+    func revokeSigningKey(_ revocation: SigningKeyRevocation) async throws(ControlError) -> SigningKeyReport
     /// Opens every encrypted value.
     func verifyKeys() async throws(ControlError) -> KeyVerification
     /// The starred plans of the active identity, with their known names.

@@ -107,6 +107,18 @@ package struct ControlClient: AgentControl {
         try await post("/api/v1/keys/master", MasterKeyChange(key: text))
     }
 
+    package func importSigningKey(_ key: SigningKeyImport) async throws(ControlError) -> SigningKeyReport {
+        try await post("/api/v1/keys/signing", key)
+    }
+
+    package func rotateSigningKey(_ rotation: SigningKeyRotation) async throws(ControlError) -> SigningKeyReport {
+        try await post("/api/v1/keys/signing/rotate", rotation)
+    }
+
+    package func revokeSigningKey(_ revocation: SigningKeyRevocation) async throws(ControlError) -> SigningKeyReport {
+        try await post("/api/v1/keys/signing/revoke", revocation)
+    }
+
     package func verifyKeys() async throws(ControlError) -> KeyVerification {
         try await post("/api/v1/keys/verify")
     }

@@ -1,3 +1,5 @@
+package import StarwatchCore
+
 /// The keys of the database, without their secrets.
 package struct KeysReport: Sendable, Codable, Hashable {
     /// The key that wraps the data keys.
@@ -31,15 +33,46 @@ package struct KeysReport: Sendable, Codable, Hashable {
         }
     }
 
+    /// A key that signs tokens.
+    package struct SigningKey: Sendable, Codable, Hashable {
+        package enum State: String, Sendable, Codable, CaseIterable {
+            /// It signs.
+            case active
+            /// A newer key replaced it.
+            case retiring
+            /// Its secret is destroyed.
+            case revoked
+        }
+
+        /// The name of the key, which does not reveal it.
+        package var kid: String
+        package var algorithm: SigningAlgorithm
+        package var state: State
+        /// The pseudonym of the identity that it signs for, `did:hash:…`.
+        package var account: String
+        package var createdAt: String
+        /// The time at which a retiring key is destroyed or a revoked one was; `nil` for an active key.
+        package var endsAt: String?
+
+        enum CodingKeys: String, CodingKey {
+            case kid, algorithm, state, account
+            case createdAt = "created_at"
+            case endsAt = "ends_at"
+        }
+    }
+
     package var isEncrypted: Bool
     /// `nil` if the database is not encrypted.
     package var masterKey: MasterKey?
     package var dataKeys: [DataKey]
+    /// The signing keys, newest first.
+    package var signingKeys: [SigningKey]
 
     enum CodingKeys: String, CodingKey {
         case isEncrypted = "encrypted"
         case masterKey = "master_key"
         case dataKeys = "data_keys"
+        case signingKeys = "signing_keys"
     }
 }
 

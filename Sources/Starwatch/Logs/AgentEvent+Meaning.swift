@@ -65,11 +65,14 @@ extension AgentEvent {
         case .identityChanged:
             "The active identity changed or was signed out. The previous identity's open rows are cancelled."
         case .identityErased: "An identity was erased from the database, with its keys."
+        case .keysRevoked:
+            "Signing keys were revoked, by an operator or at the end of their grace. Their secrets are destroyed."
         case .keysRotated:
-            "Keys of the encrypted database were replaced: the master key, or the data keys, whose values are then "
-                + "encrypted again in the background."
+            "Keys of the encrypted database were replaced: the master key, the data keys, whose values are then "
+                + "encrypted again in the background, or a signing key."
         case .keysRotationEnded: "Every value is encrypted with the new data keys, and the former ones are destroyed."
-        case .keysStoreFailed: "The database failed while values were encrypted again. It goes on by itself."
+        case .keysStoreFailed:
+            "The database failed while values were encrypted again, or signing keys revoked. It goes on by itself."
         case .notification: "A notification, written by a sink of kind `log`."
         case .notificationDelivered: "A notification reached every required sink."
         case .outboxEvicted:

@@ -35,6 +35,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case httpRefused = "http.refused"
     case identityChanged = "identity.changed"
     case identityErased = "identity.erased"
+    case keysRevoked = "keys.revoked"
     case keysRotated = "keys.rotated"
     case keysRotationEnded = "keys.rotation_ended"
     case keysStoreFailed = "keys.store_failed"
@@ -77,8 +78,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .pollChanged, .retentionCleaned:
             .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
-            .identityChanged, .identityErased, .keysRotated, .keysRotationEnded, .notification, .pollDeferred,
-            .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageClear, .webConfigReloaded:
+            .identityChanged, .identityErased, .keysRevoked, .keysRotated, .keysRotationEnded, .notification,
+            .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageClear,
+            .webConfigReloaded:
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
@@ -104,7 +106,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded, .starsUnreadable, .storageClear: []
         case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error, .reason]
-        case .callbackDropped: [.count]
+        case .callbackDropped, .keysRevoked: [.count]
         case .callbackRefused, .callbackUnavailable: [.kind, .error, .reason]
         case .clockJump: [.kind, .sizeMilliseconds]
         case .clockNoAnswer: [.error]
@@ -162,8 +164,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     /// A Boolean value that tells whether repetitions are folded. Events that an operator waits for are always written.
     package var mayFold: Bool {
         switch self {
-        case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .keysRotated, .notification,
-            .storageClear, .webConfigRefused, .webConfigReloaded:
+        case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .keysRevoked, .keysRotated,
+            .notification, .storageClear, .webConfigRefused, .webConfigReloaded:
             false
         default: true
         }

@@ -73,7 +73,7 @@ package struct ClockMetrics: Sendable {
             .gauge(
                 "starwatch_key_created_timestamp_seconds",
                 unit: .seconds,
-                "Time of the last write to the signing key's file; 0 without one."
+                "Creation time of the newest stored signing key, or the time of the last write to its file; 0 without one."
             )
         )
         poolRemaining = registry.gauge(

@@ -129,5 +129,7 @@ package enum ControlOperation: String, MetricLabel {
     case sinkTest = "sink_test"
     case serverClearWait = "server_clear_wait"
     case keysRotate = "keys_rotate"
+    case keysImport = "keys_import"
+    case keysRevoke = "keys_revoke"
     case reload
 }

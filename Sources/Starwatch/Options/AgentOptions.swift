@@ -92,6 +92,9 @@ public struct AuthOptions: Sendable, Hashable {
     public var secretFile: String?
     /// A file of mode 0600 with the private key: 64 hexadecimal digits or PEM.
     public var keyFile: String?
+    /// Whether the key of ``Kind/sharedSecret`` or ``Kind/didKey`` is stored in the encrypted database, where
+    /// `starwatch keys import` puts it, instead of a file. By default `false`.
+    public var storedKeys = false
     /// A file of mode 0600 with one token per line, or a JSON array of tokens.
     public var tokensFile: String?
     /// The program that prints a token, and its arguments. No shell is used.
@@ -100,6 +103,15 @@ public struct AuthOptions: Sendable, Hashable {
     public var lifetime: Duration?
     /// Time before expiry at which a token is refreshed, at most half its lifetime. By default 10 min.
     public var refreshBefore: Duration = .seconds(600)
+
+    /// The algorithm of the signing key; `nil` if the kind signs no tokens.
+    package var signingAlgorithm: SigningAlgorithm? {
+        switch kind {
+        case .sharedSecret: .hs256
+        case .didKey: .es256k
+        case .none, .tokenPool, .command: nil
+        }
+    }
 
     public init() {}
 }

@@ -63,6 +63,7 @@ extension Agent: ServedAgent {
                     identity.invalidate()
                     await giveUpWork()
                     await runtime.account.api.tokens.forget()
+                    await publishKeyAge()
                     metrics.clock.identityChanges.increment()
                     var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
                     process.news.publish(.identityChanged(did))

@@ -67,12 +67,13 @@ extension Agent {
                     uses: key.uses,
                     createdAt: key.createdAt.iso8601
                 )
-            }
+            },
+            signingKeys: report.signingKeys.map { KeysReport.SigningKey($0, process.pseudonym) }
         )
     }
 
     /// Does what needs an encrypted database.
-    private func encrypted<Result>(
+    func encrypted<Result>(
         _ work: () async throws(StoreError) -> Result
     ) async throws -> Result {
         guard await store.isEncrypted else {

@@ -77,14 +77,23 @@ extension Agent {
         throw AgentError(.failed, "The database does not open with the master key of the new configuration.")
     }
 
-    func publishConfiguration() {
-        metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
-        metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
-        if let file = options.auth.keyFile ?? options.auth.secretFile,
+    /// Publishes the age of the signing key. An age that cannot be read stays what it was.
+    func publishKeyAge() async {
+        if options.auth.storedKeys {
+            guard let did = try? await store.activeIdentity().did else { return metrics.clock.keyCreated.set(0) }
+            guard let keys = try? await store.signingKeys(of: did) else { return }
+            let newest = keys.first { $0.endsAt == nil && $0.algorithm == options.auth.signingAlgorithm }
+            metrics.clock.keyCreated.set(newest?.createdAt.seconds ?? 0)
+        } else if let file = options.auth.keyFile ?? options.auth.secretFile,
             let written = try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
         {
             metrics.clock.keyCreated.set(written.timeIntervalSince1970)
         }
+    }
+
+    func publishConfiguration() {
+        metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
+        metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
         metrics.reloadSuccessful.set(1)
         metrics.reloadTime.set(time.now.seconds)
         for poll in polls {

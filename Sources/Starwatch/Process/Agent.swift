@@ -130,6 +130,7 @@ public final class Agent: Sendable {
             logger: log.logger
         )
         publishConfiguration()
+        await publishKeyAge()
     }
 
     /// Runs until SIGTERM, SIGINT or the cancellation of the task. Polling then stops, fetched changes are delivered

@@ -17,6 +17,8 @@ struct AgentParts {
     let sinks: [any NotificationSink]
     /// The store of a sink of kind `feed`.
     let feed: Feed
+    /// The signing keys of the database.
+    let signingKeys = StoredSigningKeys()
     /// The value of `$CREDENTIALS_DIRECTORY`.
     let credentialsDirectory: String?
     /// The digests, in the order of the configuration.
@@ -73,7 +75,8 @@ struct AgentParts {
             logger: logger,
             droppedLines: droppedLines,
             credentialsDirectory: credentialsDirectory,
-            feed: feed
+            feed: feed,
+            signingKeys: signingKeys
         )
         assumedDialect = options.assumedDialect
         do throws(AgentError) {

@@ -18,6 +18,7 @@ package final class AgentProcess: Sendable {
     let pollManager: PollManager
     let sinks: [SinkSlot]
     let feed: Feed
+    let signingKeys: StoredSigningKeys
     let logs: AgentLog
     let pseudonym: IdentityHash
     let changeHash: ChangeHash
@@ -52,6 +53,7 @@ package final class AgentProcess: Sendable {
         logs = log
         http = parts.http
         feed = parts.feed
+        signingKeys = parts.signingKeys
         store = try await Agent.open(
             options,
             masterKey: MasterKeySource(
@@ -77,6 +79,7 @@ package final class AgentProcess: Sendable {
             now: now
         )
         feed.attach(store)
+        signingKeys.attach(store)
         instance = installation.instanceID
         let hash = IdentityHash(key: installation.key)
         pseudonym = hash

@@ -37,10 +37,13 @@ package enum DatabaseEncryption {
 
     /// Decrypts the database and destroys its keys. The setting of the master key must then be removed.
     ///
+    /// - Parameter isForced: Whether to destroy signing keys. Without it, a database that has any is refused.
     /// - Throws: ``AgentError``. The database is then unchanged.
-    package static func decrypt(_ options: AgentOptions) async throws(AgentError) -> Report {
+    package static func decrypt(_ options: AgentOptions, isForced: Bool) async throws(AgentError) -> Report {
         let key = try await masterKey(options)
-        let rows = try await convert(options, key) { store throws(StoreError) in try await store.decrypt() }
+        let rows = try await convert(options, key) { store throws(StoreError) in
+            try await store.decrypt(isForced: isForced)
+        }
         return Report(result: .decrypted, rows: rows)
     }
 

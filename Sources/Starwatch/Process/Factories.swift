@@ -14,10 +14,13 @@ struct Factories {
     /// The value of `$CREDENTIALS_DIRECTORY`.
     let credentialsDirectory: String?
     let feed: Feed
+    /// The source of keys if `auth.stored_keys` is set.
+    let signingKeys: StoredSigningKeys
 
     /// The source of tokens.
     func tokenProvider() throws(AgentError) -> any TokenProvider {
         let auth = options.auth
+        if auth.storedKeys { return try storedKeys(auth) }
         switch auth.kind {
         case .none: return AnonymousTokenProvider()
         case .sharedSecret:
@@ -47,6 +50,25 @@ struct Factories {
                 }
             )
         }
+    }
+
+    /// The source of tokens that are signed with keys of the database.
+    private func storedKeys(_ auth: AuthOptions) throws(AgentError) -> any TokenProvider {
+        guard let algorithm = auth.signingAlgorithm else {
+            throw AgentError(.configuration, "auth.stored_keys needs auth.kind shared_secret or did_key.")
+        }
+        guard auth.secretFile == nil, auth.keyFile == nil else {
+            throw AgentError(.configuration, "auth.stored_keys excludes auth.secret_file and auth.key_file.")
+        }
+        guard options.security.masterKeyFile != nil || options.security.masterKeyCommand != nil else {
+            throw AgentError(.configuration, "auth.stored_keys needs a master key, as security.master_key_file.")
+        }
+        return StoredKeyTokenProvider(
+            algorithm: algorithm,
+            source: signingKeys,
+            lifetime: auth.lifetime ?? (algorithm == .hs256 ? .seconds(3600) : .seconds(60)),
+            refreshBefore: auth.refreshBefore
+        )
     }
 
     func sink(_ sink: SinkOptions) throws(AgentError) -> any NotificationSink {

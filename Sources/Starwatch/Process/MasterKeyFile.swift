@@ -1,4 +1,3 @@
-import Glibc
 import StarwatchStore
 
 /// A master key that is in a file.
@@ -16,25 +15,7 @@ package struct MasterKeyFile: Sendable {
     /// - Throws: ``AgentError`` with the system's reason.
     package static func create(_ path: String) throws(AgentError) -> MasterKeyFile? {
         let key = MasterKey()
-        // Written beside it first, so that an interruption leaves no half a key under the name.
-        let draft = path + ".new"
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("written", path) }
-        defer {
-            close(descriptor)
-            unlink(draft)
-        }
-        let bytes = Array(key.text.utf8)
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw failure("written", path)
-        }
-        guard link(draft, path) == 0 else {
-            if errno == EEXIST { return nil }
-            throw failure("written", path)
-        }
-        try syncFolder(of: path)
-        return MasterKeyFile(key)
+        return try KeyFile.create(path, key.text) ? MasterKeyFile(key) : nil
     }
 
     /// Reads the key in a file.
@@ -51,19 +32,6 @@ package struct MasterKeyFile: Sendable {
     ///
     /// - Throws: ``AgentError`` with the system's reason.
     package static func replace(_ path: String, with new: String) throws(AgentError) {
-        guard rename(new, path) == 0 else { throw failure("replaced", path) }
-        try syncFolder(of: path)
-    }
-
-    private static func syncFolder(of path: String) throws(AgentError) {
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("written", path) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure("written", path) }
-    }
-
-    private static func failure(_ verb: String, _ path: String) -> AgentError {
-        AgentError(.failed, "\(path) cannot be \(verb) (\(ErrnoText.of(errno))).")
+        try KeyFile.replace(path, with: new)
     }
 }

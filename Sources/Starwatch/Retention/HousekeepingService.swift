@@ -64,6 +64,7 @@ package final class HousekeepingService: Service {
                     nextSample = self.time.monotonic + Store.sampleInterval
                 }
                 await self.encryptAgain()
+                await self.endSigningKeys()
                 guard self.time.monotonic >= nextCleanup else { continue }
                 await self.pass()
                 nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
@@ -84,6 +85,18 @@ package final class HousekeepingService: Service {
                 if rows > 0 { logger.log(.keysRotationEnded, [.rowCount: .number(rows)]) }
                 return
             }
+        } catch {
+            logger.log(.keysStoreFailed, [.error: "\(error)"])
+        }
+    }
+
+    /// Destroys the signing keys whose grace is over.
+    package func endSigningKeys() async {
+        // A machine can start with a clock that is years ahead.
+        guard clock.isConfirmed else { return }
+        do {
+            let count = try await store.endSigningKeys(now: min(clock.now, time.now))
+            if count > 0 { logger.log(.keysRevoked, [.count: .number(count)]) }
         } catch {
             logger.log(.keysStoreFailed, [.error: "\(error)"])
         }

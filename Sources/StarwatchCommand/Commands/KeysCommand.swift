@@ -7,10 +7,11 @@ struct KeysCommand: AsyncParsableCommand {
         abstract: "Encrypt the database, and manage its keys.",
         discussion: """
             A master key, kept outside the database, wraps the data keys in it. These encrypt everything that \
-            identifies a person or a project.
+            identifies a person or a project. The database can also keep the keys that sign tokens.
             """,
         subcommands: [
-            Init.self, List.self, Rotate.self, Verify.self, EncryptDatabase.self, DecryptDatabase.self,
+            Init.self, List.self, Import.self, Rotate.self, Revoke.self, Verify.self, EncryptDatabase.self,
+            DecryptDatabase.self,
         ]
     )
 
@@ -81,20 +82,27 @@ struct KeysCommand: AsyncParsableCommand {
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate",
-            abstract: "Replace the data keys or the master key, while the agent runs.",
+            abstract: "Replace the data keys, the master key or the signing key.",
             discussion: """
                 --data makes new data keys. The values are then encrypted again in the background; 'starwatch status' \
                 shows how far it is.
 
                 --master makes a new master key, wraps the data keys with it, and puts it in the place of the former \
                 file. If that file cannot be replaced, as with a credential of systemd, name a file for the new key \
-                with --new-key-file and install it before the next start. A rotation that was interrupted goes on when \
-                it is run again.
+                with --new-key-file and install it before the next start.
+
+                --signing makes a new shared secret (auth.stored_keys), and writes it to the file of --to for the \
+                server's operator. The former one signs for 7 more days while the server does not know the new one. With \
+                --emergency it signs nothing more, and is destroyed after 1 hour.
+
+                A rotation that was interrupted goes on when it is run again. It runs beside the agent.
 
                 Examples:
                   starwatch keys rotate --data
                   starwatch keys rotate --master
                   sudo starwatch keys rotate --master --new-key-file /root/master.key.new
+                  starwatch keys rotate --signing --to new.secret
+                  starwatch keys rotate --signing --emergency --to new.secret
                 """
         )
 
@@ -104,17 +112,31 @@ struct KeysCommand: AsyncParsableCommand {
         @Flag(help: "Replace the master key.")
         var master = false
 
+        @Flag(help: "Replace the shared secret that signs tokens.")
+        var signing = false
+
         @Option(help: ArgumentHelp("The file for the new master key.", valueName: "path"))
         var newKeyFile: String?
+
+        @Option(help: ArgumentHelp("The new file for the new shared secret.", valueName: "path"))
+        var to: String?
+
+        @Flag(help: "Never sign with the former secret again.")
+        var emergency = false
 
         @OptionGroup var arguments: AgentArguments
 
         func validate() throws {
-            guard data != master else { throw ValidationError("Give either --data or --master.") }
+            guard [data, master, signing].count(where: { $0 }) == 1 else {
+                throw ValidationError("Give one of --data, --master and --signing.")
+            }
             if newKeyFile != nil, !master { throw ValidationError("--new-key-file goes with --master.") }
+            if to != nil || emergency, !signing { throw ValidationError("--to and --emergency go with --signing.") }
+            if signing, to == nil { throw ValidationError("Name a new file for the new secret with --to.") }
         }
 
         func run() async throws {
+            if signing, let to { return try await rotateSigningKey(to) }
             guard master else {
                 let report = try await arguments.access.perform { agent throws(ControlError) in
                     try await agent.rotateDataKeys()
@@ -136,6 +158,17 @@ struct KeysCommand: AsyncParsableCommand {
                     : "The master key is now \(key.id), in \(path). Install it as the configured key before the agent "
                         + "starts again."
             }
+        }
+
+        private func rotateSigningKey(_ file: String) async throws {
+            let report = try await KeyFiles.rotating(to: file) { rotation throws(CommandError) in
+                try await arguments.access.perform { agent throws(ControlError) in
+                    try await agent.rotateSigningKey(
+                        SigningKeyRotation(content: rotation.content, emergency: emergency)
+                    )
+                }
+            }
+            try arguments.format.print(report) { KeysText.rotatedSigning($0, file: file, isEmergency: emergency) }
         }
     }
 
@@ -195,18 +228,24 @@ struct KeysCommand: AsyncParsableCommand {
             abstract: "Decrypt the database and destroy its keys.",
             discussion: """
                 Stop the agent first, and remove the setting of the master key afterwards. Shortlinks in notifications \
-                that were sent stop working.
+                that were sent stop working. Signing keys are never stored in clear form: revoke them first, or destroy \
+                them with --force.
 
                 Examples:
                   starwatch keys decrypt-database
                 """
         )
 
+        @Flag(help: "Destroy signing keys that are not revoked.")
+        var force = false
+
         @OptionGroup var arguments: ConfigurationArguments
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let report = try await KeyFiles.converted(arguments.access, DatabaseEncryption.decrypt)
+            let report = try await KeyFiles.converted(arguments.access) { options throws(AgentError) in
+                try await DatabaseEncryption.decrypt(options, isForced: force)
+            }
             try format.print(report) { report in
                 """
                 The database is not encrypted any more, with \(report.rows) rows. Remove security.master_key_file or

@@ -91,11 +91,13 @@ enum ConfigurationTable {
             Setting("kind", \.kind, .choice())
             Setting("secret_file", \.secretFile, .secretFile, "shared_secret: the secret's bytes (HS256)")
             Setting("key_file", \.keyFile, .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
+            Setting("stored_keys", \.storedKeys, .flag, "the key is in the encrypted database; starwatch keys import")
             Setting("tokens_file", \.tokensFile, .secretFile, "token_pool: one token per line, or a JSON array")
             Setting("argv", \.argv, .command, "command: [program, argument, ...]; prints a token")
             Setting("lifetime", \.lifetime, .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
             Setting("refresh_before", \.refreshBefore, .duration(), "time before expiry; at most half the lifetime")
         } check: { auth, _, section in
+            if auth.storedKeys { return checkStoredKeys(auth, section) }
             let needed: String? =
                 switch auth.kind {
                 case .none: nil
@@ -118,11 +120,25 @@ enum ConfigurationTable {
         }
     }
 
+    private static func checkStoredKeys(_ auth: AuthOptions, _ section: SettingsField) {
+        guard auth.signingAlgorithm != nil else {
+            return section.report("needs kind shared_secret or did_key; change kind, or remove it.", at: "stored_keys")
+        }
+        for file in ["secret_file", "key_file", "tokens_file"] where section.has(file) {
+            section.report("is given beside stored_keys; remove one of the two.", at: file)
+        }
+    }
+
     private static var security: Setting<AgentOptions> {
         Setting("security", \.security) {
             Setting("master_key_file", \.masterKeyFile, .secretFile, "encrypts the database; see starwatch keys init")
             Setting("master_key_command", \.masterKeyCommand, .command, "[program, argument, ...]; prints the key")
         } check: { security, options, section in
+            if options.auth.storedKeys, !section.has("master_key_file"), !section.has("master_key_command") {
+                let (journal, path) = (section.journal, "auth.stored_keys")
+                let message = "needs a master key; make one with starwatch keys init, and set security.master_key_file."
+                journal.report(message, at: path, line: journal.origins[path])
+            }
             guard section.has("master_key_file") || section.has("master_key_command") else { return }
             let key = section.has("master_key_command") ? "master_key_command" : "master_key_file"
             if section.has("master_key_file"), section.has("master_key_command") {

@@ -32,6 +32,30 @@ enum KeyFiles {
         }
     }
 
+    /// Reads a key file to import.
+    static func content(of path: String) throws(CommandError) -> [UInt8] {
+        do throws(AgentError) { return try SigningKeyFile.read(path) } catch { throw .agent(error) }
+    }
+
+    /// Makes a new shared secret, hands it to `use`, and then gives its file the name `path`.
+    static func rotating(
+        to path: String,
+        _ use: (SigningKeyFile.Rotation) async throws(CommandError) -> SigningKeyReport
+    ) async throws(CommandError) -> SigningKeyReport {
+        let rotation: SigningKeyFile.Rotation
+        do throws(AgentError) { rotation = try SigningKeyFile.Rotation(to: path) } catch { throw .agent(error) }
+        let report: SigningKeyReport
+        do throws(CommandError) {
+            report = try await use(rotation)
+        } catch {
+            // After any other error the agent can have the secret.
+            if case .control(let refusal) = error, [.conflict, .invalid].contains(refusal.kind) { rotation.discard() }
+            throw error
+        }
+        do throws(AgentError) { try rotation.finish() } catch { throw .agent(error) }
+        return report
+    }
+
     /// Converts the database of the configuration.
     static func converted(
         _ access: AgentAccess,

@@ -71,13 +71,31 @@ struct ControlRoutes: Sendable {
             .json("POST", "/api/v1/keys/rotate") { _ throws(ControlError) in try await agent.rotateDataKeys() },
             .json("POST", "/api/v1/keys/verify") { _ throws(ControlError) in try await agent.verifyKeys() },
             .json("POST", "/api/v1/keys/master") { call throws(ControlError) in
-                guard isLocal else {
-                    throw ControlError(.conflict, "The master key is changed through the control socket only.")
-                }
+                try requireSocket("The master key is changed")
                 let change = try call.decoded(MasterKeyChange.self, form: "{\"key\": \"…\"}")
                 return try await agent.changeMasterKey(to: change.key)
             },
+            .json("POST", "/api/v1/keys/signing") { call throws(ControlError) in
+                try requireSocket("A signing key is imported")
+                let form = "{\"key\": \"…\"}, with \"kid\" for a name"
+                return try await agent.importSigningKey(try call.decoded(SigningKeyImport.self, form: form))
+            },
+            .json("POST", "/api/v1/keys/signing/rotate") { call throws(ControlError) in
+                try requireSocket("The signing key is rotated")
+                let form = "{\"key\": \"…\"}, with \"emergency\": true in an emergency"
+                return try await agent.rotateSigningKey(try call.decoded(SigningKeyRotation.self, form: form))
+            },
+            .json("POST", "/api/v1/keys/signing/revoke") { call throws(ControlError) in
+                let form = "{\"kid\": \"…\"}, with \"force\": true for the active key"
+                return try await agent.revokeSigningKey(try call.decoded(SigningKeyRevocation.self, form: form))
+            },
         ]
+    }
+
+    /// Rejects a request with a key in it that could come from another machine.
+    private func requireSocket(_ what: String) throws(ControlError) {
+        guard !isLocal else { return }
+        throw ControlError(.conflict, "\(what) through the control socket only.")
     }
 
     private var identity: [Route] {

@@ -8,6 +8,8 @@ package enum SealFault: Sendable, Hashable {
     case notEncrypted
     /// A value or a key does not open. It was changed, or moved from another place.
     case damaged
+    /// The database holds signing keys, which exist only encrypted.
+    case signingKeys
     /// A host application owns the database, and the agent does not encrypt it.
     case hostOwned
 }
@@ -34,6 +36,11 @@ extension SealFault: CustomStringConvertible {
             """
             an encrypted value of the database does not open, because it was changed or moved: run starwatch keys \
             verify, or restore a backup
+            """
+        case .signingKeys:
+            """
+            the database holds signing keys, which would be destroyed: revoke them with starwatch keys revoke, or give \
+            --force; nothing was written
             """
         case .hostOwned:
             "storage.owner host and a master key exclude each other: the owner of the database encrypts it itself"

@@ -14,12 +14,29 @@ package struct KeyReport: Sendable, Hashable {
         package let createdAt: Timestamp
     }
 
+    /// A key that signs tokens.
+    package struct SigningKey: Sendable, Hashable {
+        package enum State: String, Sendable, CaseIterable {
+            case active, retiring, revoked
+        }
+
+        package let kid: String
+        package let account: DID
+        package let algorithm: SigningAlgorithm
+        package let state: State
+        package let createdAt: Timestamp
+        /// The time at which a retiring key is destroyed or a revoked one was; `nil` for an active key.
+        package let endsAt: Timestamp?
+    }
+
     /// The id of the master key; `nil` if the database is not encrypted.
     package var masterKey: String?
     /// The time when the master key was first used here; `nil` if the database is not encrypted.
     package var masterKeySince: Timestamp?
     /// The data keys by id.
     package var dataKeys: [DataKey] = []
+    /// The signing keys, newest first.
+    package var signingKeys: [SigningKey] = []
 }
 
 /// The progress of encrypting values again under new data keys.

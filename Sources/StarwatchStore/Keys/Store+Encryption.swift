@@ -36,14 +36,17 @@ extension Store {
 
     /// Decrypts the database in one transaction and destroys its keys.
     ///
-    /// Shortlinks are deleted, because only their keyed hashes are stored.
+    /// Shortlinks are deleted, because only their keyed hashes are stored. Signing keys are never stored in clear form.
     ///
+    /// - Parameter isForced: Whether to destroy signing keys. Without it, a database that has any is refused.
     /// - Returns: The number of rows with decrypted values.
-    package func decrypt() throws(StoreError) -> Int {
+    package func decrypt(isForced: Bool = false) throws(StoreError) -> Int {
         guard vault.isSealed else { throw .sealed(.notEncrypted) }
         let rows = try write(.edit) { db in
+            let keys = try db.integer("SELECT count(*) FROM signing_keys WHERE state <> 'revoked'")
+            guard keys == 0 || isForced else { throw StoreError.sealed(.signingKeys) }
             try db.execute(sql: "DELETE FROM shortlinks")
-            try db.execute(sql: "DELETE FROM signing_keys")
+            try db.execute(sql: "DELETE FROM signing_keys WHERE state <> 'revoked'")
             try db.run("UPDATE installation SET installation_key = ?", [vault.installation])
             // Before the accounts are replaced, because their stored forms select the keys.
             let rows = try db.rewrite { value, column, row in try db.clearForm(value, column, of: row) }

@@ -32,6 +32,7 @@ extension Store {
                     createdAt: $0.time(4)
                 )
             }
+            report.signingKeys = try db.signingKeyEntries()
             return report
         }
     }

@@ -2,7 +2,8 @@ extension Schema {
     /// The changes of version 5: the keys of an encrypted database.
     ///
     /// `sealing` has a row if the database is encrypted. `data_keys.account` and every other account are then keyed
-    /// hashes, whose DIDs `sealed_accounts` holds. `AUTOINCREMENT` keeps the id of a destroyed key from being used again.
+    /// hashes, whose DIDs `sealed_accounts` holds. A row of `signing_keys` outlives its secret, so that its `kid` is never
+    /// used again; `can_sign` is 0 for a former key that an emergency replaced. `AUTOINCREMENT` keeps the id of a destroyed key from being used again.
     static let version5 = """
         CREATE TABLE sealing (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -29,13 +30,15 @@ extension Schema {
             kid TEXT PRIMARY KEY,
             account TEXT NOT NULL,
             algorithm TEXT NOT NULL CHECK (algorithm IN ('HS256', 'ES256K')),
-            secret BLOB NOT NULL,
+            secret BLOB,
             state TEXT NOT NULL CHECK (state IN ('active', 'retiring', 'revoked')),
+            can_sign INTEGER NOT NULL CHECK (can_sign IN (0, 1)),
             created_at INTEGER NOT NULL,
             ends_at INTEGER,
-            CHECK ((ends_at IS NULL) = (state = 'active'))
+            CHECK ((ends_at IS NULL) = (state = 'active')),
+            CHECK ((secret IS NULL) = (state = 'revoked'))
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX idx_signing_keys_account ON signing_keys (account, created_at);
+        CREATE UNIQUE INDEX idx_signing_keys_active ON signing_keys (account) WHERE state = 'active';
 
         """
 }

@@ -19,6 +19,12 @@ enum PrivateKeyFile {
     }
 
     static func parse(_ bytes: [UInt8]) throws(Failure) -> Secp256k1PrivateKey {
+        guard let key = Secp256k1PrivateKey(try number(in: bytes)) else { throw .unreadable }
+        return key
+    }
+
+    /// The 32 bytes of the key.
+    static func number(in bytes: [UInt8]) throws(Failure) -> [UInt8] {
         let text = String(decoding: bytes, as: UTF8.self).filter { $0 != "\r" }
         let number: [UInt8]
         if text.contains("-----BEGIN") {
@@ -36,10 +42,8 @@ enum PrivateKeyFile {
             guard digits.count == 64, let decoded = Hex.decode(digits) else { throw .unreadable }
             number = decoded
         }
-        guard number.count <= 32,
-            let key = Secp256k1PrivateKey([UInt8](repeating: 0, count: 32 - number.count) + number)
-        else { throw .unreadable }
-        return key
+        guard number.count <= 32 else { throw .unreadable }
+        return [UInt8](repeating: 0, count: 32 - number.count) + number
     }
 
     private static func pem(_ text: String, label: String) -> [UInt8]? {

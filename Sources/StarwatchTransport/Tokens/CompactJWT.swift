@@ -5,8 +5,10 @@ import StarwatchCore
 /// The compact form of a signed token (RFC 7515): base 64 of header, payload and signature, separated by dots.
 enum CompactJWT {
     /// An HS256 token, signed with the shared secret.
-    static func sign(_ claims: TokenClaims, secret: SymmetricKey) -> String {
-        let input = signingInput(#"{"alg":"HS256","typ":"JWT"}"#, claims)
+    ///
+    /// - Parameter kid: The name of the secret for the header, which needs no escape in JSON; `nil` for none.
+    static func sign(_ claims: TokenClaims, secret: SymmetricKey, kid: String? = nil) -> String {
+        let input = signingInput(.hs256, kid, claims)
         let code = HMAC<SHA256>.authenticationCode(for: Array(input.utf8), using: secret)
         return input + "." + Base64.encodeURL(Array(code))
     }
@@ -18,8 +20,8 @@ enum CompactJWT {
 
     /// An ES256K token, signed with a secp256k1 key (RFC 8812); `nil` when libsecp256k1 rejects the key, which no
     /// valid key causes.
-    static func sign(_ claims: TokenClaims, key: Secp256k1PrivateKey) -> String? {
-        let input = signingInput(#"{"alg":"ES256K","typ":"JWT"}"#, claims)
+    static func sign(_ claims: TokenClaims, key: Secp256k1PrivateKey, kid: String? = nil) -> String? {
+        let input = signingInput(.es256k, kid, claims)
         return key.sign(digest(of: input)).map { input + "." + Base64.encodeURL($0) }
     }
 
@@ -27,8 +29,10 @@ enum CompactJWT {
         Array(SHA256.hash(data: Array(signingInput.utf8)))
     }
 
-    private static func signingInput(_ header: String, _ claims: TokenClaims) -> String {
-        Base64.encodeURL(Array(header.utf8)) + "." + Base64.encodeURL(claims.json)
+    private static func signingInput(_ algorithm: SigningAlgorithm, _ kid: String?, _ claims: TokenClaims) -> String {
+        let name = kid.map { #""kid":"\#($0)","# } ?? ""
+        let header = #"{"alg":"\#(algorithm.rawValue)",\#(name)"typ":"JWT"}"#
+        return Base64.encodeURL(Array(header.utf8)) + "." + Base64.encodeURL(claims.json)
     }
 
     /// The parts of a token. None of them is verified.
@@ -81,6 +85,13 @@ enum CompactJWT {
             signingInput: parts[0] + "." + parts[1],
             signature: signature
         )
+    }
+
+    /// The name of the key in a token's header; `nil` if there is none.
+    static func kid(of text: String) -> String? {
+        struct Header: Decodable { var kid: String? }
+        guard let header = Base64.decodeURL(text.prefix { $0 != "." }) else { return nil }
+        return try? JSONDecoder().decode(Header.self, from: Data(header)).kid
     }
 
     /// The claims of a token minted elsewhere, unverified. The header is ignored, because passkey tokens have a header

@@ -16,6 +16,10 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     case unsupportedDID
     /// No token of the pool is valid for this account and purpose.
     case poolEmpty
+    /// The database has no key that can sign for the account.
+    case noSigningKey
+    /// The database failed while the signing keys were read.
+    case signingKeysUnreadable
     /// There are no tokens, and the request needs one.
     case notConfigured
     /// The command failed or could not be started.
@@ -32,7 +36,8 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         case .keyMismatch: .keyMismatch
         case .unsupportedDID: .unsupportedDID
         case .poolEmpty: .poolEmpty
-        case .notConfigured: .noToken
+        case .notConfigured, .noSigningKey: .noToken
+        case .signingKeysUnreadable: .database
         case .commandFailed: .tokenCommand
         case .commandOutput: .tokenCommandOutput
         }
@@ -54,6 +59,10 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
             "auth.kind did_key supports only did:ethr:0x…; use token_pool or command for other DIDs."
         case .poolEmpty:
             "No token in auth.tokens_file is valid for this account; add new tokens to the file."
+        case .noSigningKey:
+            "The active identity has no signing key; import one with starwatch keys import."
+        case .signingKeysUnreadable:
+            "The signing keys cannot be read from the database; check the disk, and run starwatch keys verify."
         case .notConfigured:
             "The server answers this poll only with a token, and auth.kind is none; set auth.kind."
         case .commandFailed:

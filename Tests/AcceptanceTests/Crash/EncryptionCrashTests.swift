@@ -160,6 +160,8 @@ struct Sealed {
     var config: String { crash.config }
     var database: String { crash.database }
 
+    init(_ crash: CrashWorld) { self.crash = crash }
+
     init(isEncrypted: Bool) async throws {
         crash = try await CrashWorld(.canonical, isEncrypted: isEncrypted)
         try await crash.cycle()
@@ -223,7 +225,7 @@ struct Sealed {
 
     /// Restores what was kept.
     func restore() throws {
-        for file in Self.files + ["master.key.next"] {
+        for file in Self.files + ["master.key.next", "new.secret", "new.secret.next"] {
             try? FileManager.default.removeItem(atPath: workspace.path(file))
             let kept = workspace.path("kept-" + file)
             if FileManager.default.fileExists(atPath: kept) {

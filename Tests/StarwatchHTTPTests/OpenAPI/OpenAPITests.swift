@@ -39,6 +39,9 @@ struct OpenAPITests {
             "Story": Story.self, "LogListing": LogListing.self,
             "IdentityErasureReport": IdentityErasureReport.self, "KeysReport": KeysReport.self,
             "KeyVerification": KeyVerification.self, "MasterKeyChange": MasterKeyChange.self,
+            "SigningKey": KeysReport.SigningKey.self, "SigningKeyReport": SigningKeyReport.self,
+            "SigningKeyImport": SigningKeyImport.self, "SigningKeyRotation": SigningKeyRotation.self,
+            "SigningKeyRevocation": SigningKeyRevocation.self,
         ]
     }
 

@@ -157,6 +157,18 @@ final class FakeAgent: ServedAgent {
         try record("master key") { _ in .example }
     }
 
+    func importSigningKey(_ key: SigningKeyImport) async throws(ControlError) -> SigningKeyReport {
+        try record("import key \(key.kid ?? "")") { _ in .example }
+    }
+
+    func rotateSigningKey(_ rotation: SigningKeyRotation) async throws(ControlError) -> SigningKeyReport {
+        try record("rotate signing key") { _ in .example }
+    }
+
+    func revokeSigningKey(_ revocation: SigningKeyRevocation) async throws(ControlError) -> SigningKeyReport {
+        try record("revoke \(revocation.kid)") { _ in .example }
+    }
+
     func verifyKeys() async throws(ControlError) -> KeyVerification {
         try record("verify keys") { _ in KeyVerification(opened: 120, failed: 0, faults: []) }
     }
@@ -268,6 +280,21 @@ extension KeysReport {
         masterKey: MasterKey(id: "0123456789abcdef", since: "2026-01-01T00:00:00.000Z"),
         dataKeys: [
             DataKey(id: 3, account: nil, state: .active, uses: 65_536, createdAt: "2026-01-01T00:00:00.000Z")
-        ]
+        ],
+        signingKeys: [.example]
     )
+}
+
+extension KeysReport.SigningKey {
+    fileprivate static let example = KeysReport.SigningKey(
+        kid: "5f0c1d2e3a4b",
+        algorithm: .hs256,
+        state: .active,
+        account: "did:hash:0123456789abcdef",
+        createdAt: "2026-01-01T00:00:00.000Z"
+    )
+}
+
+extension SigningKeyReport {
+    fileprivate static let example = SigningKeyReport(key: .example, retiring: [], isUsed: true)
 }

@@ -340,8 +340,12 @@ import Testing
             let agent = try await world.agent {
                 $0.log.level = .debug
                 $0.security.masterKeyFile = file
+                $0.auth.kind = .sharedSecret
+                $0.auth.storedKeys = true
             }
             await round(agent)
+            _ = try await agent.importSigningKey(SigningKeyImport(content: Array("a secret".utf8), kid: "one"))
+            _ = try await agent.revokeSigningKey(SigningKeyRevocation(kid: "one", force: true))
             _ = try await agent.rotateDataKeys()
             _ = try await agent.changeMasterKey(to: MasterKey().text)
             await housekeeping(of: agent).encryptAgain()

@@ -1,0 +1,69 @@
+import Glibc
+
+/// The writing of files with keys.
+enum KeyFile {
+    /// Writes a new file of mode 0600 that survives a power loss.
+    ///
+    /// - Returns: `false` if the file exists already; it is then unchanged.
+    /// - Throws: ``AgentError`` with the system's reason.
+    static func create(_ path: String, _ text: String) throws(AgentError) -> Bool {
+        // Written beside it first, so that an interruption leaves no half a key under the name.
+        let draft = path + ".new"
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("written", path) }
+        defer {
+            close(descriptor)
+            unlink(draft)
+        }
+        let bytes = Array(text.utf8)
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+            throw failure("written", path)
+        }
+        guard link(draft, path) == 0 else {
+            if errno == EEXIST { return false }
+            throw failure("written", path)
+        }
+        try syncFolder(of: path)
+        return true
+    }
+
+    /// Gives a file another name that no file has.
+    ///
+    /// - Returns: `false` if there is a file of that name.
+    /// - Throws: ``AgentError`` with the system's reason.
+    static func move(_ path: String, to new: String) throws(AgentError) -> Bool {
+        guard link(path, new) == 0 else {
+            if errno == EEXIST { return false }
+            throw failure("written", new)
+        }
+        try syncFolder(of: new)
+        unlink(path)
+        try syncFolder(of: new)
+        return true
+    }
+
+    /// Replaces a file with another one, atomically.
+    ///
+    /// - Throws: ``AgentError`` with the system's reason.
+    static func replace(_ path: String, with new: String) throws(AgentError) {
+        guard rename(new, path) == 0 else { throw failure("replaced", path) }
+        try syncFolder(of: path)
+    }
+
+    static func delete(_ path: String) { unlink(path) }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    private static func syncFolder(of path: String) throws(AgentError) {
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("written", path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure("written", path) }
+    }
+
+    private static func failure(_ verb: String, _ path: String) -> AgentError {
+        AgentError(.failed, "\(path) cannot be \(verb) (\(ErrnoText.of(errno))).")
+    }
+}

@@ -1,0 +1,152 @@
+import GRDB
+package import StarwatchCore
+
+/// The keys that sign tokens. They are stored only in an encrypted database.
+extension Store {
+    /// The keys that can sign for an account: the active one, then the retiring ones, newest first.
+    package func signingKeys(of account: DID) throws(StoreError) -> [SigningKey] {
+        guard vault.isSealed else { return [] }
+        return try direct(.read) { db in
+            try db.all(
+                """
+                SELECT kid, algorithm, secret, created_at, ends_at FROM signing_keys
+                WHERE account = ? AND can_sign = 1 AND state IN ('active', 'retiring')
+                ORDER BY state = 'active' DESC, created_at DESC, kid
+                """,
+                [db.key(account)]
+            ) { row in
+                let kid: String = row[0]
+                return SigningKey(
+                    kid: kid,
+                    algorithm: try row.word(1),
+                    secret: try db.opened(row[2], .signingKey, row: kid),
+                    createdAt: row.time(3),
+                    endsAt: row.optionalTime(4)
+                )
+            }
+        }
+    }
+
+    /// Makes a key the active one of the active identity. The former keys retire.
+    ///
+    /// Repeating it with the same key changes nothing but the grace of the former ones.
+    package func addSigningKey(
+        _ key: SigningKey,
+        of account: DID,
+        grace: SigningGrace
+    ) throws(StoreError) -> SigningKeyAddition {
+        guard vault.isSealed else { throw .sealed(.notEncrypted) }
+        return try write(.edit) { db in
+            guard try db.isActive(account) else { return .notActive }
+            let owner = db.key(account)
+            let known = try db.row("SELECT account, state, secret FROM signing_keys WHERE kid = ?", [key.kid])
+            if let known {
+                let (account, state): (String, String) = (known[0], known[1])
+                guard account == owner, state == "active",
+                    try db.opened(known[2], .signingKey, row: key.kid) == key.secret
+                else { return .kidUsed }
+            }
+            try db.retireSigningKeys(of: owner, but: key, grace)
+            guard known == nil else { return .known }
+            try db.run(
+                """
+                INSERT INTO signing_keys (kid, account, algorithm, secret, state, can_sign, created_at)
+                VALUES (?, ?, ?, ?, 'active', 1, ?)
+                """,
+                [
+                    key.kid, owner, key.algorithm.rawValue,
+                    try db.sealed(key.secret, .signingKey, of: owner, row: key.kid), key.createdAt.milliseconds,
+                ]
+            )
+            return .added
+        }
+    }
+
+    /// Destroys the secret of a key at once, also in free pages and in the write-ahead log.
+    ///
+    /// - Parameter isForced: Whether to revoke the active key too. There is then no key to sign with.
+    package func revokeSigningKey(_ kid: String, isForced: Bool, now: Timestamp) throws(StoreError) -> SigningKeyEnding
+    {
+        let result: SigningKeyEnding = try write(.edit) { db in
+            guard let row = try db.row("SELECT state FROM signing_keys WHERE kid = ?", [kid]) else { return .unknown }
+            let state: String = row[0]
+            if state == "revoked" { return .revokedBefore }
+            if state == "active", !isForced { return .active }
+            try db.revokeSigningKeys("kid = ?", [kid], now: now)
+            return .revoked
+        }
+        // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
+        if result == .revoked || result == .revokedBefore { try checkpoint() }
+        return result
+    }
+
+    /// Destroys the secrets of keys whose grace is over.
+    ///
+    /// - Returns: The number of keys.
+    package func endSigningKeys(now: Timestamp) throws(StoreError) -> Int {
+        let isOver = "state = 'retiring' AND ends_at <= ?"
+        let due = try direct(.read) { db in
+            try db.integer("SELECT count(*) FROM signing_keys WHERE \(isOver)", [now.milliseconds])
+        }
+        guard due > 0 else { return 0 }
+        let count = try write(.retention) { db in
+            try db.revokeSigningKeys(isOver, [now.milliseconds], now: now)
+        }
+        try checkpoint()
+        return count
+    }
+}
+
+extension Session {
+    /// The signing keys without their secrets, newest first.
+    func signingKeyEntries() throws -> [KeyReport.SigningKey] {
+        try all(
+            """
+            SELECT kid, account, algorithm, state, created_at, ends_at FROM signing_keys
+            ORDER BY created_at DESC, kid
+            """
+        ) { row in
+            KeyReport.SigningKey(
+                kid: row[0],
+                account: try account(row[1]),
+                algorithm: try row.word(2),
+                state: try row.word(3),
+                createdAt: row.time(4),
+                endsAt: row.optionalTime(5)
+            )
+        }
+    }
+
+    /// Retires the keys of an account except `key`. A grace that ends earlier stays.
+    fileprivate func retireSigningKeys(of owner: String, but key: SigningKey, _ grace: SigningGrace) throws {
+        let end = (key.createdAt + grace.duration).milliseconds
+        if !grace.canSign {
+            try run(
+                """
+                UPDATE signing_keys SET can_sign = 0, ends_at = min(ends_at, ?)
+                WHERE account = ? AND state = 'retiring'
+                """,
+                [end, owner]
+            )
+        }
+        try run(
+            """
+            UPDATE signing_keys SET state = 'retiring', can_sign = ?, ends_at = ?
+            WHERE account = ? AND state = 'active' AND kid <> ?
+            """,
+            [grace.canSign, end, owner, key.kid]
+        )
+    }
+
+    @discardableResult
+    fileprivate func revokeSigningKeys(
+        _ condition: String,
+        _ arguments: StatementArguments,
+        now: Timestamp
+    ) throws -> Int {
+        try changed(
+            "UPDATE signing_keys SET state = 'revoked', secret = NULL, can_sign = 0, ends_at = ? WHERE \(condition)",
+            [now.milliseconds] + arguments
+        )
+    }
+}

@@ -1,0 +1,86 @@
+internal import Crypto
+package import StarwatchCore
+
+/// `auth.stored_keys`: mints tokens with signing keys that are not in a file (R-SEC-04).
+///
+/// It signs with the newest key. If the server refuses that one, it signs with a former key that is in its grace, and
+/// tries the newest again after ``retryInterval``. A rotation therefore needs no common time with the server.
+package actor StoredKeyTokenProvider: TokenProvider {
+    /// The time for which the newest key is not tried after the server refused it.
+    package static let retryInterval = Duration.seconds(600)
+
+    private let algorithm: SigningAlgorithm
+    private let source: any SigningKeySource
+    private var ring: SigningRing?
+    private var minted: MintedToken
+    /// The server's time at the last request.
+    private var lastTime = Timestamp(milliseconds: 0)
+
+    /// - Parameters:
+    ///   - algorithm: Keys of another algorithm are not used.
+    ///   - lifetime: Time from `iat` to `exp`.
+    ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
+    ///   - makeID: Returns a new `jti` on each call.
+    package init(
+        algorithm: SigningAlgorithm,
+        source: any SigningKeySource,
+        lifetime: Duration,
+        refreshBefore: Duration = .seconds(600),
+        makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
+    ) {
+        self.algorithm = algorithm
+        self.source = source
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
+    }
+
+    package func token(
+        for account: DID,
+        dialect: Dialect,
+        purpose: TokenPurpose,
+        serverTime: Timestamp
+    ) async throws(TokenError) -> AccessToken? {
+        try await load(account)
+        lastTime = serverTime
+        let former = ring?.current?.kid
+        ring?.advance(to: serverTime)
+        guard let signer = ring?.current else { throw .noSigningKey }
+        if signer.kid != former { minted.drop() }
+        if purpose == .poll, let token = minted.usable(for: account, dialect: dialect, now: serverTime) {
+            return token
+        }
+        let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
+        guard let text = signer.sign(claims) else { throw .noSigningKey }
+        let token = AccessToken(rawValue: text, expiresAt: claims.expiresAt)
+        if purpose == .poll { minted.keep(token, for: account, dialect: dialect, now: serverTime) }
+        return token
+    }
+
+    package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
+        minted.drop(token)
+        guard let kid = CompactJWT.kid(of: token.rawValue), ring?.refuse(kid, at: lastTime) == true else { return }
+        // The kept token can be another one of the refused key.
+        minted.drop()
+    }
+
+    package func forget() async {
+        minted.drop()
+        ring = nil
+    }
+
+    /// Accepts an account without a key, which can be imported later.
+    package func validate(account: DID) async throws(TokenError) { try await load(account) }
+
+    package var expiry: Timestamp? { get async { minted.expiry } }
+
+    /// Gets the keys, unless they are known.
+    private func load(_ account: DID) async throws(TokenError) {
+        // Before the keys are read, so that a change meanwhile is noticed at the next call.
+        let generation = source.generation
+        if let ring, ring.account == account, ring.generation == generation { return }
+        // Nothing is signed with the former keys, also if the new ones cannot be read.
+        ring = nil
+        minted.drop()
+        let keys = try await source.keys(of: account).filter { $0.algorithm == algorithm }
+        ring = SigningRing(account: account, generation: generation, signers: keys.compactMap(Signer.init))
+    }
+}
