@@ -128,8 +128,7 @@ package enum ControlOperation: String, MetricLabel {
     case digestsShow = "digests_show"
     case sinkTest = "sink_test"
     case serverClearWait = "server_clear_wait"
+    /// Any change of keys.
     case keysRotate = "keys_rotate"
-    case keysImport = "keys_import"
-    case keysRevoke = "keys_revoke"
     case reload
 }

@@ -7,7 +7,7 @@ import StarwatchTransport
 /// The keys that sign tokens.
 extension Agent {
     package func importSigningKey(_ key: SigningKeyImport) async throws(ControlError) -> SigningKeyReport {
-        try await counted(.keysImport) {
+        try await counted(.keysRotate) {
             guard let algorithm = options.auth.signingAlgorithm else {
                 throw ControlError(.conflict, "auth.kind must be shared_secret or did_key; change it first.")
             }
@@ -35,7 +35,7 @@ extension Agent {
     }
 
     package func revokeSigningKey(_ revocation: SigningKeyRevocation) async throws(ControlError) -> SigningKeyReport {
-        try await counted(.keysRevoke) {
+        try await counted(.keysRotate) {
             let isForced = revocation.force == true
             let ending = try await changingKeys {
                 try await store.revokeSigningKey(revocation.kid, isForced: isForced, now: clock.now)
