@@ -272,6 +272,46 @@ struct SealingTests {
         }
     }
 
+    @Test func aDamagedValueKeepsItsKeyAndHoldsUpNoRotation() async throws {
+        let store = try await open(master)
+        try await world.fill(store)
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(sql: "UPDATE notifications SET body = substr(body, 1, length(body) - 9) || 'AAAAAAA=\"'")
+        }
+        let former = Set(try await store.keyReport().dataKeys.map(\.id))
+        _ = try await store.replaceDataKeys()
+        while try await !store.reseal(limit: 2).isFinished {}
+        let retiring = try await store.keyReport().dataKeys.filter { !$0.isActive }
+        #expect(retiring.count == 1 && former.isSuperset(of: retiring.map(\.id)))
+        #expect(try await store.reseal().rows == 0)
+        #expect(try await store.verifyEncryption().faults.map(\.column) == ["notifications.body"])
+    }
+
+    @Test func anAccountWithoutItsIdentityIsFoundAndHarmsNoOther() async throws {
+        var store = try await open(master)
+        try await world.fill(store)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        await store.close()
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(
+                sql: "DELETE FROM sealed_accounts WHERE account <> (SELECT activeDid FROM active_identity)"
+            )
+        }
+        store = try Store(options(master))
+        #expect(try await store.activeIdentity().did == World.bob)
+        #expect(try await store.verifyEncryption().faults.contains { $0.column == "streams.account" })
+    }
+
+    @Test func anotherServerResetsTheMirrorOfTheWatermark() async throws {
+        let store = try await open(master)
+        try await world.fill(store)
+        _ = try await store.seedIdentityIfEmpty(World.alice, server: "https://other.example", now: world.now)
+        let servers = try await DatabaseQueue(path: world.path).read { db in
+            try String.fetchAll(db, sql: "SELECT apiServer FROM settings")
+        }
+        #expect(servers == ["https://other.example"])
+    }
+
     @Test func aKeyOfAnotherAccountDoesNotOpenTheDatabase() async throws {
         let store = try await open(master)
         try await world.fill(store)
@@ -279,7 +319,38 @@ struct SealingTests {
         try await DatabaseQueue(path: world.path).write { db in
             try db.execute(sql: "UPDATE data_keys SET account = NULL WHERE purpose = 'data'")
         }
-        #expect(throws: StoreError.sealed(.damaged)) { try Store(options(master)) }
+        let again = try Store(options(master))
+        await #expect(throws: StoreError.sealed(.damaged)) { try await again.activeIdentity() }
+        #expect(try await again.verifyEncryption().failed > 0)
+    }
+
+    /// A program that reads the database keeps the former pages in the log.
+    @Test func aReaderKeepsAnEncryptionAndAnErasureFromBeingComplete() async throws {
+        var options = options(nil)
+        options.busyTimeout = .milliseconds(1)
+        var store = try Store(options)
+        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        try await world.fill(store)
+        let reader = try DatabaseQueue(path: world.path)
+        try await reader.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN; SELECT * FROM settings")
+        }
+        await #expect(throws: StoreError.sealed(.notCleaned)) { try await store.encrypt(with: master) }
+        await store.close()
+        try reader.close()
+        #expect(try !world.canaries().isEmpty)
+        store = try Store(self.options(master))
+        #expect(try world.canaries().isEmpty)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        await store.close()
+        options.masterKey = master
+        store = try Store(options)
+        let other = try DatabaseQueue(path: world.path)
+        try await other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN; SELECT * FROM settings")
+        }
+        #expect(try await store.eraseAccount(World.alice) == .erased(isPurged: false))
+        try other.close()
     }
 
     // MARK: - Erasing
@@ -291,7 +362,7 @@ struct SealingTests {
         #expect(try await store.eraseAccount(World.alice) == .active)
         _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
         let keys = try await store.keyReport().dataKeys
-        #expect(try await store.eraseAccount(World.alice) == .erased)
+        #expect(try await store.eraseAccount(World.alice) == .erased(isPurged: true))
         #expect(try await store.eraseAccount(World.alice) == .unknown)
         #expect(try world.canaries().isEmpty)
         let left = try await store.keyReport().dataKeys

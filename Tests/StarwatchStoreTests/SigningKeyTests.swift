@@ -163,7 +163,7 @@ struct SigningKeyTests {
         _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
         #expect(try await store.signingKeys(of: World.bob).isEmpty)
         #expect(try await add(store, key("three")) == .notActive)
-        #expect(try await store.eraseAccount(World.alice) == .erased)
+        #expect(try await store.eraseAccount(World.alice) == .erased(isPurged: true))
         #expect(try await states(store).isEmpty)
     }
 

@@ -107,4 +107,7 @@ package struct MasterKeyChange: Encodable, ControlBody {
 /// The confirmation that an identity was erased.
 package struct IdentityErasureReport: Sendable, Codable, Hashable {
     package var erased = true
+    /// Whether the write-ahead log is empty too. If not, another program reads the database, and the log is emptied by the
+    /// next cleanup after it has ended.
+    package var purged = true
 }

@@ -43,9 +43,9 @@ extension Agent {
     package func eraseIdentity(_ did: DID) async throws(ControlError) -> IdentityErasureReport {
         try await counted(.identityErase) {
             switch try await store.eraseAccount(did) {
-            case .erased:
+            case .erased(let isPurged):
                 logger.log(.identityErased, [.identity: "\(process.pseudonym.hash(did))"])
-                return IdentityErasureReport()
+                return IdentityErasureReport(purged: isPurged)
             case .active: throw ControlError(.conflict, "That identity is signed in; sign out or change it first.")
             case .unknown: throw ControlError(.notFound, "Nothing is stored of that identity.")
             }

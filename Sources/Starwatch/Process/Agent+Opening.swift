@@ -72,7 +72,7 @@ extension Agent {
             options.security,
             credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
             time: time
-        ).read()
+        ).read(for: await store.masterKeyID)
         guard key?.id != (await store.masterKeyID) else { return }
         throw AgentError(.failed, "The database does not open with the master key of the new configuration.")
     }

@@ -68,6 +68,9 @@ package enum DatabaseEncryption {
     }
 
     private static func masterKey(_ options: AgentOptions) async throws(AgentError) -> MasterKey {
+        guard FileManager.default.fileExists(atPath: options.storage.path) else {
+            throw AgentError(.configuration, "There is no database at \(options.storage.path); correct storage.path.")
+        }
         let source = MasterKeySource(
             options.security,
             credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],

@@ -1,20 +1,27 @@
 import Glibc
+import StarwatchTransport
 
 /// The writing of files with keys.
 enum KeyFile {
     /// Writes a new file of mode 0600 that survives a power loss.
     ///
+    /// - Parameter former: A file whose owner and mode the new one gets; `nil` for those of the caller.
     /// - Returns: `false` if the file exists already; it is then unchanged.
     /// - Throws: ``AgentError`` with the system's reason.
-    static func create(_ path: String, _ text: String) throws(AgentError) -> Bool {
-        // Written beside it first, so that an interruption leaves no half a key under the name.
-        let draft = path + ".new"
-        unlink(draft)
+    static func create(_ path: String, _ text: String, like former: String? = nil) throws(AgentError) -> Bool {
+        // Written beside it first, so that an interruption leaves no half a key under the name. The name is random,
+        // because any fixed one can be a person's file.
+        let draft = "\(path).\(RandomID.uuid())"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("written", path) }
         defer {
             close(descriptor)
             unlink(draft)
+        }
+        var status = stat()
+        if let former, stat(former, &status) == 0 {
+            guard fchown(descriptor, status.st_uid, status.st_gid) == 0, fchmod(descriptor, status.st_mode & 0o700) == 0
+            else { throw failure("given to the owner of the former key", path) }
         }
         let bytes = Array(text.utf8)
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {

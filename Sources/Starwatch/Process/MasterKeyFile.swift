@@ -11,11 +11,12 @@ package struct MasterKeyFile: Sendable {
 
     /// Writes a new key to a new file of mode 0600 that survives a power loss.
     ///
+    /// - Parameter former: A file whose owner and mode the new one gets; `nil` for those of the caller.
     /// - Returns: `nil` if the file exists already; it is then unchanged.
     /// - Throws: ``AgentError`` with the system's reason.
-    package static func create(_ path: String) throws(AgentError) -> MasterKeyFile? {
+    package static func create(_ path: String, like former: String? = nil) throws(AgentError) -> MasterKeyFile? {
         let key = MasterKey()
-        return try KeyFile.create(path, key.text) ? MasterKeyFile(key) : nil
+        return try KeyFile.create(path, key.text, like: former) ? MasterKeyFile(key) : nil
     }
 
     /// Reads the key in a file.

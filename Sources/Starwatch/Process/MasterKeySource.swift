@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
@@ -50,6 +51,22 @@ struct MasterKeySource: Sendable {
         _ = try? MasterKeyFile.replace(path, with: MasterKeyFile.pendingPath(of: path))
     }
 
+    /// The user whose files are accepted. Root also reads the key of a service that it manages.
+    private static func reader(of path: String) -> UInt32 {
+        var status = stat()
+        return geteuid() == 0 && stat(path, &status) == 0 ? status.st_uid : geteuid()
+    }
+
+    /// The key that opens a database: the configured one, or the pending one of a rotation that was interrupted after the
+    /// database had it.
+    ///
+    /// - Parameter id: The id of the database's master key.
+    func read(for id: String?) async throws(AgentError) -> MasterKey? {
+        let key = try await read()
+        guard let id, key?.id != id, let pending = pending(), pending.id == id else { return key }
+        return pending
+    }
+
     /// Reads the key in a file.
     static func read(_ path: String, _ credentialsDirectory: String?) throws(AgentError) -> MasterKey {
         let setting = "security.master_key_file"
@@ -57,7 +74,8 @@ struct MasterKeySource: Sendable {
             path: path,
             setting: setting,
             credentialsDirectory: credentialsDirectory,
-            limitBytes: 4096
+            limitBytes: 4096,
+            user: reader(of: path)
         )
         let bytes: [UInt8]
         do { bytes = try file.read() } catch { throw AgentError(.configuration, error.description) }

@@ -124,7 +124,12 @@ struct IdentityCommand: AsyncParsableCommand {
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.eraseIdentity(did)
             }
-            try arguments.format.print(report) { _ in "Everything stored of the identity is erased." }
+            try arguments.format.print(report) { report in
+                report.purged
+                    ? "Everything stored of the identity is erased."
+                    : "The identity is erased. Another program reads the database, so copies stay in its write-ahead log until "
+                        + "that program has closed it and the agent's next cleanup."
+            }
         }
     }
 }

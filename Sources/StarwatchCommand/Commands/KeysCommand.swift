@@ -126,6 +126,22 @@ struct KeysCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
+        private func rotateMasterKey() async throws {
+            let former = try arguments.access.configuration(secrets: false).options.security.masterKeyFile
+            let keys = try await arguments.access.perform { agent throws(ControlError) in try await agent.keys() }
+            let (place, key) = try KeyFiles.newMasterKey(newKeyFile, former, current: keys.masterKey?.id)
+            let report = try await arguments.access.perform { agent throws(ControlError) in
+                try await agent.changeMasterKey(to: key.text)
+            }
+            if newKeyFile == nil, let former { try KeyFiles.replace(former, with: place) }
+            try arguments.format.print(report) { _ in
+                newKeyFile == nil
+                    ? "The master key is now \(key.id), in \(former ?? place). Back it up, and destroy the former one."
+                    : "The master key is now \(key.id), in \(place). Put it in the place of the configured key before the "
+                        + "agent starts again."
+            }
+        }
+
         func validate() throws {
             guard [data, master, signing].count(where: { $0 }) == 1 else {
                 throw ValidationError("Give one of --data, --master and --signing.")
@@ -143,21 +159,7 @@ struct KeysCommand: AsyncParsableCommand {
                 }
                 return try arguments.format.print(report, KeysText.rotated)
             }
-            let former = try arguments.access.configuration(secrets: false).options.security.masterKeyFile
-            guard let path = newKeyFile ?? former.map(MasterKeyFile.pendingPath) else {
-                throw CommandError.usage("Name the file for the new key with --new-key-file.")
-            }
-            let key = try KeyFiles.makeOrRead(path)
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.changeMasterKey(to: key.text)
-            }
-            if newKeyFile == nil, let former { try KeyFiles.replace(former, with: path) }
-            try arguments.format.print(report) { _ in
-                newKeyFile == nil
-                    ? "The master key is now \(key.id), in \(former ?? path). Back it up, and destroy the former one."
-                    : "The master key is now \(key.id), in \(path). Install it as the configured key before the agent "
-                        + "starts again."
-            }
+            try await rotateMasterKey()
         }
 
         private func rotateSigningKey(_ file: String) async throws {

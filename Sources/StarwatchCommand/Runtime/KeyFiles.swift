@@ -10,14 +10,42 @@ enum KeyFiles {
         return key
     }
 
-    /// Writes a new key, or reads the one of an earlier run that was interrupted.
-    static func makeOrRead(_ path: String) throws(CommandError) -> MasterKeyFile {
-        if let key = try create(path) { return key }
+    /// Writes a new master key, or reads the one of an earlier run that was interrupted.
+    ///
+    /// - Parameters:
+    ///   - file: The file that the user named.
+    ///   - former: The configured file; `nil` if there is none.
+    ///   - current: The id of the master key in use; `nil` if the database is not encrypted.
+    /// - Returns: The key and its file.
+    static func newMasterKey(
+        _ file: String?,
+        _ former: String?,
+        current: String?
+    ) throws(CommandError) -> (file: String, key: MasterKeyFile) {
+        guard let current else {
+            throw .failed("The database is not encrypted; 'starwatch keys encrypt-database' changes that.")
+        }
+        guard let path = file ?? former.map(MasterKeyFile.pendingPath) else {
+            throw .usage("Name the file for the new key with --new-key-file.")
+        }
+        let known = try? read(path)
+        if file != nil, known?.id == current {
+            throw .failed("\(path) holds the master key in use; name another file for the next one.")
+        }
+        // With a credential or a command, the file beside the configuration is not the one that the agent reads.
+        if file == nil, let former, known?.id != current, (try? read(former))?.id != current {
+            throw .usage("The key in use is not in \(former); name the file for the new key with --new-key-file.")
+        }
+        if let key = try create(path, like: former) { return (path, key) }
+        return (path, try read(path))
+    }
+
+    private static func read(_ path: String) throws(CommandError) -> MasterKeyFile {
         do throws(AgentError) { return try MasterKeyFile.read(path) } catch { throw .agent(error) }
     }
 
-    private static func create(_ path: String) throws(CommandError) -> MasterKeyFile? {
-        do throws(AgentError) { return try MasterKeyFile.create(path) } catch { throw .agent(error) }
+    private static func create(_ path: String, like former: String? = nil) throws(CommandError) -> MasterKeyFile? {
+        do throws(AgentError) { return try MasterKeyFile.create(path, like: former) } catch { throw .agent(error) }
     }
 
     /// Puts the new key in the place of the former one.

@@ -10,6 +10,8 @@ package enum SealFault: Sendable, Hashable {
     case damaged
     /// The database holds signing keys, which exist only encrypted.
     case signingKeys
+    /// The database is encrypted, and another program keeps its former pages.
+    case notCleaned
     /// A host application owns the database, and the agent does not encrypt it.
     case hostOwned
 }
@@ -41,6 +43,11 @@ extension SealFault: CustomStringConvertible {
             """
             the database holds signing keys, which would be destroyed: revoke them with starwatch keys revoke, or give \
             --force; nothing was written
+            """
+        case .notCleaned:
+            """
+            the database is encrypted, and clear text is still in its files because another program reads it: close that \
+            program, then run starwatch keys encrypt-database again
             """
         case .hostOwned:
             "storage.owner host and a master key exclude each other: the owner of the database encrypts it itself"

@@ -6,6 +6,7 @@ extension Session {
     ///
     /// - Returns: The row id.
     func insertNotification(_ notification: OutgoingNotification, _ stream: Int64, _ now: Timestamp) throws -> Int64 {
+        let owner = vault.isSealed ? try owner(of: stream) : nil
         try run(
             """
             INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
@@ -13,9 +14,9 @@ extension Session {
             """,
             [
                 notification.id, stream, notification.group.rawValue, notification.count,
-                try sealed(notification.title, .notificationTitle, of: try owner(of: stream), row: notification.id),
-                try sealed(notification.body, .notificationBody, of: try owner(of: stream), row: notification.id),
-                try sealed(notification.payload, .notificationPayload, of: try owner(of: stream), row: notification.id),
+                try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
+                try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
+                try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id),
                 notification.runID, now.milliseconds,
             ]
         )

@@ -61,7 +61,7 @@ extension Store {
                     UPDATE settings SET apiServer = ?1, lastAckedStarredPlanChangesJwtId = NULL,
                         lastAckedTimestamp = NULL, updated_at = ?2 WHERE accountDid = ?3 AND apiServer <> ?1
                     """,
-                    [server, now.milliseconds, active.rawValue]
+                    [server, now.milliseconds, db.key(active)]
                 )
                 return current
             }
@@ -105,12 +105,12 @@ extension Store {
             )
             guard known == 1 else { return .unknown }
             try db.delete(account: account)
-            return .erased
+            return .erased(isPurged: false)
         }
         streamIDs.removeAll()
+        guard result == .erased(isPurged: false) else { return result }
         // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
-        try checkpoint()
-        return result
+        return .erased(isPurged: try emptyLog())
     }
 
     /// Stores the account's `notificationPreferences`.

@@ -26,7 +26,7 @@ extension Store {
             ) {
                 KeyReport.DataKey(
                     id: $0[0],
-                    account: try ($0[1] as String?).map(db.account),
+                    account: ($0[1] as String?).flatMap { try? db.account($0) },
                     isActive: $0[2] == "active",
                     uses: $0[3],
                     createdAt: $0.time(4)
@@ -40,8 +40,10 @@ extension Store {
     /// Wraps the data keys with another master key, in one transaction. No value is encrypted again.
     package func changeMasterKey(to new: MasterKey) throws(StoreError) {
         guard vault.isSealed else { throw .sealed(.notEncrypted) }
+        // The former key is destroyed next, so the change must survive a power loss even if the log cannot be emptied.
+        try direct(.edit) { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+        defer { try? direct(.edit) { db in try db.execute(sql: "PRAGMA synchronous = NORMAL") } }
         try write(.edit) { db in try vault.rewrap(with: new, db.database) }
-        try checkpoint()
     }
 
     /// Replaces every data key. ``reseal(limit:)`` then encrypts the stored values again.
@@ -62,12 +64,15 @@ extension Store {
     ///
     /// - Parameter limit: The largest number of rows to look at.
     package func reseal(limit: Int = 500) throws(StoreError) -> Resealing {
-        guard let ring = vault.ring, ring.keys.values.contains(where: { !$0.isActive }) else { return Resealing() }
+        guard let ring = vault.ring, ring.keys.contains(where: { !$0.value.isActive && !stuckKeys.contains($0.key) })
+        else {
+            return Resealing()
+        }
         let step: (pass: ResealPass?, rows: Int) = try write(.retention) { db in
             var pass = try resealPass ?? db.beginReseal()
             let table = SealedTable.all[pass.table]
             let rows = try db.sealedRows(table, after: pass.last, limit: limit)
-            for row in rows { try db.reseal(row, of: table, from: pass.retiring) }
+            for row in rows { pass.stuck.formUnion(try db.reseal(row, of: table, from: pass.retiring)) }
             pass.done += rows.count
             pass.last = rows.last?.key
             if rows.count < limit {
@@ -75,7 +80,8 @@ extension Store {
                 pass.last = nil
             }
             guard pass.table == SealedTable.all.count else { return (pass, rows.count) }
-            for id in pass.retiring { try db.destroyDataKey(id) }
+            for id in pass.retiring.subtracting(pass.stuck) { try db.destroyDataKey(id) }
+            stuckKeys.formUnion(pass.stuck)
             return (nil, rows.count)
         }
         resealPass = step.pass
@@ -85,7 +91,7 @@ extension Store {
 
     /// Opens every encrypted value. Other work runs between its transactions.
     package nonisolated func verifyEncryption() async throws(StoreError) -> SealReport {
-        var report = SealReport()
+        var report = try await verifyAccounts()
         for table in SealedTable.all {
             var last: [DatabaseValue]?
             repeat {
@@ -96,6 +102,27 @@ extension Store {
             } while last != nil
         }
         return report
+    }
+
+    /// Opens the keys, and finds the identity of every account.
+    private func verifyAccounts() throws(StoreError) -> SealReport {
+        guard let ring = vault.ring else { throw .sealed(.notEncrypted) }
+        return try direct(.read) { db in
+            var report = SealReport()
+            let keys: [Int64] = try db.all("SELECT id FROM data_keys WHERE purpose = 'data'") { $0[0] }
+            for id in keys where ring.keys[id] == nil {
+                report.add(SealReport.Fault(column: "data_keys.wrapped", row: String(id)))
+            }
+            for (table, column) in SealedTable.accounts {
+                let forms: [String] = try db.all(
+                    "SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL"
+                ) { $0[0] }
+                for form in forms where ring.accounts[form].map(db.key) != form {
+                    report.add(SealReport.Fault(column: "\(table).\(column)", row: form))
+                }
+            }
+            return report
+        }
     }
 
     private func verify(
@@ -129,17 +156,24 @@ extension Session {
         return ResealPass(retiring: Set(retiring), total: total)
     }
 
-    /// Encrypts the values of a row again whose keys are in `retiring`.
-    fileprivate func reseal(_ row: SealedRow, of table: SealedTable, from retiring: Set<Int64>) throws {
+    /// Encrypts the values of a row again whose keys are in `retiring`. A damaged value stays as it is.
+    ///
+    /// - Returns: The keys of damaged values.
+    fileprivate func reseal(_ row: SealedRow, of table: SealedTable, from retiring: Set<Int64>) throws -> Set<Int64> {
         var values = row.values
+        var damaged: Set<Int64> = []
         var isChanged = false
-        for (index, column) in table.columns.enumerated() where !values[index].isNull {
-            guard let sealed = SealedValue(values[index]) else { throw StoreError.sealed(.damaged) }
-            guard retiring.contains(sealed.key) else { continue }
-            values[index] = try sealedForm(clearForm(values[index], column, of: row), column, of: row)
+        for (index, column) in table.columns.enumerated() {
+            guard let sealed = SealedValue(values[index]), retiring.contains(sealed.key) else { continue }
+            guard let clear = try? clearForm(values[index], column, of: row) else {
+                damaged.insert(sealed.key)
+                continue
+            }
+            values[index] = try sealedForm(clear, column, of: row)
             isChanged = true
         }
         if isChanged { try write(values, into: row, of: table) }
+        return damaged
     }
 
     func destroyDataKey(_ id: Int64) throws {

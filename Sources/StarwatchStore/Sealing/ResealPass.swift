@@ -8,6 +8,8 @@ struct ResealPass {
     /// The number of rows when the pass began.
     let total: Int
     var done = 0
+    /// Keys of values that do not open. They are kept.
+    var stuck: Set<Int64> = []
     /// The position in ``SealedTable/all``.
     var table = 0
     /// The key of the last row of the table; `nil` at its beginning.

@@ -50,9 +50,9 @@ enum Sealing {
     static func clean(_ database: DatabaseQueue) throws {
         try database.writeWithoutTransaction { db in
             try db.execute(sql: "VACUUM")
-            try db.checkpointAll()
+            // While another program reads the database, its log keeps the former pages.
+            guard try db.checkpointAll() else { throw StoreError.sealed(.notCleaned) }
             try db.execute(sql: "UPDATE sealing SET state = 'sealed'")
-            try db.checkpointAll()
         }
     }
 
@@ -64,5 +64,10 @@ enum Sealing {
 
 extension Database {
     /// Moves the write-ahead log into the database and empties it.
-    func checkpointAll() throws { _ = try Row.fetchAll(self, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    ///
+    /// - Returns: Whether it is empty. Readers in other processes can prevent that.
+    @discardableResult
+    func checkpointAll() throws -> Bool {
+        try Row.fetchOne(self, sql: "PRAGMA wal_checkpoint(TRUNCATE)").map { $0[0] == 0 } ?? false
+    }
 }

@@ -101,7 +101,10 @@ extension Store {
 
     /// Moves the write-ahead log into the database and empties it. Readers in other processes can prevent a part of
     /// that.
-    package func checkpoint() throws(StoreError) {
+    package func checkpoint() throws(StoreError) { _ = try emptyLog() }
+
+    /// The same, and returns whether the log is empty.
+    func emptyLog() throws(StoreError) -> Bool {
         try direct(.checkpoint) { db in try db.database.checkpointAll() }
     }
 }

@@ -16,6 +16,8 @@ package actor Store {
     let vault: Vault
     /// The pass that encrypts values of retiring keys again; `nil` if it has not begun.
     var resealPass: ResealPass?
+    /// Retiring keys of values that do not open. No pass begins for them again before a restart.
+    var stuckKeys: Set<Int64> = []
     private let lock: FileLock
     /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
     ///

@@ -105,6 +105,24 @@ import Testing
         try await world.mock.stop()
     }
 
+    /// A rotation to a named file is installed by hand, so nothing else may touch that file.
+    @Test func noCommandTouchesAnotherKeyFile() async throws {
+        let world = try await Sealed(isEncrypted: true)
+        let next = world.workspace.path("master.key.new")
+        #expect(try await world.keys(["rotate", "--master", "--new-key-file", next]).status == 0)
+        let key = try Data(contentsOf: URL(filePath: next))
+        let again = try await world.keys(["init"])
+        #expect(again.status == 1 && again.errors.contains("exists already"))
+        #expect(try Data(contentsOf: URL(filePath: next)) == key)
+        try FileManager.default.removeItem(atPath: world.workspace.path("master.key"))
+        try FileManager.default.moveItem(atPath: next, toPath: world.workspace.path("master.key"))
+        #expect(try await world.keys(["verify"]).status == 0)
+        try world.workspace.write(String(decoding: key, as: UTF8.self), to: "again.key")
+        let same = try await world.keys(["rotate", "--master", "--new-key-file", world.workspace.path("again.key")])
+        #expect(same.status == 1 && same.errors.contains("holds the master key in use"))
+        try await world.mock.stop()
+    }
+
     @Test func withoutTheRightKeyTheAgentEndsWithASentenceAndTheDatabaseStays() async throws {
         let world = try await Sealed(isEncrypted: true)
         let file = URL(filePath: world.database)
