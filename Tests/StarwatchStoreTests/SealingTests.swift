@@ -331,7 +331,9 @@ struct SealingTests {
         var store = try Store(options)
         _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
         try await world.fill(store)
-        let reader = try DatabaseQueue(path: world.path)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let reader = try DatabaseQueue(path: world.path, configuration: configuration)
         try await reader.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN; SELECT * FROM settings")
         }
@@ -345,7 +347,7 @@ struct SealingTests {
         await store.close()
         options.masterKey = master
         store = try Store(options)
-        let other = try DatabaseQueue(path: world.path)
+        let other = try DatabaseQueue(path: world.path, configuration: configuration)
         try await other.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN; SELECT * FROM settings")
         }

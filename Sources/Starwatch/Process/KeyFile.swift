@@ -1,5 +1,4 @@
 import Glibc
-import StarwatchTransport
 
 /// The writing of files with keys.
 enum KeyFile {
@@ -9,15 +8,10 @@ enum KeyFile {
     /// - Returns: `false` if the file exists already; it is then unchanged.
     /// - Throws: ``AgentError`` with the system's reason.
     static func create(_ path: String, _ text: String, like former: String? = nil) throws(AgentError) -> Bool {
-        // Written beside it first, so that an interruption leaves no half a key under the name. The name is random,
-        // because any fixed one can be a person's file.
-        let draft = "\(path).\(RandomID.uuid())"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        // Without a name until it is complete, so that an interruption leaves no half a key and no copy.
+        let descriptor = open(folder(of: path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("written", path) }
-        defer {
-            close(descriptor)
-            unlink(draft)
-        }
+        defer { close(descriptor) }
         var status = stat()
         if let former, stat(former, &status) == 0 {
             guard fchown(descriptor, status.st_uid, status.st_gid) == 0, fchmod(descriptor, status.st_mode & 0o700) == 0
@@ -27,7 +21,7 @@ enum KeyFile {
         guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
             throw failure("written", path)
         }
-        guard link(draft, path) == 0 else {
+        guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
             if errno == EEXIST { return false }
             throw failure("written", path)
         }
@@ -62,9 +56,15 @@ enum KeyFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    /// `O_TMPFILE`, whose definition Swift does not import.
+    private static let O_TMPFILE: Int32 = 0o20_000_000 | O_DIRECTORY
+
     private static func syncFolder(of path: String) throws(AgentError) {
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("written", path) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw failure("written", path) }

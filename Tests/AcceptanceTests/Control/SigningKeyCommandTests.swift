@@ -22,6 +22,7 @@ import Testing
             mock = MockServer(options: options)
             try await mock.start()
             workspace = try Workspace()
+            try workspace.writeMasterKey()
             try workspace.write(SigningKeyCommandTests.secret + "\n", to: "secret")
             try configure(auth: auth)
         }
