@@ -338,9 +338,9 @@ struct SealingTests {
             try db.execute(sql: "BEGIN; SELECT * FROM settings")
         }
         await #expect(throws: StoreError.sealed(.notCleaned)) { try await store.encrypt(with: master) }
+        #expect(try !world.canaries().isEmpty)
         await store.close()
         try reader.close()
-        #expect(try !world.canaries().isEmpty)
         store = try Store(self.options(master))
         #expect(try world.canaries().isEmpty)
         _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
