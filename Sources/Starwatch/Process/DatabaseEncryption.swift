@@ -5,14 +5,14 @@ import StarwatchStore
 
 /// Encrypting and decrypting the database of an agent that does not run.
 package enum DatabaseEncryption {
-    /// What was done.
+    /// The outcome of a conversion.
     package enum Result: String, Sendable, Codable {
         case encrypted, decrypted
         /// The database is encrypted already, or was new.
         case alreadyEncrypted = "already_encrypted"
     }
 
-    /// What was done, with the number of changed rows.
+    /// The outcome, with the number of changed rows.
     package struct Report: Sendable, Encodable {
         package let result: Result
         package let rows: Int

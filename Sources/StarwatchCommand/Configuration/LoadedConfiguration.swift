@@ -13,7 +13,7 @@ struct LoadedConfiguration: Sendable, Hashable {
 
     func hasTLS(_ port: ServedPort) -> Bool { webConfigurations[port]?.tls != nil }
 
-    /// What the web configurations tell about the options. One that was not read is taken for good.
+    /// The facts about the options that the web configurations tell. One that was not read is taken for good.
     var surroundings: OptionWarning.Surroundings {
         var surroundings = OptionWarning.Surroundings()
         let files: [ServedPort: String?] = [.http: options.http.webConfigFile, .control: options.control.webConfigFile]

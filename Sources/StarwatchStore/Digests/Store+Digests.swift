@@ -139,7 +139,7 @@ extension Store {
 }
 
 extension DigestOccurrence {
-    /// What the values of an occurrence or of a content are bound to.
+    /// The text that binds the values of an occurrence or of a content to their row.
     static func row(slot: String, time: Timestamp) -> String { "\(slot)/\(time.milliseconds)" }
 }
 

@@ -38,7 +38,7 @@ extension Session {
         )
     }
 
-    /// What the values of an outbox row are bound to.
+    /// The text that binds the values of an outbox row to it.
     static func outboxRow(_ stream: Int64, _ id: JWTID) -> String { "\(stream)/\(id.rawValue)" }
 }
 

@@ -185,7 +185,7 @@ final class Vault {
         adopt(new)
     }
 
-    /// What a wrapped key is bound to.
+    /// The text that binds a wrapped key to its row.
     private static func context(_ id: Int64, _ purpose: String, _ account: String?) -> String {
         "data_keys\u{1F}\(id)\u{1F}\(purpose)\u{1F}\(account ?? "")"
     }

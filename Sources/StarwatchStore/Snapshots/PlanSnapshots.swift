@@ -93,7 +93,7 @@ struct PlanSnapshots {
         return snapshot
     }
 
-    /// What the values of a snapshot are bound to.
+    /// The text that binds the values of a snapshot to its row.
     ///
     /// - Parameter plan: The plan as it is stored.
     static func row(_ server: String, _ plan: String) -> String { "\(server)/\(plan)" }
