@@ -13,8 +13,7 @@ extension Agent {
         logger: Logger,
         change: (inout StoreOptions) -> Void
     ) async throws(AgentError) -> Store {
-        var store = StoreOptions(path: options.storage.path)
-        store.owner = options.storage.owner == .agent ? .agent : .host
+        var store = StoreOptions(options.storage)
         store.polls = Set(options.polls.map(\.name))
         store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
         store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
@@ -27,26 +26,9 @@ extension Agent {
         store.masterKey = try await source.read()
         change(&store)
         do throws(StoreError) {
-            return try open(store, source)
+            return try source.open(store)
         } catch {
             throw AgentError(.configuration, error.description)
-        }
-    }
-
-    /// Opens the database. If a change of the master key was interrupted after the database had it, the new key is used
-    /// and takes its place.
-    private static func open(_ options: StoreOptions, _ source: MasterKeySource) throws(StoreError) -> Store {
-        do throws(StoreError) {
-            return try Store(options)
-        } catch {
-            guard case .sealed(.otherMasterKey(let found, _)) = error, let pending = source.pending(),
-                pending.id == found
-            else { throw error }
-            var options = options
-            options.masterKey = pending
-            let store = try Store(options)
-            source.adoptPending()
-            return store
         }
     }
 

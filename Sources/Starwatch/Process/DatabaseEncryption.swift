@@ -20,18 +20,21 @@ package enum DatabaseEncryption {
 
     /// Encrypts the database with the configured master key.
     ///
-    /// - Throws: ``AgentError``. The database is then unchanged.
+    /// - Throws: ``AgentError``. The database is then unchanged, or the next run rewrites its file.
     package static func encrypt(_ options: AgentOptions) async throws(AgentError) -> Report {
-        let key = try await masterKey(options)
+        let source = try source(options)
+        let key = try await masterKey(source)
+        var store = StoreOptions(options.storage)
+        store.masterKey = key
         do throws(StoreError) {
             // Also finishes an encryption that was interrupted.
-            let store = try Store(storeOptions(options, key))
-            await store.close()
+            try await source.open(store).close()
             return Report(result: .alreadyEncrypted, rows: 0)
         } catch {
             guard error == .sealed(.notEncrypted) else { throw AgentError(.configuration, sentence(error)) }
         }
-        let rows = try await convert(options, nil) { store throws(StoreError) in try await store.encrypt(with: key) }
+        store.masterKey = nil
+        let rows = try await convert(store, source) { store throws(StoreError) in try await store.encrypt(with: key) }
         return Report(result: .encrypted, rows: rows)
     }
 
@@ -40,20 +43,22 @@ package enum DatabaseEncryption {
     /// - Parameter isForced: Whether to destroy signing keys. Without it, a database that has any is refused.
     /// - Throws: ``AgentError``. The database is then unchanged.
     package static func decrypt(_ options: AgentOptions, isForced: Bool) async throws(AgentError) -> Report {
-        let key = try await masterKey(options)
-        let rows = try await convert(options, key) { store throws(StoreError) in
+        let source = try source(options)
+        var store = StoreOptions(options.storage)
+        store.masterKey = try await masterKey(source)
+        let rows = try await convert(store, source) { store throws(StoreError) in
             try await store.decrypt(isForced: isForced)
         }
         return Report(result: .decrypted, rows: rows)
     }
 
     private static func convert(
-        _ options: AgentOptions,
-        _ key: MasterKey?,
+        _ options: StoreOptions,
+        _ source: MasterKeySource,
         _ work: (Store) async throws(StoreError) -> Int
     ) async throws(AgentError) -> Int {
         do throws(StoreError) {
-            let store = try Store(storeOptions(options, key))
+            let store = try source.open(options)
             do throws(StoreError) {
                 let rows = try await work(store)
                 await store.close()
@@ -67,15 +72,18 @@ package enum DatabaseEncryption {
         }
     }
 
-    private static func masterKey(_ options: AgentOptions) async throws(AgentError) -> MasterKey {
+    private static func source(_ options: AgentOptions) throws(AgentError) -> MasterKeySource {
         guard FileManager.default.fileExists(atPath: options.storage.path) else {
             throw AgentError(.configuration, "There is no database at \(options.storage.path); correct storage.path.")
         }
-        let source = MasterKeySource(
+        return MasterKeySource(
             options.security,
             credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
             time: SystemClock()
         )
+    }
+
+    private static func masterKey(_ source: MasterKeySource) async throws(AgentError) -> MasterKey {
         guard let key = try await source.read() else {
             throw AgentError(
                 .configuration,
@@ -83,13 +91,6 @@ package enum DatabaseEncryption {
             )
         }
         return key
-    }
-
-    private static func storeOptions(_ options: AgentOptions, _ key: MasterKey?) -> StoreOptions {
-        var store = StoreOptions(path: options.storage.path)
-        store.owner = options.storage.owner == .agent ? .agent : .host
-        store.masterKey = key
-        return store
     }
 
     /// The reason as a sentence of its own.

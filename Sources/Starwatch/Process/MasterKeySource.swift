@@ -40,13 +40,31 @@ struct MasterKeySource: Sendable {
         return key
     }
 
+    /// Opens a database. If a change of the master key was interrupted after the database had it, the new key is used
+    /// and takes its place.
+    func open(_ options: StoreOptions) throws(StoreError) -> Store {
+        do throws(StoreError) {
+            return try Store(options)
+        } catch {
+            guard case .sealed(.otherMasterKey(let found, _)) = error, let pending = pending(), pending.id == found
+            else {
+                throw error
+            }
+            var options = options
+            options.masterKey = pending
+            let store = try Store(options)
+            adoptPending()
+            return store
+        }
+    }
+
     /// The key that a rotation has written beside the file of the former one; `nil` if there is none.
-    func pending() -> MasterKey? {
+    private func pending() -> MasterKey? {
         options.masterKeyFile.flatMap { try? Self.read(MasterKeyFile.pendingPath(of: $0), credentialsDirectory) }
     }
 
     /// Moves the pending key to the place of the former one, if that is allowed.
-    func adoptPending() {
+    private func adoptPending() {
         guard let path = options.masterKeyFile else { return }
         _ = try? MasterKeyFile.replace(path, with: MasterKeyFile.pendingPath(of: path))
     }
@@ -86,5 +104,13 @@ struct MasterKeySource: Sendable {
             )
         }
         return key
+    }
+}
+
+extension StoreOptions {
+    /// The options for the configured database.
+    init(_ storage: StorageOptions) {
+        self.init(path: storage.path)
+        owner = storage.owner == .agent ? .agent : .host
     }
 }

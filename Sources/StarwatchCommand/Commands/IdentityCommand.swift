@@ -78,17 +78,11 @@ struct IdentityCommand: AsyncParsableCommand {
                 """
         )
 
-        @Argument(help: "The DID, such as did:ethr:0x….")
-        var did: String
-
+        @OptionGroup var account: DIDArgument
         @OptionGroup var arguments: AgentArguments
 
-        func validate() throws {
-            if DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
-        }
-
         func run() async throws {
-            guard let did = DID(did) else { return }
+            guard let did = account.value else { return }
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.removeIdentity(did)
             }
@@ -110,17 +104,11 @@ struct IdentityCommand: AsyncParsableCommand {
                 """
         )
 
-        @Argument(help: "The DID, such as did:ethr:0x….")
-        var did: String
-
+        @OptionGroup var account: DIDArgument
         @OptionGroup var arguments: AgentArguments
 
-        func validate() throws {
-            if DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
-        }
-
         func run() async throws {
-            guard let did = DID(did) else { return }
+            guard let did = account.value else { return }
             let report = try await arguments.access.perform { agent throws(ControlError) in
                 try await agent.eraseIdentity(did)
             }
@@ -131,5 +119,17 @@ struct IdentityCommand: AsyncParsableCommand {
                         + "that program has closed it and the agent's next cleanup."
             }
         }
+    }
+}
+
+/// A DID that must be given.
+struct DIDArgument: ParsableArguments {
+    @Argument(help: "The DID, such as did:ethr:0x….")
+    var did: String
+
+    var value: DID? { DID(did) }
+
+    func validate() throws {
+        if value == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
     }
 }

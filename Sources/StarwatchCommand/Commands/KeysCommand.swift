@@ -100,7 +100,7 @@ struct KeysCommand: AsyncParsableCommand {
                 Examples:
                   starwatch keys rotate --data
                   starwatch keys rotate --master
-                  sudo starwatch keys rotate --master --new-key-file /etc/starwatch/master.key.new
+                  sudo starwatch keys rotate --master --new-key-file /etc/starwatch/new.key
                   starwatch keys rotate --signing --to new.secret
                   starwatch keys rotate --signing --emergency --to new.secret
                 """

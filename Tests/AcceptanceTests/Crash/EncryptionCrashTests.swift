@@ -123,6 +123,19 @@ import Testing
         try await world.mock.stop()
     }
 
+    /// The state after a crash between the change of the key in the database and the change of its file.
+    @Test func everyCommandFindsTheKeyOfAnInterruptedRotation() async throws {
+        let world = try await Sealed(isEncrypted: true)
+        let next = world.workspace.path("master.key.next")
+        for command in [["verify"], ["encrypt-database"], ["decrypt-database"]] {
+            #expect(try await world.keys(["rotate", "--master", "--new-key-file", next]).status == 0)
+            let result = try await world.keys(command)
+            #expect(result.status == 0, "\(command) \(result.errors)")
+            #expect(!FileManager.default.fileExists(atPath: next), "\(command)")
+        }
+        try await world.mock.stop()
+    }
+
     @Test func withoutTheRightKeyTheAgentEndsWithASentenceAndTheDatabaseStays() async throws {
         let world = try await Sealed(isEncrypted: true)
         let file = URL(filePath: world.database)
