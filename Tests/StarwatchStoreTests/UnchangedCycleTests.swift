@@ -1,5 +1,7 @@
+import Dispatch
 import StarwatchCore
 import StarwatchStore
+import Synchronization
 import Testing
 
 /// Most cycles find nothing. They neither wait for the store nor read from it.
@@ -67,32 +69,99 @@ import Testing
         }
     }
 
-    @Test func cyclesDuringABusyStoreShareATransaction() async throws {
+    @Test func cyclesOfASecondShareAWrite() async throws {
         let witness = Witness()
+        let queue = HeldQueue()
         let store = try await world.open { options in
+            options.queue = queue
             options.onTransaction = { operation, _ in
                 if operation == .finishCycle { witness.add("finished") }
             }
         }
-        // On the store's own queue nothing else runs until this returns.
-        let cycle = CycleRecord.make(world, .unchanged)
-        await store.onItsQueue { @Sendable in
-            for _ in 0..<5 { store.recordUnchanged(cycle) }
+        var cycle = CycleRecord.make(world, .unchanged)
+        cycle.nextRun = world.now + .seconds(60)
+        store.recordUnchanged(cycle)
+        for second in 1...5 {
+            cycle.successAt = world.now + .seconds(Double(second))
+            cycle.nextRun = nil
+            store.recordUnchanged(cycle)
         }
-        _ = try await Task { try await store.activeIdentity() }.value
+        await store.whenIdle()
+        #expect(queue.held.withLock(\.count) == 1)
+        #expect(witness["finished"] == 0)
+        queue.release()
+        await store.whenIdle()
         #expect(witness["finished"] == 1)
+        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        #expect(state.lastSuccess == world.now + .seconds(5))
+        #expect(state.nextRun == world.now + .seconds(60))
+        #expect(witness["finished"] == 1)
+        await store.close()
+    }
+
+    @Test func aSnapshotShowsRecordedCycles() async throws {
+        let store = try await world.open { $0.queue = HeldQueue() }
+        _ = try await store.snapshot([world.stream])
+        var cycle = CycleRecord.make(world, .unchanged)
+        cycle.successAt = world.now + .seconds(1)
+        store.recordUnchanged(cycle)
+        #expect(store.rememberedSnapshot([world.stream]) == nil)
+        #expect(try await store.snapshot([world.stream]).streams[world.stream]?.lastSuccess == world.now + .seconds(1))
+        await store.close()
+    }
+
+    @Test func theEndOfTheStoreStoresRecordedCycles() async throws {
+        let store = try await world.open { $0.queue = HeldQueue() }
+        var cycle = CycleRecord.make(world, .unchanged)
+        cycle.successAt = world.now + .seconds(1)
+        store.recordUnchanged(cycle)
+        await store.close()
+        let state = try await world.open().pollState(world.stream, maxUndelivered: 1000)
+        #expect(state.lastSuccess == world.now + .seconds(1))
     }
 
     @Test func aFailureToStoreACycleIsReported() async throws {
         let witness = Witness()
-        let store = try await world.open { options in options.onUnrecorded = { _ in witness.add("lost") } }
+        let queue = HeldQueue()
+        let store = try await world.open { options in
+            options.queue = queue
+            options.onUnrecorded = { _ in witness.add("lost") }
+        }
         await store.close()
         store.recordUnchanged(CycleRecord.make(world, .unchanged))
-        await store.close()
+        queue.release()
+        await store.whenIdle()
         #expect(witness["lost"] == 1)
     }
 }
 
+/// A store's queue that holds late work back.
+private final class HeldQueue: StoreQueue {
+    let held = Mutex<[@Sendable () -> Void]>([])
+    private let queue = DispatchQueue(label: "held")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+    func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) { held.withLock { $0.append(work) } }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+
+    /// Runs what is held back.
+    func release() {
+        let works = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        for work in works { run(work) }
+    }
+}
+
 extension Store {
-    fileprivate func onItsQueue(_ work: @Sendable () -> Void) { work() }
+    /// Returns after all earlier work.
+    fileprivate func whenIdle() async { await withCheckedContinuation { done in whenIdle { done.resume() } } }
 }

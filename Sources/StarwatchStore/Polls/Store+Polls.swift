@@ -122,17 +122,22 @@ extension Store {
         }
     }
 
-    /// Stores the end of a cycle without changes, without making the caller wait.
+    /// The longest time for which the end of an unchanged cycle is not stored.
+    private static let longestDelay = Duration.seconds(1)
+
+    /// Notes the end of a cycle without changes, without making the caller wait.
     ///
-    /// The store's queue runs it in order. Cycles that end together share a transaction. Failures go to
-    /// ``StoreOptions/onUnrecorded``.
+    /// It is stored together with others: with the next access of any kind, at the end, and at most a second late. A crash
+    /// before that loses the times of the cycle.
     package nonisolated func recordUnchanged(_ cycle: CycleRecord) {
         guard unchanged.add(cycle) else { return }
-        executor.run { self.assumeIsolated { $0.storeUnchanged() } }
+        executor.run(after: Self.longestDelay) { [weak self] in self?.assumeIsolated { $0.storeUnchanged() } }
     }
 
-    private func storeUnchanged() {
+    /// Stores the ends of unchanged cycles. Failures go to ``StoreOptions/onUnrecorded``.
+    func storeUnchanged() {
         let cycles = unchanged.take()
+        guard !cycles.isEmpty else { return }
         do throws(StoreError) {
             if cycles.count == 1 { return try finishCycle(cycles[0]) }
             var ids: [Int64] = []

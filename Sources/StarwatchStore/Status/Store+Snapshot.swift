@@ -87,7 +87,7 @@ extension Store {
     ///
     /// Does not notice that the store has failed since.
     package nonisolated func rememberedSnapshot(_ streams: [StreamKey]) -> StoreSnapshot? {
-        snapshotMemory.snapshot(of: streams)
+        unchanged.isEmpty ? snapshotMemory.snapshot(of: streams) : nil
     }
 
     /// The sizes of the files, from the file system.

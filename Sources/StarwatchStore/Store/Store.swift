@@ -87,6 +87,7 @@ package actor Store {
 
     /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
     package func close() {
+        storeUnchanged()
         try? database.close()
         lock.release()
     }
@@ -112,6 +113,8 @@ package actor Store {
     }
 
     private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
+        // First, so that this access sees them, and they need no write of their own later.
+        storeUnchanged()
         let start = ContinuousClock.now
         let before = changedRows
         var hasFailed = false

@@ -1,9 +1,13 @@
 import Dispatch
+import StarwatchCore
 
 /// The serial executor on which a store runs.
 package protocol StoreQueue: SerialExecutor {
     /// Runs `work` after all earlier work.
     func run(_ work: @escaping @Sendable () -> Void)
+
+    /// Runs `work` after `delay`.
+    func run(after delay: Duration, _ work: @escaping @Sendable () -> Void)
 }
 
 /// The store's serial queue. It keeps blocking SQLite calls off the cooperative threads.
@@ -17,6 +21,10 @@ final class StoreExecutor: StoreQueue {
 
     func run(_ work: @escaping @Sendable () -> Void) {
         queue.async(execute: work)
+    }
+
+    func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + delay.inSeconds, execute: work)
     }
 
     func checkIsolated() {

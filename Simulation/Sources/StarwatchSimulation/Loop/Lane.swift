@@ -18,6 +18,9 @@ final class Lane: StoreQueue {
 
     func run(_ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
 
+    /// At any later moment: the order of jobs is random.
+    func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) { add(.closure(work)) }
+
     func checkIsolated() { precondition(state.value.isRunning, "not on the store's lane") }
 
     private func add(_ work: Work) {
