@@ -72,6 +72,37 @@ import Testing
         try await mock.stop()
     }
 
+    @Test func theServerGetsNoMoreThanTheLimitThoughTheAgentIsKilledAtRandomMoments() async throws {
+        var options = MockServerOptions()
+        options.requestsPerMinute = nil
+        let mock = MockServer(options: options)
+        try await mock.start()
+        let workspace = try Workspace()
+        var configuration = TestConfiguration(
+            server: mock.url,
+            plans: mock.planIDs,
+            sinks: TestConfiguration.file(workspace),
+            logLevel: "info"
+        )
+        configuration.requestsPerMinute = 100
+        configuration.polls = (1...15).map {
+            "poll_\($0): { kind: starred_projects, every: 1s, plan_ids: [\"\(mock.planIDs[0])\"] }"
+        }
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        let clock = ContinuousClock()
+        let start = clock.now
+        // Each life sends at least 16 requests: more than 100 together, whether they are stored ahead or not.
+        for _ in 0..<12 {
+            let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+            await elapse(milliseconds: Int.random(in: 0...900))
+            agent.killNow()
+        }
+        let sent = mock.requestCount(of: .plansChanged)
+        // Within a minute of the first request no window has moved on.
+        if clock.now - start < .seconds(60) { #expect((60...100).contains(sent)) }
+        try await mock.stop()
+    }
+
     /// Lets the agent live for a while: this is what the test is about, not a wait for something.
     private func elapse(milliseconds: Int) async {
         await withCheckedContinuation { continuation in

@@ -44,6 +44,7 @@ extension Agent {
         try await counted(.identityErase) {
             switch try await store.eraseAccount(did) {
             case .erased(let isPurged):
+                await process.gates.noteErased(did)
                 logger.log(.identityErased, [.identity: "\(process.pseudonym.hash(did))"])
                 return IdentityErasureReport(purged: isPurged)
             case .active: throw ControlError(.conflict, "That identity is signed in; sign out or change it first.")

@@ -5,8 +5,13 @@ struct AccountWindow: Sendable {
     private var requests: SlidingWindow
     private var acknowledgements: SlidingWindow
     private var queue = TicketQueue()
-    /// `true` if the end of a request still has to be stored, with the next request or when the database closes.
-    var isUnstored = false
+    /// `true` if the stored window differs from this one. A crash then counts more than was spent.
+    private(set) var isUnstored = false
+    /// Requests that the stored window counts and that have not gone.
+    private var reserved = 0
+    /// The number of requests that are stored ahead, so that most go without a write: it saves 44 µs of a cycle's CPU
+    /// time (`Benchmarks/poll cycles`, 2 cores AMD EPYC). A crash spends them, so they are few.
+    private let block: Int
 
     /// - Parameter stored: The window of a previous run. Future times, from a clock that was ahead, count as now.
     init(limits: GateLimits, stored: [UInt8]?, now: Timestamp) {
@@ -17,6 +22,7 @@ struct AccountWindow: Sendable {
             state: spent.acknowledgements,
             now: now
         )
+        block = min(limits.requestsPerMinute / 20, 64)
     }
 
     /// Returns the time until which a request must wait in the queue; `nil` if it can go. It counts nothing.
@@ -38,18 +44,46 @@ struct AccountWindow: Sendable {
         _ = acknowledgements.admit(identifiers, at: now)
     }
 
-    /// Ends a request that was counted at `start`. Its minute starts now, because the server can have received it at
-    /// any time since `start`.
-    mutating func end(acknowledging identifiers: Int, countedAt start: Timestamp, now: Timestamp) {
-        requests.end(at: now)
-        acknowledgements.end(min(identifiers, acknowledgements.limit), at: now)
-        isUnstored = isUnstored || StoredWindows.second(of: start) != StoredWindows.second(of: now)
+    /// Takes a request that the stored window counts already; `false` if it must be stored first.
+    mutating func takeReserved() -> Bool {
+        guard reserved > 0 else { return false }
+        reserved -= 1
+        return true
     }
 
-    /// The bytes for the store. Requests in flight count as spent at `now`.
-    func stored(at now: Timestamp) -> [UInt8] {
-        StoredWindows(requests: requests, acknowledgements: acknowledgements, now: now).bytes
+    /// Ends a request. Its minute starts now, because the server can have received it at any time since it was counted.
+    mutating func end(acknowledging identifiers: Int, now: Timestamp) {
+        requests.end(at: now)
+        acknowledgements.end(min(identifiers, acknowledgements.limit), at: now)
+        isUnstored = true
     }
+
+    /// A write of a window, between its start and its end.
+    struct Write {
+        /// The bytes for the store.
+        let bytes: [UInt8]
+        fileprivate let reserved: Int
+        fileprivate let former: Int
+    }
+
+    /// Starts a write.
+    ///
+    /// - Parameter isLast: `true` if no request goes any more, so none is stored ahead.
+    mutating func startWrite(now: Timestamp, isLast: Bool) -> Write {
+        let block = isLast ? 0 : block
+        isUnstored = block > 0 || requests.underWay > 0
+        let stored = StoredWindows(requests, acknowledgements, ahead: block, now: now)
+        return Write(bytes: stored.bytes, reserved: block, former: reserved)
+    }
+
+    /// Ends a write that reached the store. Requests that went meanwhile used what was stored before.
+    mutating func end(_ write: Write) { reserved = max(0, write.reserved - (write.former - reserved)) }
+
+    /// Notes that the stored window is gone. It is stored again only before another request.
+    mutating func noteErased() { (reserved, isUnstored) = (0, false) }
+
+    /// Notes that a write did not reach the store.
+    mutating func fail(_ write: Write) { isUnstored = true }
 
     mutating func room(at now: Timestamp) -> Int { requests.room(at: now) }
 

@@ -37,6 +37,8 @@ package actor Gate {
     /// The window that the gauges show.
     private var lastKey: WindowKey?
     private var serverRemaining: Int?
+    /// `true` if no request goes any more.
+    private var isEnding = false
     private var isRestored: Bool
     /// `true` if the stored wait was read, so that it moves with the clock.
     private var hasWait: Bool
@@ -159,15 +161,16 @@ package actor Gate {
         let turn = try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         guard turn == .go, let key = key(of: account) else { return turn }
         windows[key]?.spend(ticket, acknowledging: identifiers, now: now)
+        if identifiers == 0, windows[key]?.takeReserved() == true { return .go }
         do throws(StoreError) {
             try await storeWindow(of: key, now: now)
         } catch {
-            ended(account: account, acknowledging: identifiers, admittedAt: now, now: now)
+            ended(account: account, acknowledging: identifiers, now: now)
             throw error
         }
         // The response to another request can have set a wait during the write.
         guard let until = wait.until(at: now) else { return .go }
-        ended(account: account, acknowledging: identifiers, admittedAt: now, now: now)
+        ended(account: account, acknowledging: identifiers, now: now)
         return .wait(until: until, source: .server)
     }
 
@@ -178,11 +181,9 @@ package actor Gate {
 
     /// Ends an admitted request. Its minute starts now: it can have waited for a connection or been slow on its way,
     /// and the server counts it on arrival.
-    ///
-    /// - Parameter start: The `now` of its ``admit(account:ticket:acknowledging:now:)``.
-    package func ended(account: DID?, acknowledging identifiers: Int = 0, admittedAt start: Timestamp, now: Timestamp) {
+    package func ended(account: DID?, acknowledging identifiers: Int = 0, now: Timestamp) {
         guard let key = key(of: account) else { return }
-        windows[key]?.end(acknowledging: identifiers, countedAt: start, now: now)
+        windows[key]?.end(acknowledging: identifiers, now: now)
     }
 
     /// Learns from the rate-limit headers of a response.
@@ -280,10 +281,14 @@ package actor Gate {
         if windows[key] == nil { windows[key] = AccountWindow(limits: limits, stored: stored, now: now) }
     }
 
-    /// Stores the ends of requests that no later request has stored. Call it before the database closes.
+    /// Stores what was really spent. Call it before the database closes, when no request goes any more.
     package func storeEnds(now: Timestamp) async {
+        isEnding = true
         for (key, window) in windows where window.isUnstored { _ = try? await storeWindow(of: key, now: now) }
     }
+
+    /// Stores nothing more of an account whose data was erased, unless another request goes.
+    package func noteErased(_ account: DID) { windows[.account(account)]?.noteErased() }
 
     /// One write of a window. Requests that come before it starts share it.
     private struct WindowWrite {
@@ -307,14 +312,14 @@ package actor Gate {
         if let former { _ = await former.outcome() }
         let now = writes[account]?.now ?? now
         writes[account] = WindowWrite(queued: nil, now: now, running: write)
-        windows[key]?.isUnstored = false
         var failure: StoreError?
-        if let window = windows[key] {
+        if let state = windows[key]?.startWrite(now: now, isLast: isEnding) {
             do throws(StoreError) {
-                try await store.setRequestWindow(window.stored(at: now), of: account, spentAt: now)
+                try await store.setRequestWindow(state.bytes, of: account, spentAt: now)
+                windows[key]?.end(state)
             } catch {
                 failure = error
-                windows[key]?.isUnstored = true
+                windows[key]?.fail(state)
             }
         }
         // A later request can have queued the next write.

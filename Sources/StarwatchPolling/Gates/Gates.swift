@@ -102,6 +102,11 @@ package final class Gates: Sendable {
         }
     }
 
+    /// Stores nothing more of an account whose data was erased, unless another request goes.
+    package func noteErased(_ account: DID) async {
+        for gate in state.withLock({ Array($0.gates.values) }) { await gate.noteErased(account) }
+    }
+
     /// Stores what the gates have not stored yet. Call it before the database is closed.
     package func storeEnds() async {
         let (gates, now) = (state.withLock { Array($0.gates.values) }, time.now)

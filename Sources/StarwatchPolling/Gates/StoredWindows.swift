@@ -2,17 +2,19 @@ import StarwatchCore
 
 /// The windows of an account as the store keeps them: the cost spent in each second of the last minute.
 ///
-/// Each entry counts at the end of its second, so that a restored window never lets a request through too early. The
-/// bytes are little-endian numbers: the number of entries of `requests`, those entries as milliseconds and cost, then
+/// Each entry counts at the end of its second, so that a restored window never lets a request through too early. What is
+/// under way, or stored ahead, has a time in the future, which counts as the time of the restoration: it can have gone
+/// at any moment before. The bytes are little-endian numbers: the number of entries of `requests`, those entries as milliseconds and cost, then
 /// the entries of `acknowledgements`.
 struct StoredWindows: Sendable, Hashable {
     /// Alternating milliseconds and costs, as in ``SlidingWindow/state``, oldest first.
     private(set) var requests: [Int64]
     private(set) var acknowledgements: [Int64]
 
-    init(requests: SlidingWindow, acknowledgements: SlidingWindow, now: Timestamp) {
-        self.requests = Self.bySecond(requests, now: now)
-        self.acknowledgements = Self.bySecond(acknowledgements, now: now)
+    /// - Parameter ahead: The number of requests that can go without another write.
+    init(_ requests: SlidingWindow, _ acknowledgements: SlidingWindow, ahead: Int = 0, now: Timestamp) {
+        self.requests = Self.bySecond(requests, open: requests.underWay + ahead, now: now)
+        self.acknowledgements = Self.bySecond(acknowledgements, open: acknowledgements.underWay, now: now)
     }
 
     /// Reads ``bytes``. Malformed entries are dropped.
@@ -43,10 +45,10 @@ struct StoredWindows: Sendable, Hashable {
         }
     }
 
-    /// The second of `time`, rounded up.
-    static func second(of time: Timestamp) -> Int64 { (time.milliseconds + 999) / 1000 }
+    /// The greatest time of an entry.
+    private static let future: Int64 = 1 << 50
 
-    private static func bySecond(_ window: SlidingWindow, now: Timestamp) -> [Int64] {
+    private static func bySecond(_ window: SlidingWindow, open: Int, now: Timestamp) -> [Int64] {
         var entries: [Int64] = []
         func add(_ time: Int64, _ cost: Int64) {
             let second = (time + 999) / 1000 * 1000
@@ -61,8 +63,7 @@ struct StoredWindows: Sendable, Hashable {
         for index in stride(from: 0, to: state.count, by: 2) where now.milliseconds - state[index] <= 61_000 {
             add(state[index], state[index + 1])
         }
-        if window.underWay > 0 { add(now.milliseconds, Int64(window.underWay)) }
-        return entries
+        return open > 0 ? entries + [future, Int64(open)] : entries
     }
 
     /// Drops impossible times and costs.
@@ -71,7 +72,7 @@ struct StoredWindows: Sendable, Hashable {
         var index = numbers.startIndex
         while index + 1 < numbers.endIndex {
             let (time, cost) = (numbers[index], numbers[index + 1])
-            if (0...1 << 50).contains(time), (1...1 << 30).contains(cost) { entries += [time, cost] }
+            if (0...future).contains(time), (1...1 << 30).contains(cost) { entries += [time, cost] }
             index += 2
         }
         return entries

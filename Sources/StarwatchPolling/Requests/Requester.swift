@@ -26,12 +26,7 @@ package struct Requester: Sendable {
             }
             (progress.tries, progress.requestID) = (attempt.number, attempt.requestID)
             let exchange = await job.send(attempt)
-            await gate.ended(
-                account: job.account,
-                acknowledging: job.identifiers,
-                admittedAt: attempt.admittedAt,
-                now: time.now
-            )
+            await gate.ended(account: job.account, acknowledging: job.identifiers, now: time.now)
             (progress.serverRequestID, progress.duration) = (exchange.report.serverRequestID, exchange.report.duration)
             await job.observer?.tried(exchange, attempt)
             await learn(from: exchange.report, at: gate)

@@ -16,6 +16,9 @@ struct TestConfiguration {
     var control = ""
     /// As `control`.
     var limits = ""
+    var requestsPerMinute = 10000
+    /// Further polls, each on one line.
+    var polls: [String] = []
     /// Lines of the section besides the address and the dashboards.
     var http = ""
     var dashboards = "null"
@@ -44,8 +47,9 @@ struct TestConfiguration {
             bootstrap: \(bootstrap)
             stale_after: \(staleAfter)
             plan_ids: [\(plans.map { "\"\($0)\"" }.joined(separator: ", "))]
+          \(polls.joined(separator: "\n  "))
         limits:
-          requests_per_minute: 10000
+          requests_per_minute: \(requestsPerMinute)
           \(limits)
         delivery:
           group_interval: \(groupInterval)
