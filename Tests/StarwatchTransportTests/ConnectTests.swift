@@ -86,14 +86,15 @@ private final class HangingLookups: Sendable {
         let begun = DispatchSemaphore(value: 0)
         // Like the driver's thread, it has the lookup name while it starts them.
         Thread.detachNewThread { [self] in
-            LookupThreads.nameNext()
+            let names = LookupThreads(limit: .max)
+            _ = names.begin()
             for _ in 0..<count {
                 Thread.detachNewThread { [self] in
                     begun.signal()
                     condition.withLock { while !isReleased { condition.wait() } }
                 }
             }
-            LookupThreads.nameDriver()
+            names.nameDriver()
             begun.signal()
         }
         for _ in 0...count { begun.wait() }

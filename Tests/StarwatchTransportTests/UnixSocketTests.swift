@@ -73,7 +73,7 @@ struct UnixSocketTests {
                         id: 1,
                         request: HTTPRequest(url: server.url()),
                         submittedAt: standingClock(),
-                        maxLookups: 1,
+                        lookups: LookupThreads(limit: 1),
                         acceptsPeer: nil,
                         continuation: continuation
                     )

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
-import Starwatch
 import StarwatchCore
+
+@testable import Starwatch
 
 /// Measures whole poll cycles of the library against a mock server in another process.
 @main
@@ -30,6 +31,10 @@ struct Cycles: AsyncParsableCommand {
         let world = try World(server: server, plans: plans)
         if encryption { return try await compareEncryption(world, folder) }
         let agent = try await Agent(options: world.options(polls: 1, database: folder.path("0.db")))
+        try await agent.asItsSchedule { try await measure(agent) }
+    }
+
+    private func measure(_ agent: Agent) async throws {
         let name = PollName("poll_0")!
         for _ in 0..<100 { _ = await agent.poll(name) }
         print("cycles     CPU µs/cycle   wall µs/cycle   resident MiB")
@@ -74,7 +79,7 @@ extension Cycles {
         encrypted.security.masterKeyFile = try folder.masterKey()
         let agents = [try await Agent(options: clear), try await Agent(options: encrypted)]
         let name = PollName("poll_0")!
-        for agent in agents { for _ in 0..<1000 { _ = await agent.poll(name) } }
+        for agent in agents { try await agent.asItsSchedule { for _ in 0..<1000 { _ = await agent.poll(name) } } }
         print("round   clear CPU µs/cycle   encrypted CPU µs/cycle   ratio")
         var ratios: [Double] = []
         for round in 1...rounds {
@@ -83,9 +88,11 @@ extension Cycles {
             for turn in 0..<20 {
                 for kind in turn % 2 == 0 ? [0, 1] : [1, 0] {
                     let start = Usage.cpuSeconds
-                    for _ in 0..<max(1, count / rounds / 20) {
-                        guard await agents[kind].poll(name) == .unchanged else {
-                            throw ValidationError("a cycle was not unchanged")
+                    try await agents[kind].asItsSchedule {
+                        for _ in 0..<max(1, count / rounds / 20) {
+                            guard await agents[kind].poll(name) == .unchanged else {
+                                throw ValidationError("a cycle was not unchanged")
+                            }
                         }
                     }
                     cpu[kind] += Usage.cpuSeconds - start
@@ -112,6 +119,16 @@ extension Cycles {
                 ratios[ratios.count - 1]
             )
         )
+    }
+}
+
+extension Agent {
+    /// The executor on which the schedules of polls begin their cycles.
+    fileprivate var executor: (any TaskExecutor)? { runtime.pollService.executor }
+
+    /// Runs `work` where the schedules begin their cycles.
+    fileprivate func asItsSchedule(_ work: @escaping @Sendable () async throws -> Void) async throws {
+        try await Task(executorPreference: executor) { try await work() }.value
     }
 }
 
@@ -188,7 +205,7 @@ struct InFlight: AsyncParsableCommand {
     ) async throws -> [Double] {
         try await withThrowingTaskGroup(of: [Double].self) { group in
             for ((agent, name), start) in zip(pairs, starts) {
-                group.addTask {
+                group.addTask(executorPreference: agent.executor) {
                     try await Task.sleep(for: start)
                     var taken: [Double] = []
                     for _ in 0..<count {

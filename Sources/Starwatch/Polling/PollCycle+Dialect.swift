@@ -64,15 +64,12 @@ extension PollCycle {
         let page: Page
         do {
             let latest = latestID(of: response, askedAt: askedAt)
-            page = try pages.page(of: response.body, dialect: dialect, latest: latest) { () throws(PageRejection) in
-                try PageDecoder.decode(
-                    response.body,
-                    dialect: dialect,
-                    kind: poll.kind,
-                    validation: poll.options.validation,
-                    quarantine: poll.options.quarantineInvalid,
-                    latest: latest
-                )
+            if response.body.count < Aside.longAnswer {
+                page = try read(response.body, dialect: dialect, latest: latest)
+            } else {
+                page = try await Aside.run { () throws(PageRejection) in
+                    try read(response.body, dialect: dialect, latest: latest)
+                }
             }
         } catch {
             if error.violation == .schema || error.violation == .idKind { await doubt(dialect, for: response) }
@@ -87,6 +84,19 @@ extension PollCycle {
             note(.pollPageOutOfOrder)
         }
         return page
+    }
+
+    private func read(_ body: [UInt8], dialect: Dialect, latest: Timestamp) throws(PageRejection) -> Page {
+        try pages.page(of: body, dialect: dialect, latest: latest) { () throws(PageRejection) in
+            try PageDecoder.decode(
+                body,
+                dialect: dialect,
+                kind: poll.kind,
+                validation: poll.options.validation,
+                quarantine: poll.options.quarantineInvalid,
+                latest: latest
+            )
+        }
     }
 
     /// Latest time that an identifier can have: one hour after the server's time. If the local clock is behind, the

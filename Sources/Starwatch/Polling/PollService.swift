@@ -55,13 +55,19 @@ package final class PollService: Service {
 
     var environment: Environment { shared.environment }
 
+    /// The executor of schedules and cycles: the one on which answers arrive, so that a cycle changes no threads. What
+    /// blocks or takes long runs elsewhere; see ``Aside``.
+    package var executor: (any TaskExecutor)? { shared.account.api.client.http.executor }
+
     /// Runs the schedules until the service is told to stop. It then cancels cycles in progress, which loses no data.
     package func run() async throws {
         // An agent can have only its host's polls. A service that returns would stop all other services.
         guard !polls.isEmpty else { return try await gracefulShutdown() }
         await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                for poll in self.polls { group.addTask { await self.follow(poll) } }
+            await withTaskExecutorPreference(self.executor) {
+                await withTaskGroup(of: Void.self) { group in
+                    for poll in self.polls { group.addTask { await self.follow(poll) } }
+                }
             }
         }
         // This cancels the cycles that no schedule started.
@@ -132,7 +138,7 @@ package final class PollService: Service {
             // While the cycle waits for its turn, the progress of the running cycles counts.
             progress.pause(.poll(poll.name))
             // The task is unstructured, so that a change of identity cancels the cycle but not its caller.
-            let task = Task { [limit, progress, time = environment.time] in
+            let task = Task(executorPreference: executor) { [limit, progress, time = environment.time] in
                 await limit.run {
                     progress.mark(.poll(poll.name), at: time.monotonic)
                     return await cycle.run()

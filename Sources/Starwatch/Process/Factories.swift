@@ -19,6 +19,10 @@ struct Factories {
 
     /// The source of tokens.
     func tokenProvider() throws(AgentError) -> any TokenProvider {
+        TokenMemory(of: try ownTokenProvider(), monotonic: { [time] in time.monotonic })
+    }
+
+    private func ownTokenProvider() throws(AgentError) -> any TokenProvider {
         let auth = options.auth
         if auth.storedKeys { return try storedKeys(auth) }
         switch auth.kind {

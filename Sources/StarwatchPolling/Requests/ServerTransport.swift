@@ -19,6 +19,9 @@ package struct ServerTransport: HTTPTransport {
         self.init(to: url, server, others: isPlain ? nil : try HTTPClient(time: time))
     }
 
+    /// The executor of answers from the server.
+    package var executor: (any TaskExecutor)? { server.executor }
+
     package func exchange(_ request: HTTPRequest) async -> HTTPExchange {
         await transport(for: request.url).exchange(request)
     }

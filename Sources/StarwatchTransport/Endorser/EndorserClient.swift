@@ -4,7 +4,7 @@ package import StarwatchCore
 ///
 /// It does not retry, wait or decode: one call is one request.
 package struct EndorserClient: Sendable {
-    private let http: any HTTPTransport
+    package let http: any HTTPTransport
     private let baseURL: String
     /// The value of `X-Client-Version`.
     package let clientVersion: String
@@ -42,11 +42,15 @@ package struct EndorserClient: Sendable {
     /// - Parameter check: Returns the failure that a successful answer is; `nil` when it is none.
     package func send(
         _ request: EndorserRequest,
-        check: (HTTPResponse) -> APIFailure? = { _ in nil }
+        check: @escaping @Sendable (HTTPResponse) -> APIFailure? = { _ in nil }
     ) async -> Exchange {
         let exchange = await http.exchange(makeRequest(request))
         let now = exchange.measurements.receivedAt.wall
-        return Exchange(exchange) { AnswerClassifier.classify($0, now: now) ?? check($0) }
+        let classify = { @Sendable in Exchange(exchange) { AnswerClassifier.classify($0, now: now) ?? check($0) } }
+        guard case .success(let response) = exchange.result, response.body.count >= Aside.longAnswer else {
+            return classify()
+        }
+        return await Aside.run { classify() }
     }
 
     private func makeRequest(_ request: EndorserRequest) -> HTTPRequest {

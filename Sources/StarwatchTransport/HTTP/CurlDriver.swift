@@ -2,37 +2,30 @@ import CCurl
 import Glibc
 import StarwatchCore
 
-/// The thread that runs libcurl, and its queue of requests.
+/// The thread that runs libcurl, and the tasks that prefer it.
+///
+/// As a task executor it runs what follows an answer on the thread that received it, without a change of threads. Jobs
+/// of tasks must neither block nor take long: every request in progress waits for them. After ``shutdown()`` jobs run on
+/// the threads of the runtime.
 ///
 /// `@unchecked Sendable` because libcurl's handles are raw pointers. The rules of ownership:
-/// - `lock` guards the properties under "Shared". Any thread may take it. Nothing blocks while it is held.
+/// - Other threads use only ``inbox``, which has a lock of its own, and `thread`, which it guards.
 /// - Only the thread in ``run()`` uses the properties under "Driver thread only": handles, and transfers taken from
-///   the queue. libcurl's callbacks run inside its calls, so they are on this thread too.
+///   the inbox. libcurl's callbacks run inside its calls, so they are on this thread too.
 /// - All other properties are immutable.
-/// - Other threads make one libcurl call, `curl_multi_wakeup`, which is designed for that. They make it under `lock`
-///   and only while `isStopping` is false, so the multi handle still exists.
-final class CurlDriver: @unchecked Sendable {
+final class CurlDriver: @unchecked Sendable, TaskExecutor {
     private let options: HTTPClientOptions
     private let anchors: TrustAnchors
     private let clock: @Sendable () -> ClockReading
     private let multi: UnsafeMutableRawPointer
-
-    // MARK: Shared
-
-    private let lock = PthreadLock()
-    private var lastID: UInt64 = 0
-    /// Identifiers of calls that are not submitted yet. A cancellation before submission removes the identifier.
-    private var reserved: Set<UInt64> = []
-    private var incoming: [CurlTransfer] = []
-    private var cancellations: [UInt64] = []
-    private var isWoken = false
-    private var isStopping = false
-    private var thread: pthread_t?
+    private let inbox: CurlInbox
 
     // MARK: Driver thread only
 
     private var active: [UInt64: CurlTransfer] = [:]
     private var waiting: [CurlTransfer] = []
+    private let lookups: LookupThreads
+    private var batch = CurlInbox.Batch()
     /// Handles hold TLS sessions: without one a new connection takes 0.85 ms of CPU time, not 0.56 (libcurl 7.88 alone,
     /// 2 cores AMD EPYC). Without TLS they save 2 % of an unchanged cycle (`Benchmarks/poll cycles`).
     private var idleHandles: [UnsafeMutableRawPointer] = []
@@ -46,6 +39,8 @@ final class CurlDriver: @unchecked Sendable {
         self.options = options
         self.clock = clock
         self.multi = multi
+        lookups = LookupThreads(limit: options.maxLookups)
+        inbox = CurlInbox { curl_multi_wakeup(multi) }
         do {
             anchors = try TrustAnchors(options)
         } catch {
@@ -72,81 +67,57 @@ final class CurlDriver: @unchecked Sendable {
             curl_multi_cleanup(multi)
             throw .configuration("The HTTP client's thread cannot be created; raise the process limit.")
         }
-        lock.withLock { self.thread = thread }
+        inbox.own(thread)
     }
 
     // MARK: - Any thread
 
     /// Assigns the identifier for ``submit(_:id:continuation:)`` and ``cancel(_:)``.
-    func reserve() -> UInt64 {
-        lock.withLock {
-            lastID += 1
-            reserved.insert(lastID)
-            return lastID
-        }
-    }
+    func reserve() -> UInt64 { inbox.reserve() }
 
     /// Queues `request`. Resumes `continuation` exactly once, at once if the request is malformed or already cancelled.
     func submit(_ request: HTTPRequest, id: UInt64, continuation: CheckedContinuation<HTTPExchange, Never>) {
         let now = clock()
         let isWellFormed = request.isWellFormed
-        let isAccepted = lock.withLock {
-            guard reserved.remove(id) != nil, !isStopping, isWellFormed else { return false }
-            incoming.append(
-                CurlTransfer(
-                    id: id,
-                    request: request,
-                    submittedAt: now,
-                    maxLookups: options.maxLookups,
-                    acceptsPeer: options.acceptsPeer,
-                    continuation: continuation
-                )
+        let transfer = CurlTransfer(
+            id: id,
+            request: request,
+            submittedAt: now,
+            lookups: lookups,
+            acceptsPeer: options.acceptsPeer,
+            continuation: continuation
+        )
+        guard !inbox.submit(transfer, isWellFormed: isWellFormed) else { return }
+        continuation.resume(
+            returning: HTTPExchange(
+                result: .failure(isWellFormed ? .cancelled : .invalidRequest),
+                measurements: HTTPMeasurements(sentAt: now, receivedAt: now)
             )
-            wake()
-            return true
-        }
-        if !isAccepted {
-            continuation.resume(
-                returning: HTTPExchange(
-                    result: .failure(isWellFormed ? .cancelled : .invalidRequest),
-                    measurements: HTTPMeasurements(sentAt: now, receivedAt: now)
-                )
-            )
-        }
+        )
     }
 
-    func cancel(_ id: UInt64) {
-        lock.withLock {
-            guard reserved.remove(id) == nil, !isStopping else { return }
-            cancellations.append(id)
-            wake()
-        }
+    func cancel(_ id: UInt64) { inbox.cancel(id) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if !inbox.add(job) { Self.runElsewhere(job) }
     }
 
-    /// Ends all requests as cancelled and joins the thread.
+    /// Ends all requests as cancelled and joins the thread. A caller on the thread itself does not wait for its end.
     func shutdown() {
-        let thread: pthread_t? = lock.withLock {
-            defer { self.thread = nil }
-            if !isStopping {
-                wake()
-                isStopping = true
-            }
-            return self.thread
-        }
-        if let thread { pthread_join(thread, nil) }
+        guard let thread = inbox.stop() else { return }
+        if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
     }
 
-    /// Wakes the driver thread. The caller holds `lock`. One wake-up per batch, because each costs two system calls.
-    private func wake() {
-        guard !isWoken, !isStopping else { return }
-        isWoken = true
-        curl_multi_wakeup(multi)
+    private static func runElsewhere(_ job: UnownedJob) {
+        // Without a preference the runtime's own threads run it.
+        globalConcurrentExecutor.enqueue(job)
     }
 
     // MARK: - Driver thread
 
     private func run() {
-        LookupThreads.nameDriver()
+        lookups.nameDriver()
         // Other threads handle the signals to stop or reload. Fault signals stay open. So does SIGPIPE, because threads
         // and programs started from here inherit the mask; libcurl writes with MSG_NOSIGNAL, also over TLS.
         var signals = sigset_t()
@@ -156,13 +127,15 @@ final class CurlDriver: @unchecked Sendable {
         }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-        while takeBatch() {
+        while takeBatches() {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
-            LookupThreads.nameDriver()
+            lookups.nameDriver()
             collect()
             admit()
+            guard inbox.fallAsleep() else { continue }
             curl_multi_poll(multi, nil, 0, pollLimitMilliseconds(), nil)
+            inbox.wakeUp()
         }
         for transfer in Array(active.values) { finish(transfer, with: .cancelled) }
         for transfer in waiting { finish(transfer, with: .cancelled) }
@@ -170,35 +143,40 @@ final class CurlDriver: @unchecked Sendable {
         curl_multi_cleanup(multi)
     }
 
-    /// Starts queued requests and handles cancellations; `false` when the thread must end.
-    private func takeBatch() -> Bool {
-        var submitted: [CurlTransfer] = []
-        var cancelled: [UInt64] = []
-        let isStopping = lock.withLock {
-            swap(&submitted, &incoming)
-            swap(&cancelled, &cancellations)
-            isWoken = false
-            return self.isStopping
+    /// The number of batches after which libcurl is asked in between, so that jobs that make more jobs cannot keep it
+    /// from its connections.
+    private static let longestRun = 16
+
+    /// Runs queued jobs, starts queued requests and handles cancellations; `false` when the thread must end.
+    private func takeBatches() -> Bool {
+        for _ in 0..<Self.longestRun {
+            guard inbox.take(into: &batch) else { return true }
+            if batch.isLast {
+                waiting.append(contentsOf: batch.submitted)
+                for job in batch.jobs { Self.runElsewhere(job) }
+                return false
+            }
+            for job in batch.jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+            takeRequests()
         }
-        if isStopping {
-            waiting.append(contentsOf: submitted)
-            return false
-        }
-        for transfer in submitted {
+        return true
+    }
+
+    private func takeRequests() {
+        for transfer in batch.submitted {
             if active.count < options.maxInFlight, waiting.isEmpty {
                 start(transfer, timeout: transfer.request.timeout)
             } else {
                 waiting.append(transfer)
             }
         }
-        for id in cancelled {
+        for id in batch.cancelled {
             if let transfer = active[id] {
                 finish(transfer, with: .cancelled)
             } else if let index = waiting.firstIndex(where: { $0.id == id }) {
                 finish(waiting.remove(at: index), with: .cancelled)
             }
         }
-        return true
     }
 
     /// Finishes the transfers that libcurl has completed.

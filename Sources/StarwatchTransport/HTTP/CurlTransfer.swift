@@ -11,12 +11,12 @@ final class CurlTransfer {
     var easy: UnsafeMutableRawPointer?
     var headerList: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
-    /// Whether the name lookup was refused, because the process already has `maxLookups` in progress.
+    /// Whether the name lookup was refused, because too many are in progress.
     private(set) var isLookupRefused = false
     /// Whether the process at the other end of the Unix socket was not accepted.
     private(set) var isPeerRefused = false
     fileprivate var socket: Int32 = -1
-    private let maxLookups: Int
+    private let lookups: LookupThreads
     private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
     private var head: [UInt8] = []
     private var headBytes = 0
@@ -29,14 +29,14 @@ final class CurlTransfer {
         id: UInt64,
         request: HTTPRequest,
         submittedAt: ClockReading,
-        maxLookups: Int,
+        lookups: LookupThreads,
         acceptsPeer: (@Sendable (UInt32?) -> Bool)?,
         continuation: CheckedContinuation<HTTPExchange, Never>
     ) {
         self.id = id
         self.request = request
         self.submittedAt = submittedAt
-        self.maxLookups = maxLookups
+        self.lookups = lookups
         self.acceptsPeer = acceptsPeer
         self.continuation = continuation
     }
@@ -110,12 +110,8 @@ extension CurlTransfer {
     /// Permits a name lookup, which libcurl does on a thread of its own; `false` when too many are in progress.
     func beginLookup() -> Bool {
         if request.hasNumericHost { return true }
-        guard LookupThreads.count < maxLookups else {
-            isLookupRefused = true
-            return false
-        }
-        LookupThreads.nameNext()
-        return true
+        isLookupRefused = !lookups.begin()
+        return !isLookupRefused
     }
 
     /// Returns whether the request can be sent to the process at the other end of the Unix socket.

@@ -20,6 +20,8 @@ package final class HTTPClient: HTTPTransport {
 
     deinit { driver.shutdown() }
 
+    package var executor: (any TaskExecutor)? { driver }
+
     /// Sends `request` and waits for the complete response, whatever its status.
     ///
     /// Cancelling the task closes the connection immediately; the result is then ``HTTPError/cancelled``.

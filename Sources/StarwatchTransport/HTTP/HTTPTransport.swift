@@ -7,6 +7,14 @@ package protocol HTTPTransport: Sendable {
     /// When the task is cancelled the result is ``HTTPError/cancelled``.
     func exchange(_ request: HTTPRequest) async -> HTTPExchange
 
+    /// The executor on which an answer arrives, so that what follows it needs no change of threads; `nil` for the
+    /// runtime's threads. Work on it must neither block nor take long; see ``Aside``.
+    var executor: (any TaskExecutor)? { get }
+
     /// Ends every request in progress, and every later request, as cancelled. Further calls do nothing.
     func shutdown()
+}
+
+extension HTTPTransport {
+    package var executor: (any TaskExecutor)? { nil }
 }

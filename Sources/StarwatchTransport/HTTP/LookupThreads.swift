@@ -5,15 +5,35 @@ import Glibc
 ///
 /// libcurl abandons a lookup that outlives its request and does not report its end. A new thread inherits the name of
 /// the thread that starts it, so the driver's thread takes the lookup name just before libcurl starts a lookup.
-enum LookupThreads {
+///
+/// Only the driver's thread uses it.
+final class LookupThreads {
     private static let driverName = "starwatch-http"
     private static let lookupName = "starwatch-dns"
 
-    /// Gives the calling thread the driver's name.
-    static func nameDriver() { starwatch_name_thread(driverName) }
+    private let limit: Int
+    private var isDriverNamed = false
 
-    /// Gives the calling thread the lookup name, which the threads it starts inherit.
-    static func nameNext() { starwatch_name_thread(lookupName) }
+    /// - Parameter limit: The limit of concurrent lookups in this process.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Gives the driver's thread its own name, unless it has it.
+    func nameDriver() {
+        guard !isDriverNamed else { return }
+        starwatch_name_thread(Self.driverName)
+        isDriverNamed = true
+    }
+
+    /// Permits a lookup, and gives the driver's thread the lookup name, which the threads it starts inherit; `false` when
+    /// too many are in progress.
+    func begin() -> Bool {
+        guard Self.count < limit else { return false }
+        starwatch_name_thread(Self.lookupName)
+        isDriverNamed = false
+        return true
+    }
 
     /// Number of lookup threads in this process, including abandoned ones.
     ///

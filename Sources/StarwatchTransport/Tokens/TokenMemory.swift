@@ -1,0 +1,70 @@
+package import StarwatchCore
+import Synchronization
+
+/// The token of the last poll, for a second, so that a cycle asks its provider once.
+///
+/// A provider can read a file or run a program, so it is asked on the runtime's threads, not on those of a transport. A
+/// changed secret file is therefore noticed a second late.
+package final class TokenMemory: TokenProvider {
+    private struct Known {
+        let token: AccessToken
+        let account: DID
+        let dialect: Dialect
+        let at: Duration
+    }
+
+    private static let lifetime = Duration.seconds(1)
+
+    private let provider: any TokenProvider
+    private let monotonic: @Sendable () -> Duration
+    private let last = Mutex<Known?>(nil)
+
+    /// - Parameter monotonic: The time since a fixed moment.
+    package init(of provider: any TokenProvider, monotonic: @escaping @Sendable () -> Duration) {
+        self.provider = provider
+        self.monotonic = monotonic
+    }
+
+    package var isAnonymous: Bool { provider.isAnonymous }
+
+    package func token(
+        for account: DID,
+        dialect: Dialect,
+        purpose: TokenPurpose,
+        serverTime: Timestamp
+    ) async throws(TokenError) -> AccessToken? {
+        if isAnonymous { return nil }
+        let now = monotonic()
+        if purpose == .poll, let known = last.withLock({ $0 }), known.account == account, known.dialect == dialect,
+            now - known.at < Self.lifetime, known.token.expiresAt.map({ $0 > serverTime }) ?? true
+        {
+            return known.token
+        }
+        let token = try await Aside.run { [provider] () throws(TokenError) in
+            try await provider.token(for: account, dialect: dialect, purpose: purpose, serverTime: serverTime)
+        }
+        if purpose == .poll {
+            let known = token.map { Known(token: $0, account: account, dialect: dialect, at: now) }
+            last.withLock { $0 = known }
+        }
+        return token
+    }
+
+    package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
+        last.withLock { if $0?.token == token { $0 = nil } }
+        await provider.refuse(token, for: purpose)
+    }
+
+    package func forget() async {
+        last.withLock { $0 = nil }
+        await provider.forget()
+        // A token that was obtained meanwhile can be a former one.
+        last.withLock { $0 = nil }
+    }
+
+    package func validate(account: DID) async throws(TokenError) { try await provider.validate(account: account) }
+
+    package var expiry: Timestamp? { get async { await provider.expiry } }
+
+    package var poolRemaining: Int? { get async { await provider.poolRemaining } }
+}

@@ -1,0 +1,191 @@
+import Dispatch
+import StarwatchCore
+import Synchronization
+import Testing
+
+@testable import StarwatchTransport
+
+/// What follows an answer needs no other thread, and what takes long holds up no other request.
+@Suite(.timeLimit(.minutes(1))) struct TransportExecutorTests {
+    private let did = DID("did:ethr:0x1111111111111111111111111111111111111111")!
+
+    private static var isOnDriver: Bool {
+        FileBytes.read("/proc/thread-self/comm", limit: 64)?.elementsEqual("starwatch-http\n".utf8) ?? false
+    }
+
+    @Test func aTaskThatPrefersTheExecutorContinuesOnItsThread() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: "here") }
+        let client = try makeClient()
+        await withTaskExecutorPreference(client.executor) {
+            #expect(Self.isOnDriver)
+            _ = await client.exchange(HTTPRequest(url: server.url()))
+            #expect(Self.isOnDriver)
+            // An actor without an executor of its own runs there too.
+            await withTaskGroup { group in
+                for _ in 0..<100 { group.addTask { #expect(Self.isOnDriver) } }
+            }
+        }
+        #expect(!Self.isOnDriver)
+    }
+
+    @Test func tasksContinueAfterTheEndOfTheClient() async throws {
+        let client = try makeClient()
+        await withTaskExecutorPreference(client.executor) {
+            // On its own thread it does not wait for the thread's end.
+            client.shutdown()
+            await Task.yield()
+            let exchange = await client.exchange(HTTPRequest(url: "http://127.0.0.1:9/"))
+            #expect(failure(of: exchange.result) == .cancelled)
+            #expect(!Self.isOnDriver)
+        }
+    }
+
+    @Test(arguments: [(16, true), (Aside.longAnswer, false)])
+    func onlyAShortAnswerIsCheckedOnTheThread(size: Int, isOnDriver: Bool) async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: String(repeating: "x", count: size)) }
+        let http = try makeClient()
+        let client = EndorserClient(http: http, baseURL: server.url(), clientVersion: "1")
+        let places = Mutex<[Bool]>([])
+        await withTaskExecutorPreference(http.executor) {
+            let request = EndorserRequest(endpoint: .plansChanged, method: .get)
+            _ = await client.send(request) { _ in
+                places.withLock { $0.append(Self.isOnDriver) }
+                return nil
+            }
+            #expect(Self.isOnDriver)
+        }
+        #expect(places.withLock { $0 } == [isOnDriver])
+    }
+
+    /// A provider whose file does not answer.
+    private struct StuckProvider: TokenProvider {
+        let isReleased = DispatchSemaphore(value: 0)
+        let isAsked = DispatchSemaphore(value: 0)
+
+        func token(
+            for account: DID,
+            dialect: Dialect,
+            purpose: TokenPurpose,
+            serverTime: Timestamp
+        ) async throws(TokenError) -> AccessToken? {
+            block()
+            return AccessToken(rawValue: "late", expiresAt: nil)
+        }
+
+        private func block() {
+            isAsked.signal()
+            isReleased.wait()
+        }
+
+        func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
+        var expiry: Timestamp? { get async { nil } }
+    }
+
+    @Test func aSlowTokenDelaysNoOtherRequest() async throws {
+        let server = try LoopbackServer.answering { _ in answer(body: "here") }
+        let client = try makeClient()
+        let stuck = StuckProvider()
+        let tokens = TokenMemory(of: stuck, monotonic: { .zero })
+        let now = Vector.issuedAt
+        await withTaskExecutorPreference(client.executor) {
+            await withTaskGroup { group in
+                group.addTask { [did] in
+                    let token = try? await tokens.token(for: did, dialect: .canonical, purpose: .poll, serverTime: now)
+                    #expect(token?.rawValue == "late")
+                    #expect(Self.isOnDriver)
+                }
+                group.addTask {
+                    await Aside.run { Self.wait(for: stuck.isAsked) }
+                    for _ in 0..<3 {
+                        let response = try? await client.execute(HTTPRequest(url: server.url()))
+                        #expect(response.map(text) == "here")
+                    }
+                    stuck.isReleased.signal()
+                }
+            }
+        }
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
+}
+
+/// A poll asks its provider once a second.
+@Suite struct TokenMemoryTests {
+    private final class Provider: TokenProvider {
+        let asked = Mutex(0)
+        let expiry: Timestamp?
+
+        init(expiry: Timestamp? = nil) {
+            self.expiry = expiry
+        }
+
+        func token(
+            for account: DID,
+            dialect: Dialect,
+            purpose: TokenPurpose,
+            serverTime: Timestamp
+        ) async throws(TokenError) -> AccessToken? {
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            return AccessToken(rawValue: "token\(number)", expiresAt: expiry)
+        }
+
+        func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
+    }
+
+    private final class Clock: Sendable {
+        let now = Mutex(Duration.zero)
+    }
+
+    private let alice = DID("did:ethr:0x1111111111111111111111111111111111111111")!
+    private let bob = DID("did:ethr:0x2222222222222222222222222222222222222222")!
+    private let clock = Clock()
+
+    private func memory(of provider: Provider) -> TokenMemory {
+        TokenMemory(of: provider, monotonic: { [clock] in clock.now.withLock { $0 } })
+    }
+
+    private func text(
+        _ memory: TokenMemory,
+        for account: DID,
+        _ dialect: Dialect = .canonical,
+        _ purpose: TokenPurpose = .poll,
+        at time: Timestamp = Vector.issuedAt
+    ) async throws -> String? {
+        try await memory.token(for: account, dialect: dialect, purpose: purpose, serverTime: time)?.rawValue
+    }
+
+    @Test func aPollsTokenIsKeptForASecond() async throws {
+        let memory = memory(of: Provider())
+        #expect(try await text(memory, for: alice) == "token1")
+        clock.now.withLock { $0 = .milliseconds(999) }
+        #expect(try await text(memory, for: alice) == "token1")
+        clock.now.withLock { $0 = .seconds(1) }
+        #expect(try await text(memory, for: alice) == "token2")
+    }
+
+    @Test func aTokenIsKeptForNoOtherAccountDialectOrPurpose() async throws {
+        let memory = memory(of: Provider())
+        #expect(try await text(memory, for: alice) == "token1")
+        #expect(try await text(memory, for: bob) == "token2")
+        #expect(try await text(memory, for: alice) == "token3")
+        #expect(try await text(memory, for: alice, .endorser) == "token4")
+        #expect(try await text(memory, for: alice, .endorser, .acknowledge) == "token5")
+        #expect(try await text(memory, for: alice, .endorser) == "token4")
+    }
+
+    @Test func aRefusedForgottenOrExpiredTokenIsNotHandedOutAgain() async throws {
+        let end = Vector.issuedAt + .seconds(10)
+        let memory = memory(of: Provider(expiry: end))
+        let first = try #require(
+            await memory.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: Vector.issuedAt)
+        )
+        await memory.refuse(first, for: .poll)
+        #expect(try await text(memory, for: alice) == "token2")
+        await memory.forget()
+        #expect(try await text(memory, for: alice) == "token3")
+        #expect(try await text(memory, for: alice, at: end) == "token4")
+    }
+}
