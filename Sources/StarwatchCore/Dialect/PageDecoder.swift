@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Turns the bytes of an answer into a validated page.
 public enum PageDecoder {
     /// The result of detecting a server's dialect from its first answer.
@@ -16,35 +14,21 @@ public enum PageDecoder {
     /// each dialect has its own kind of identifier. On an empty page of plans the endorser server sends `hitLimit:
     /// false`. An empty page without it can come from a gateway, so it decides nothing.
     public static func detect(_ bytes: [UInt8], of kind: PollKind) -> Detection {
-        struct Probe: Decodable {
-            struct Nothing: Decodable {
-                init(from decoder: any Decoder) throws {}
-            }
-            struct Item: Decodable {
-                enum CodingKeys: String, CodingKey { case jwtId, planSummary }
-                let id: String?
-                let isCanonical: Bool
-                init(from decoder: any Decoder) throws {
-                    let fields = try? decoder.container(keyedBy: CodingKeys.self)
-                    id = try? fields?.decode(String.self, forKey: .jwtId)
-                    isCanonical = fields?.contains(.planSummary) ?? false
-                }
-            }
-            var data: PageItems<Item>
-            var pagination: Nothing?
-            var hitLimit: Nothing?
+        JSONValue.read(bytes, keys: PageKey.table) { detect($0, of: kind) } ?? .noPage
+    }
+
+    private static func detect(_ page: JSONValue, of kind: PollKind) -> Detection {
+        guard let data = page[.data], let count = data.count, count <= PageWire.longest else { return .noPage }
+        let isThere = { (key: PageKey) in page[key].map { !$0.isNull } ?? false }
+        if isThere(.pagination) || data.elements.contains(where: { $0[.planSummary] != nil }) {
+            return .dialect(.canonical)
         }
-        guard JSONText.isBounded(bytes), let probe = try? JSONDecoder().decode(Probe.self, from: Data(bytes)) else {
-            return .noPage
-        }
-        guard !probe.data.isTooLong else { return .noPage }
-        if probe.pagination != nil || probe.data.items.contains(where: \.isCanonical) { return .dialect(.canonical) }
-        if let id = probe.data.items.lazy.compactMap(\.id).compactMap({ JWTID($0) }).first,
+        if let id = data.elements.lazy.compactMap({ $0[.jwtId]?.text }).compactMap({ JWTID($0) }).first,
             let dialect = Dialect.allCases.first(where: { $0.idKind == id.kind })
         {
             return .dialect(dialect)
         }
-        guard kind == .starredProjects, probe.hitLimit != nil || !probe.data.items.isEmpty else { return .undecided }
+        guard kind == .starredProjects, isThere(.hitLimit) || count > 0 else { return .undecided }
         return .dialect(.endorser)
     }
 
@@ -64,16 +48,11 @@ public enum PageDecoder {
         quarantine: Bool,
         latest: Timestamp? = nil
     ) throws(PageRejection) -> Page {
-        let decoder = JSONDecoder()
-        decoder.userInfo[FieldReading.strictKey] = validation == .strict
-        decoder.userInfo[FieldReading.summaryKey] = dialect == .canonical && kind == .starredProjects
-        var wire: PageWire
-        do {
-            guard JSONText.isBounded(bytes) else { throw PageTooLarge() }
-            // The decoder checks only the texts that it decodes.
-            _ = try UTF8Span(validating: bytes.span)
-            wire = try decoder.decode(PageWire.self, from: Data(bytes))
-        } catch {
+        let rules = PageRules(
+            strict: validation == .strict,
+            mustBeSummary: dialect == .canonical && kind == .starredProjects
+        )
+        guard var wire = JSONValue.read(bytes, keys: PageKey.table, { PageWire($0, rules) }) else {
             throw PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)])
         }
         if validation == .strict {
@@ -112,8 +91,6 @@ public enum PageDecoder {
         return page
     }
 
-    private struct PageTooLarge: Error {}
-
     /// Limits the stored size of a plan, whatever its author or a hostile server sends.
     private static let handleLimitBytes = 2048
     private static let nameLimitCharacters = 500
@@ -149,10 +126,12 @@ public enum PageDecoder {
     ) throws(PageRejection) -> Found {
         var found = Found()
         found.changes.reserveCapacity(items.count)
+        found.details.reserveCapacity(items.count)
         var rejection: PageRejection?
         for (index, item) in items.enumerated() {
-            let (issues, violation) = faults(of: item, at: index, dialect: dialect, latest: latest)
-            guard let text = item.id, let id = JWTID(text), let handle = item.handle, issues.isEmpty else {
+            let id = item.plan.id.flatMap { JWTID($0) }
+            let (issues, violation) = faults(of: item, id, at: index, dialect: dialect, latest: latest)
+            guard let id, let handle = item.plan.handle, issues.isEmpty else {
                 let place = "$.data[\(index)]"
                 if quarantine {
                     let refused = RefusedItem(item, violation: violation, issues: issues, place: place)
@@ -164,9 +143,9 @@ public enum PageDecoder {
                 }
                 continue
             }
-            let name = item.name.flatMap(shortened)
+            let name = item.plan.name.flatMap(shortened)
             found.changes.append(Change(id: id, plan: handle, name: name, isOffer: item.isOffer))
-            found.details[id] = item.details
+            found.details[id] = item.plan.details
             found.claimedChanges[id] = item.claimedChanges
         }
         if let rejection { throw rejection }
@@ -176,26 +155,29 @@ public enum PageDecoder {
     /// The issues of an item; empty if it is valid.
     private static func faults(
         of item: ItemWire,
+        _ id: JWTID?,
         at index: Int,
         dialect: Dialect,
         latest: Timestamp?
     ) -> ([ValidationIssue], ContractViolation) {
         var issues: [ValidationIssue] = []
         var violation = ContractViolation.schema
-        let place = "$.data[\(index)]." + (item.place.map { $0.rawValue + "." } ?? "")
-        if let text = item.id {
-            let id = JWTID(text)
+        func issue(_ key: PageKey) -> ValidationIssue {
+            let keys = [item.place, key].compactMap { $0?.name }
+            return ValidationIssue(path: "$.data[\(index)]." + keys.joined(separator: "."), problem: .invalid)
+        }
+        if item.plan.id != nil {
             let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
             // An item with other faults says nothing about the dialect.
             if isOtherKind, item.issues.isEmpty { violation = .idKind }
             let isInTime = id.map { id in latest.map { id.timestamp <= $0 } ?? true } ?? false
-            if isOtherKind || !isInTime { issues.append(ValidationIssue(path: place + "jwtId", problem: .invalid)) }
+            if isOtherKind || !isInTime { issues.append(issue(.jwtId)) }
         }
         issues += item.issues
-        if let handle = item.handle, handle.utf8.count > handleLimitBytes {
-            issues.append(ValidationIssue(path: place + "handleId", problem: .invalid))
+        if let handle = item.plan.handle, handle.utf8.count > handleLimitBytes {
+            issues.append(issue(.handleId))
         }
-        return (issues.isEmpty ? [] : issues + item.remarks, violation)
+        return (issues.isEmpty ? [] : issues + item.plan.remarks, violation)
     }
 
     /// Sorts the changes and returns whether they were out of order (R-VAL-11).

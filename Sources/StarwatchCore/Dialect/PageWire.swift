@@ -1,127 +1,96 @@
-import FoundationEssentials
+/// The rules for reading a page, beside those of its dialect.
+struct PageRules {
+    var strict: Bool
+    /// Whether the items must be canonical changes of plans; only with strict validation.
+    var mustBeSummary: Bool
+}
 
 /// The JSON of a page in either dialect. Unknown keys are ignored, because the server adds columns without notice.
-struct PageWire: Decodable {
-    struct Pagination: Decodable {
-        enum CodingKeys: String, CodingKey { case hasMore, nextAfterId }
-
+struct PageWire {
+    struct Pagination {
         var hasMore: Bool?
         var nextAfterId: String?
         var issues: [ValidationIssue] = []
 
-        init(from decoder: any Decoder) throws {
-            issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
-                hasMore = fields.read(.hasMore, required: true)
-                nextAfterId = fields.read(.nextAfterId, typed: true)
+        init(_ value: JSONValue, strict: Bool) {
+            issues = FieldReader.issues(of: value, strict: strict) { fields in
+                hasMore = fields.read(.hasMore, required: true) { $0.bool }
+                nextAfterId = fields.read(.nextAfterId, typed: true) { $0.text }
                 guard fields.strict else { return }
-                if !fields.container.contains(.nextAfterId) { fields.record(.nextAfterId, .missing) }
-                if let text = nextAfterId, !StrictFormat.isCanonicalID(text) {
-                    fields.record(.nextAfterId, .invalid)
-                }
+                if fields.object[.nextAfterId] == nil { fields.record(.nextAfterId, .missing) }
+                if let text = nextAfterId, JWTID(text)?.kind != .timestamped { fields.record(.nextAfterId, .invalid) }
             }
         }
     }
 
-    enum CodingKeys: String, CodingKey { case data, hitLimit, pagination }
+    /// Ten times the largest page of a real server. The items of a longer page are not decoded.
+    static let longest = 1000
 
     var data: [ItemWire]?
     var hitLimit: Bool?
     var pagination: Pagination?
     var issues: [ValidationIssue] = []
 
-    init(from decoder: any Decoder) throws {
-        issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
-            let list: PageItems<ItemWire>? = fields.read(.data, required: true)
-            if list?.isTooLong ?? false { fields.record(.data, .invalid) }
-            data = list?.items
-            hitLimit = fields.read(.hitLimit, typed: true)
-            pagination = fields.read(.pagination, typed: true)
+    init(_ value: JSONValue, _ rules: PageRules) {
+        issues = FieldReader.issues(of: value, strict: rules.strict) { fields in
+            if let list = fields.read(.data, required: true, { $0.count == nil ? nil : $0 }), let count = list.count {
+                if count > Self.longest { fields.record(.data, .invalid) }
+                data = count > Self.longest ? [] : list.elements.map { ItemWire($0, rules) }
+            }
+            hitLimit = fields.read(.hitLimit, typed: true) { $0.bool }
+            pagination = fields.value(.pagination).map { Pagination($0, strict: rules.strict) }
             if let pagination { fields.adopt(pagination.issues) }
         }
     }
 }
 
-/// The items of a page. Those of a hostile page are not decoded, which would cost a hundred times as much as skipping them.
-struct PageItems<Item: Decodable>: Decodable {
-    /// Ten times the largest page of a real server.
-    private static var limit: Int { 1000 }
-
-    /// Empty if there are too many.
-    let items: [Item]
-    let isTooLong: Bool
-
-    init(from decoder: any Decoder) throws {
-        var list = try decoder.unkeyedContainer()
-        var items: [Item] = []
-        isTooLong = list.count ?? 0 > Self.limit
-        while !isTooLong, !list.isAtEnd { items.append(try list.decode(Item.self)) }
-        self.items = items
-    }
-}
-
 /// One item of a page, with its own issues, so that it can be rejected alone.
-struct ItemWire: Decodable {
-    enum CodingKeys: String, CodingKey {
-        case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
-        // Offers are flat.
-        case jwtId, handleId, objectDescription, planName, fulfillsPlanHandleId
-    }
-
-    var id: String?
-    var handle: String?
-    var name: String?
-    /// Whether ``handle`` is an offer's.
+struct ItemWire {
+    /// For offers, the fields that they share with a plan.
+    var plan = PlanWire()
+    /// Whether the handle is an offer's.
     var isOffer = false
-    /// `nil` for offers.
-    var details: PlanDetails?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
     var claimedChanges: [String: FieldChange]?
     /// The field that holds the plan; `nil` for offers.
-    var place: CodingKeys?
+    var place: PageKey?
     var issues: [ValidationIssue] = []
-    /// Faults that are no reason to reject the item, listed if it is rejected for another reason.
-    var remarks: [ValidationIssue] = []
 
-    init(from decoder: any Decoder) throws {
-        issues = FieldReader<CodingKeys>.issues(of: decoder) { fields in
-            let mustBeSummary = decoder.userInfo[FieldReading.summaryKey] as? Bool ?? false
-            if fields.container.contains(.planSummary) {
-                place = .planSummary
-                let plan: CanonicalPlanWire? = fields.read(.planSummary, required: true)
-                take(plan?.plan, &fields)
-                if fields.strict {
+    init(_ value: JSONValue, _ rules: PageRules) {
+        issues = FieldReader.issues(of: value, strict: rules.strict) { fields in
+            if value[.planSummary] != nil {
+                readPlan(.planSummary, &fields) { PlanWire(canonical: $0, strict: rules.strict) }
+                if rules.strict {
                     fields.rejectNull(.previousClaim)
-                    if let claim: PreviousClaimWire = fields.read(.previousClaim) { fields.adopt(claim.issues) }
+                    if let claim = fields.value(.previousClaim) { fields.adopt(PreviousClaimWire.issues(of: claim)) }
                 }
-                compare(.previousClaim, fields)
-            } else if mustBeSummary, fields.strict {
+                compare(value[.previousClaim])
+            } else if rules.mustBeSummary, rules.strict {
                 fields.record(.planSummary, .missing)
-            } else if fields.container.contains(.jwtId) {
-                id = fields.read(.jwtId, required: true)
-                let plan: String? = fields.read(.fulfillsPlanHandleId)
-                isOffer = plan == nil
-                handle = plan ?? fields.read(.handleId, required: true)
-                name = fields.read(.planName) ?? fields.read(.objectDescription)
+            } else if value[.jwtId] != nil {
+                plan.id = fields.read(.jwtId, required: true) { $0.text }
+                let fulfilled = fields.read(.fulfillsPlanHandleId) { $0.text }
+                isOffer = fulfilled == nil
+                plan.handle = fulfilled ?? fields.read(.handleId, required: true) { $0.text }
+                plan.name = fields.read(.planName) { $0.text } ?? fields.read(.objectDescription) { $0.text }
             } else {
-                place = .plan
-                let plan: EndorserPlanWire? = fields.read(.plan, required: true)
-                take(plan?.plan, &fields)
-                compare(.wrappedClaimBefore, fields)
-                if claimedChanges == nil { compare(.claimBefore, fields) }
+                readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
+                compare(value[.wrappedClaimBefore])
+                if claimedChanges == nil { compare(value[.claimBefore]) }
             }
         }
     }
 
-    private mutating func take(_ plan: PlanWire?, _ fields: inout FieldReader<CodingKeys>) {
-        guard let plan else { return }
-        (id, handle, name, details) = (plan.id, plan.handle, plan.name, plan.details)
-        remarks = plan.remarks
+    private mutating func readPlan(_ key: PageKey, _ fields: inout FieldReader, _ read: (JSONValue) -> PlanWire) {
+        place = key
+        guard let value = fields.value(key, required: true) else { return }
+        plan = read(value)
         fields.adopt(plan.issues)
     }
 
-    private mutating func compare(_ key: CodingKeys, _ fields: FieldReader<CodingKeys>) {
-        guard let claim = try? fields.container.decodeIfPresent(FormerClaimWire.self, forKey: key) else { return }
-        claimedChanges = details?.changes(sinceClaim: claim.details)
+    private mutating func compare(_ claim: JSONValue?) {
+        guard let claim, claim.isObject else { return }
+        claimedChanges = plan.details?.changes(sinceClaim: PlanDetails(formerClaim: claim))
     }
 }

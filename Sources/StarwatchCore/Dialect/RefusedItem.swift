@@ -13,7 +13,7 @@ public struct RefusedItem: Sendable, Hashable {
 
     init(_ item: ItemWire, violation: ContractViolation, issues: [ValidationIssue], place: String) {
         self.violation = violation
-        self.id = item.id.flatMap { JWTID($0) }
+        self.id = item.plan.id.flatMap { JWTID($0) }
         self.issues = Array(issues.prefix(Self.listedIssues))
         // FNV-1a, because Swift's own hash differs between processes.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -21,8 +21,8 @@ public struct RefusedItem: Sendable, Hashable {
             for byte in (text ?? "").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
             hash = (hash ^ 0xff) &* 0x100_0000_01b3
         }
-        mix(item.id)
-        mix(item.handle)
+        mix(item.plan.id)
+        mix(item.plan.handle)
         for issue in issues {
             mix(String(issue.path.dropFirst(place.count)))
             mix(issue.problem.rawValue)

@@ -78,7 +78,8 @@ public struct JWTID: Sendable, Hashable, Codable {
         }
     }
 
-    private static func kind(of bytes: UnsafeBufferPointer<UInt8>) -> IDKind? {
+    /// The kind of an identifier in UTF-8; `nil` if it is none.
+    static func kind(of bytes: UnsafeBufferPointer<UInt8>) -> IDKind? {
         guard bytes.count == 26 else { return nil }
         if bytes[10] == UInt8(ascii: "_") {
             guard bytes[17] == UInt8(ascii: "_") else { return nil }

@@ -23,7 +23,14 @@ extension Timestamp {
     ///
     /// `nil` for other texts and for impossible dates. Digits beyond milliseconds are dropped.
     public init?(iso8601 text: some StringProtocol) {
-        let b = Array(text.utf8)
+        var text = String(text)
+        guard let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
+        self = time
+    }
+
+    /// Parses an RFC 3339 time in UTF-8.
+    init?(iso8601 b: UnsafeBufferPointer<UInt8>) {
+        @inline(__always)
         func number(_ from: Int, _ count: Int) -> Int? {
             guard from + count <= b.count else { return nil }
             var value = 0

@@ -208,15 +208,18 @@ extension ValidationIssue {
         }
         switch error {
         case .keyNotFound(let key, let context):
-            self.init(path: FieldReading.path(context.codingPath + [key]), problem: .missing)
+            self.init(path: Self.path(context.codingPath + [key]), problem: .missing)
         case .valueNotFound(_, let context):
-            self.init(path: FieldReading.path(context.codingPath), problem: .missing)
+            self.init(path: Self.path(context.codingPath), problem: .missing)
         case .typeMismatch(_, let context):
-            self.init(path: FieldReading.path(context.codingPath), problem: .wrongType)
+            self.init(path: Self.path(context.codingPath), problem: .wrongType)
         case .dataCorrupted(let context):
-            self.init(path: FieldReading.path(context.codingPath), problem: .invalid)
+            self.init(path: Self.path(context.codingPath), problem: .invalid)
         @unknown default:
             self.init(path: "$", problem: .invalid)
         }
+    }
+    private static func path(_ keys: [any CodingKey]) -> String {
+        keys.reduce("$") { $0 + ($1.intValue.map { "[\($0)]" } ?? "." + $1.stringValue) }
     }
 }

@@ -1,0 +1,101 @@
+/// A value of a parsed JSON text. It is valid only inside the closure of ``read(_:keys:_:)``.
+struct JSONValue {
+    private let nodes: UnsafePointer<JSONNode>
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let index: Int
+
+    /// Parses a text and passes its outermost value to `body`.
+    ///
+    /// - Parameter keys: The names of members that `body` asks for.
+    /// - Returns: `nil` if the text is not JSON in UTF-8, or exceeds a limit of ``JSONText/isBounded(_:)``.
+    static func read<Result>(_ bytes: [UInt8], keys: JSONKeys, _ body: (JSONValue) -> Result) -> Result? {
+        bytes.withUnsafeBufferPointer { read($0, keys: keys, body) }
+    }
+
+    private static func read<Result>(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        keys: JSONKeys,
+        _ body: (JSONValue) -> Result
+    ) -> Result? {
+        JSONParser.nodes(of: bytes, keys: keys)?.withUnsafeBufferPointer {
+            body(JSONValue(nodes: $0.baseAddress!, bytes: bytes, index: 0))
+        }
+    }
+
+    /// Parses this text as JSON and passes its outermost value to `body`. `nil` as in ``read(_:keys:_:)``, or if this is
+    /// no text.
+    func readText<Result>(keys: JSONKeys, _ body: (JSONValue) -> Result) -> Result? {
+        withUTF8 { JSONValue.read($0, keys: keys, body) } ?? nil
+    }
+
+    private var node: JSONNode { nodes[index] }
+    private var content: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[Int(node.start)..<Int(node.end)])
+    }
+    private func value(at index: UInt32) -> JSONValue { JSONValue(nodes: nodes, bytes: bytes, index: Int(index)) }
+
+    var isNull: Bool { node.kind == .null }
+    var isObject: Bool { node.kind == .object }
+
+    /// `nil` if the value is neither true nor false.
+    var bool: Bool? {
+        switch node.kind {
+        case .yes: true
+        case .no: false
+        default: nil
+        }
+    }
+
+    /// `nil` if the value is not a number, or not representable.
+    var number: Double? { node.kind == .number ? JSONNumber.decode(content) : nil }
+
+    /// `nil` if the value is not a text, or has an invalid escape.
+    var text: String? {
+        switch node.kind {
+        case .text: String(decoding: content, as: UTF8.self)
+        case .escapedText: JSONString.decode(content)
+        default: nil
+        }
+    }
+
+    /// The result of `body` for the bytes of ``text``, which are not copied if they have no escapes.
+    func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        if node.kind == .text { return body(content) }
+        guard var text else { return nil }
+        return text.withUTF8(body)
+    }
+
+    /// The first member of an object whose name has this number.
+    subscript(_ key: UInt8) -> JSONValue? {
+        guard isObject else { return nil }
+        var child = UInt32(index + 1)
+        while child < node.next {
+            if nodes[Int(child)].key == key { return value(at: child) }
+            child = nodes[Int(child)].next
+        }
+        return nil
+    }
+
+    /// The number of elements; `nil` if the value is not an array.
+    var count: Int? { node.kind == .array ? Int(node.end) : nil }
+
+    /// The elements of an array.
+    var elements: some Sequence<JSONValue> {
+        sequence(state: UInt32(index + 1)) { [self] child in
+            guard child < node.next else { return nil }
+            defer { child = nodes[Int(child)].next }
+            return value(at: child)
+        }
+    }
+
+    /// The place of the value, such as `$.data[3].plan`.
+    ///
+    /// - Parameter name: Returns the name with a number.
+    func path(_ name: (UInt8) -> String) -> String {
+        guard index > 0 else { return "$" }
+        let parent = value(at: node.parent)
+        if parent.count == nil { return parent.path(name) + "." + name(node.key) }
+        let position = parent.elements.enumerated().first { $0.element.index == index }?.offset ?? 0
+        return parent.path(name) + "[\(position)]"
+    }
+}
