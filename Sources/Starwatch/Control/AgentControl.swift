@@ -110,6 +110,9 @@ package protocol ServedAgent: AgentControl {
     /// The reasons why the agent is not ready: `starting`, `draining`, `store_unavailable`, `signed_out`; empty when it
     /// is.
     func notReady() async -> [String]
+    /// The state of the check of the database's pages: `running`, `passed`, `damaged` or `ended`; `nil` if the database was
+    /// closed in good order.
+    var databaseCheck: String? { get }
     /// Returns whether local work progresses: the schedules are checked, and the store answers.
     func isHealthy() async -> Bool
     /// Counts and logs a request that a server refused.

@@ -119,7 +119,14 @@ extension AgentEvent {
         case .starsUnreadable:
             "The stored stars are not a list of plan identifiers, so none are polled. Nothing overwrites "
                 + "them until `starwatch stars set` replaces them."
+        case .storageCheck:
+            "The check of the database's pages began or passed. It follows an unclean end, while the agent works."
+        case .storageCheckFailed:
+            "The check of the database's pages was not possible. Check the disk; the next start checks again."
         case .storageClear: "The database is not encrypted, because no master key is configured."
+        case .storageDamaged:
+            "The check found damage in the database. The agent writes nothing more and ends with exit code 2. Restore a "
+                + "backup."
         case .tokenUnavailable:
             "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
         case .webConfigRefused:

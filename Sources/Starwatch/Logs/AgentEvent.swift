@@ -65,7 +65,10 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case sinkRejected = "sink.rejected"
     case sinkUnavailable = "sink.unavailable"
     case starsUnreadable = "stars.unreadable"
+    case storageCheck = "storage.check"
+    case storageCheckFailed = "storage.check_failed"
     case storageClear = "storage.clear"
+    case storageDamaged = "storage.damaged"
     case tokenUnavailable = "token.unavailable"
     case webConfigRefused = "web_config.refused"
     case webConfigReloaded = "web_config.reloaded"
@@ -79,17 +82,18 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .info
         case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
             .identityChanged, .identityErased, .keysRevoked, .keysRotated, .keysRotationEnded, .notification,
-            .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageClear,
-            .webConfigReloaded:
+            .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageCheck,
+            .storageClear, .webConfigReloaded:
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
             .httpClearText, .httpRefused, .outboxEvicted, .pollContractViolation, .pollFailed, .pollItemQuarantined,
             .pollPageOutOfOrder, .serverWaitCapped, .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable,
-            .tokenUnavailable:
+            .storageCheckFailed, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
-            .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable, .webConfigRefused:
+            .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable, .storageDamaged,
+            .webConfigRefused:
             .error
         }
     }
@@ -101,7 +105,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .acknowledgeLocal: [.runID, .reason]
         case .acknowledgeNoToken, .tokenUnavailable: [.runID, .error, .reason]
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
-            .dispatchStoreFailed, .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed:
+            .dispatchStoreFailed, .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .storageCheckFailed,
+            .storageDamaged:
             [.error]
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded, .starsUnreadable, .storageClear: []
@@ -140,6 +145,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .serverDialect: [.runID, .poll, .dialect]
         case .serverWaitCapped: [.runID, .endpoint, .sizeMilliseconds]
         case .sinkCircuit: [.runID, .sink, .state]
+        case .storageCheck: [.state]
         case .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable:
             [.runID, .notificationID, .sink, .error, .reason]
         }
@@ -165,7 +171,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     package var mayFold: Bool {
         switch self {
         case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .keysRevoked, .keysRotated,
-            .notification, .storageClear, .webConfigRefused, .webConfigReloaded:
+            .notification, .storageCheck, .storageClear, .storageDamaged, .webConfigRefused, .webConfigReloaded:
             false
         default: true
         }

@@ -111,7 +111,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .sizeMilliseconds:
             "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for."
         case .skewMilliseconds: "Server time minus local time."
-        case .state: "`closed`, `half_open` or `open`."
+        case .state: "Of a circuit: `closed`, `half_open` or `open`. Of a check: `running` or `passed`."
         case .version: "Version of the agent."
         }
     }

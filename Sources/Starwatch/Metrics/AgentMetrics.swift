@@ -27,6 +27,7 @@ package final class AgentMetrics: Sendable {
     package let storeBytes: MetricVector1<StoreFile, Gauge>
     package let storageEncrypted: Gauge
     package let reencryption: Gauge
+    package let storageCheck: Gauge
     package let scrapes: MetricVector1<ScrapeCode, Counter>
     package let scrapeDuration: Histogram
     package let scrapesInFlight: Gauge
@@ -87,6 +88,13 @@ package final class AgentMetrics: Sendable {
                 "starwatch_storage_reencryption_ratio",
                 unit: .ratio,
                 "Part of the rows that a rotation of the data keys has passed; 1 without a rotation.",
+                stability: .detail
+            )
+        )
+        storageCheck = registry.gauge(
+            .gauge(
+                "starwatch_storage_check_state",
+                "Check of the database's pages: 0 unneeded, 1 running, 2 passed, 3 damaged, 4 ended without a result.",
                 stability: .detail
             )
         )

@@ -41,6 +41,8 @@ extension Agent {
         return reasons
     }
 
+    package var databaseCheck: String? { store.pageCheckPhase == .unneeded ? nil : store.pageCheckPhase.name }
+
     /// Returns whether the store responds within the time that scrapers and people wait.
     func storeAnswers() async -> Bool {
         guard !store.health.isBusy(longerThan: Self.patience) else { return false }

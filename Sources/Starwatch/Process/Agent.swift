@@ -55,6 +55,7 @@ public final class Agent: Sendable {
         surroundings.sinks = sinks
         surroundings.fetchers = fetchers
         surroundings.servers = servers
+        surroundings.store = { $0.checksLater = true }
         try await self.init(
             options: options,
             time: SystemClock(),
@@ -162,7 +163,11 @@ public final class Agent: Sendable {
         )
         var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
-        services += workers(supervisor: supervisor) + [process.pollManager, announcer]
+        services += workers(supervisor: supervisor) + [process.pollManager]
+        if store.pageCheckPhase == .running {
+            services.append(PageCheckService(store: store, metrics: process.environment.metrics, logger: logger))
+        }
+        services.append(announcer)
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(

@@ -70,6 +70,7 @@ package final class AgentProcess: Sendable {
         )
         isClear = await !store.isEncrypted
         metrics.storageEncrypted.set(isClear ? 0 : 1)
+        metrics.storageCheck.set(Double(store.pageCheckPhase.rawValue))
         let installation = try await Self.prepare(
             store,
             options,

@@ -63,7 +63,8 @@ struct AgentAccess: Sendable {
     ) async throws(CommandError) -> Answer {
         let agent: Agent
         do throws(AgentError) {
-            agent = try await Agent(options: options)
+            // After an unclean end it checks the whole database first, because nothing would look for damage later.
+            agent = try await Agent(options: options, time: SystemClock())
         } catch {
             throw .agent(error)
         }

@@ -87,8 +87,9 @@ struct ReadRoutes: Sendable {
     }
 
     private func ready(_ reasons: [String]) -> Answer {
-        reasons.isEmpty
-            ? .json(ReadyAnswer(ready: true))
-            : .json(ReadyAnswer(ready: false, reasons: reasons), status: 503)
+        var answer = ReadyAnswer(ready: reasons.isEmpty)
+        if !reasons.isEmpty { answer.reasons = reasons }
+        answer.databaseCheck = agent.databaseCheck
+        return .json(answer, status: answer.ready ? 200 : 503)
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An exclusive lock on a separate file, held until ``release()``.
+/// An exclusive lock on a separate file, held until ``release()``. The file also contains the note of the last owner.
 ///
 /// The kernel releases it when the process ends, even after a crash.
 final class FileLock {
@@ -17,6 +17,24 @@ final class FileLock {
             let code = errno
             if code == EWOULDBLOCK { throw StoreError.alreadyOpen }
             throw StoreError.io(detail: "lock file: " + SystemText.of(code))
+        }
+    }
+
+    /// Returns the note in the file; see ``EndMark``.
+    func note() -> String {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    }
+
+    /// Replaces the note, and returns when it is on the disk.
+    func write(note: String) throws(StoreError) {
+        guard descriptor >= 0, note != self.note() else { return }
+        let bytes = Array(note.utf8)
+        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, bytes, bytes.count, 0) == bytes.count,
+            fsync(descriptor) == 0
+        else {
+            throw StoreError.io(detail: "lock file: " + SystemText.of(errno))
         }
     }
 

@@ -6,14 +6,27 @@ package enum Schema {
     package static let supported = 5...5
 
     /// Migrates the database to the newest version; for a host's database, checks the version.
-    static func open(_ database: DatabaseQueue, owner: StoreOwner, masterKey: MasterKey? = nil) throws {
+    ///
+    /// - Parameters:
+    ///   - scope: The pages to check. Everything is checked before a migration and before the file is rewritten.
+    ///   - beforeWriting: Called after all checks.
+    /// - Returns: Whether every page is known to be sound.
+    @discardableResult
+    static func open(
+        _ database: DatabaseQueue,
+        owner: StoreOwner,
+        masterKey: MasterKey? = nil,
+        checks scope: PageCheckScope = .all,
+        beforeWriting: () throws -> Void = {}
+    ) throws -> Bool {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
         if found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
         try database.unsafeRead { db in try Sealing.check(db, version: found, owner, masterKey) }
-        if found > 0 { try database.unsafeRead { db in try db.checkPages() } }
+        let isSound = try found == 0 || database.unsafeRead { db in try db.check(scope, version: found) }
         switch owner {
         case .host:
             if found < supported.lowerBound { throw StoreError.version(found: found, supported: supported) }
+            try beforeWriting()
         case .agent:
             if found == 0 {
                 let tables = try database.unsafeRead { db in
@@ -21,10 +34,12 @@ package enum Schema {
                 }
                 if tables > 0 { throw StoreError.foreign }
             }
+            try beforeWriting()
             // After the checks: the journal mode is stored in the file, and a rejected database must stay unchanged.
             try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
             if found < supported.upperBound { try migrator.migrate(database) }
         }
+        return isSound
     }
 
     /// Creates the database of a new agent without opening a store.
@@ -74,14 +89,5 @@ package enum Schema {
             try db.execute(sql: "PRAGMA user_version = 5")
         }
         return migrator
-    }
-}
-
-extension Database {
-    /// Reads every page, so that damage is found now.
-    func checkPages() throws {
-        guard try String.fetchOne(self, sql: "PRAGMA quick_check(1)") == "ok" else {
-            throw StoreError.corrupt(detail: "the check of its pages failed")
-        }
     }
 }

@@ -105,6 +105,7 @@ extension Store {
 
     /// The same, and returns whether the log is empty.
     func emptyLog() throws(StoreError) -> Bool {
-        try direct(.checkpoint) { db in try db.database.checkpointAll() }
+        pageCheck.interrupt()
+        return try direct(.checkpoint) { db in try db.database.checkpointAll() }
     }
 }

@@ -14,6 +14,12 @@ package struct StoreOptions: Sendable {
     package var newKey: @Sendable () -> [UInt8] = { SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } }
     /// The time for the records of new keys.
     package var now: @Sendable () -> Timestamp = { Timestamp(seconds: Int64(time(nil))) }
+    /// Whether most pages are checked later, by ``Store/checkPages()``. Otherwise all are checked before the database is used,
+    /// unless it was closed in good order.
+    package var checksLater = false
+    /// The number of pages that are all checked before the database is used, even if ``checksLater`` is set. By default
+    /// 16 MiB, which takes less than 0.1 s.
+    package var pagesCheckedAtOnce = 4096
     /// The longest wait for another process's write lock, in whole milliseconds.
     package var busyTimeout: Duration = .seconds(5)
     /// The largest size in SQLite pages of 4 KiB. Beyond it writes fail with ``StoreError/full``. `nil` means no limit.

@@ -112,6 +112,7 @@ struct OpenAPITests {
             state.failure = failure
             state.status = StatusPageTests.degraded
             state.notReady = ["starting"]
+            state.databaseCheck = "running"
             state.feedIsOver = true
         }
         try await withDirectory { directory in

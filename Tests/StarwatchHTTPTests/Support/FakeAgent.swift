@@ -12,6 +12,7 @@ final class FakeAgent: ServedAgent {
         var status = AgentStatus(version: "1.0.0", startedAt: .init(seconds: 0), now: .init(seconds: 3600))
         var metrics = MetricsAnswer(status: 200, contentType: "text/plain", body: [])
         var notReady: [String] = []
+        var databaseCheck: String?
         var isHealthy = true
         /// Thrown by every recorded call.
         var failure: ControlError?
@@ -56,6 +57,7 @@ final class FakeAgent: ServedAgent {
 
     func status() async -> AgentStatus { now.status }
     func notReady() async -> [String] { now.notReady }
+    var databaseCheck: String? { now.databaseCheck }
     func isHealthy() async -> Bool { now.isHealthy }
 
     func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) { state.withLock { $0.refusals.append(reason) } }

@@ -15,7 +15,7 @@ import Testing
     @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {
         var seen: Set<AgentEvent> = []
         for scenario in [
-            polling, invalid, room, tokens, sinks, acknowledging, clock, failingStore, running, digests, keys,
+            polling, invalid, room, tokens, sinks, acknowledging, clock, failingStore, running, digests, keys, checks,
         ] {
             for line in try await scenario() {
                 let problems = LogSchema.problems(of: line)
@@ -357,6 +357,32 @@ import Testing
             await agent.store.close()
             await housekeeping(of: agent).encryptAgain()
         }
+    }
+
+    private func checks() async throws -> [String] {
+        var all: [String] = []
+        for event in ["storage.check", "storage.check_failed", "storage.damaged"] {
+            all += try await lines(of: .canonical) { world in
+                let agent = try await world.agentAfterUncleanEnd {
+                    if event == "storage.damaged" { _ = try $0.damage("history") }
+                }
+                let file = world.folder.path("starwatch.db")
+                if event == "storage.check_failed" {
+                    try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
+                }
+                let check = PageCheckService(
+                    store: agent.store,
+                    metrics: agent.process.environment.metrics,
+                    logger: agent.logger
+                )
+                let run = Task { try await check.run() }
+                await world.log.wait(for: event)
+                run.cancel()
+                _ = await run.result
+                await agent.close()
+            }
+        }
+        return all
     }
 
     private func lines(

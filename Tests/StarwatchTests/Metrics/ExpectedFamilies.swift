@@ -234,6 +234,7 @@ enum ExpectedFamilies {
         family("starwatch_store_errors_total", "counter", ("kind", ["busy", "full", "corrupt", "io", "version"])),
         family("starwatch_store_bytes", "gauge", ("file", ["database", "wal", "free_disk"])),
         family("starwatch_storage_encrypted", "gauge"),
+        family("starwatch_storage_check_state", "gauge"),
         family("starwatch_storage_reencryption_ratio", "gauge"),
         family("starwatch_scrapes_total", "counter", ("code", ["200", "503"])),
         family("starwatch_scrape_seconds", "histogram"),

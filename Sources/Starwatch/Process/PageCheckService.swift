@@ -1,0 +1,41 @@
+import Logging
+import ServiceLifecycle
+import StarwatchStore
+import StarwatchTelemetry
+
+/// The check of the database's pages after an unclean end, while the agent works.
+struct PageCheckService: Service {
+    let store: Store
+    let metrics: AgentMetrics
+    let logger: Logger
+
+    /// Checks once, and returns at shutdown.
+    ///
+    /// - Throws: ``AgentError`` for damage, as the start does. The agent then ends.
+    func run() async throws {
+        logger.log(.storageCheck, [.state: "\(PageCheckPhase.running.name)"])
+        let error = await check()
+        metrics.storageCheck.set(Double(store.pageCheckPhase.rawValue))
+        switch error {
+        case nil: logger.log(.storageCheck, [.state: "\(PageCheckPhase.passed.name)"])
+        case .corrupt?:
+            let error = AgentError(.configuration, error!.description)
+            logger.log(.storageDamaged, [.error: "\(error.message)"])
+            throw error
+        case let error?:
+            if !Task.isShuttingDownGracefully { logger.log(.storageCheckFailed, [.error: "\(error.description)"]) }
+        }
+        try? await gracefulShutdown()
+    }
+
+    private func check() async -> StoreError? {
+        await cancelWhenGracefulShutdown {
+            do throws(StoreError) {
+                try await store.checkPages()
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import GRDB
+import Synchronization
+
+/// The check of all pages while the store works. It reads on a connection and a thread of its own, and delays no transaction.
+final class PageCheck: Sendable {
+    private struct State {
+        var phase: PageCheckPhase
+        var reader: DatabaseQueue?
+        var isStopped = false
+    }
+
+    private let path: String
+    private let state: Mutex<State>
+
+    init(path: String, _ phase: PageCheckPhase) {
+        self.path = path
+        state = Mutex(State(phase: phase))
+    }
+
+    var phase: PageCheckPhase {
+        get { state.withLock(\.phase) }
+        set { state.withLock { $0.phase = newValue } }
+    }
+
+    /// Reads every page. Begins again after an ``interrupt()``; cancelling the task ends it.
+    ///
+    /// - Throws: ``StoreError/corrupt(detail:)`` for damage, any other error if the check was not possible.
+    func run() async throws {
+        while true {
+            do {
+                return try await pass()
+            } catch DatabaseError.SQLITE_INTERRUPT where !isStopped && !Task.isCancelled {
+                continue
+            }
+        }
+    }
+
+    private var isStopped: Bool { state.withLock(\.isStopped) }
+
+    private func pass() async throws {
+        var configuration = Configuration()
+        configuration.label = "starwatch.check"
+        configuration.readonly = true
+        // A restart of the write-ahead log can get in the way of the first read.
+        configuration.busyMode = .timeout(5)
+        let reader = try DatabaseQueue(path: path, configuration: configuration)
+        let isStopped = state.withLock { state in
+            state.reader = reader
+            return state.isStopped
+        }
+        defer {
+            state.withLock { $0.reader = nil }
+            try? reader.close()
+        }
+        if isStopped { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+        try await reader.read { db in try db.checkPages() }
+    }
+
+    /// Lets go of the database for a moment, so that its log can be emptied.
+    func interrupt() { state.withLock(\.reader)?.interrupt() }
+
+    /// Ends the check, and returns when its connection is closed.
+    func stop() {
+        let reader = state.withLock { state in
+            state.isStopped = true
+            return state.reader
+        }
+        reader?.interrupt()
+        try? reader?.close()
+    }
+}
+
+/// The phase of the check of the database's pages. The raw value is that of the metric.
+package enum PageCheckPhase: Int, Sendable, CaseIterable {
+    /// Every page was sound when the database was closed, or when it was opened.
+    case unneeded
+    case running
+    case passed
+    case damaged
+    /// The check was not possible, or the agent ended it.
+    case ended
+
+    /// The word in answers.
+    package var name: String { "\(self)" }
+}
+
+extension Store {
+    package nonisolated var pageCheckPhase: PageCheckPhase { pageCheck.phase }
+
+    /// Checks all pages if that was left for later, while other work goes on.
+    ///
+    /// After damage every access throws ``StoreError/corrupt(detail:)``, and the next start checks all pages first.
+    ///
+    /// - Throws: ``StoreError/corrupt(detail:)`` for damage, any other error if the check was not possible.
+    package nonisolated func checkPages() async throws(StoreError) {
+        guard pageCheck.phase == .running else { return }
+        do {
+            try await pageCheck.run()
+            pageCheck.phase = .passed
+        } catch {
+            let error = StoreError(error)
+            guard case .corrupt = error else {
+                pageCheck.phase = .ended
+                throw error
+            }
+            await condemn(error)
+            throw error
+        }
+    }
+
+    /// Refuses all further work.
+    private func condemn(_ damage: StoreError) {
+        self.damage = damage
+        pageCheck.phase = .damaged
+        health.failed(.corrupt)
+        options.onError(.corrupt)
+        try? lock.write(note: EndMark.damaged)
+    }
+
+    /// The note about the closed database.
+    var endMark: String {
+        if health.failure == .corrupt { return EndMark.damaged }
+        guard options.owner == .agent, [.unneeded, .passed].contains(pageCheck.phase) else { return "" }
+        return EndMark.sound(path: options.path) ?? ""
+    }
+}

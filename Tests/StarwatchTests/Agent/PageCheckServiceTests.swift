@@ -1,0 +1,56 @@
+import MockEndorser
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+/// After an unclean end, the running agent checks the pages of its database.
+@Suite struct PageCheckServiceTests {
+    private func withAgent(
+        _ spoil: (DatabaseOnDisk) throws -> Void = { _ in },
+        _ body: (World, Agent) async throws -> Void
+    ) async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let agent = try await world.agentAfterUncleanEnd(spoil)
+            #expect(agent.databaseCheck == "running")
+            #expect(await agent.page()["starwatch_storage_check_state"] == 1)
+            try await body(world, agent)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func anAgentWithASoundDatabaseIsReadyBeforeAndAfterTheCheck() async throws {
+        try await withAgent { _ in
+        } _: { world, agent in
+            async let next = agent.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            while agent.databaseCheck == "running" {
+                #expect(await agent.notReady() == [])
+                await Task.yield()
+            }
+            #expect(agent.databaseCheck == "passed")
+            #expect(await agent.notReady() == [])
+            while await agent.page()["starwatch_storage_check_state"] != 2 { await Task.yield() }
+            agent.stop()
+            #expect(try await next == nil)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func damageEndsTheAgentWithTheErrorOfAStart() async throws {
+        try await withAgent {
+            _ = try $0.damage("history")
+        } _: { world, agent in
+            let error = await #expect(throws: AgentError.self) { try await agent.run() }
+            #expect(error?.kind == .configuration)
+            #expect(error?.message.contains("restore a backup") == true)
+            #expect(agent.databaseCheck == "damaged")
+            #expect(await agent.page()["starwatch_storage_check_state"] == 3)
+            #expect(world.log.lines.contains { $0.contains("storage.damaged") })
+            let next = await #expect(throws: AgentError.self) {
+                try await Agent(options: agent.options, time: world.clock)
+            }
+            #expect(next?.message == error?.message)
+        }
+    }
+}
