@@ -5,7 +5,7 @@ import Starwatch
 /// Finds the route of a request and runs it. An unknown path gets 404, another method 405.
 ///
 /// Hummingbird's router would answer 404 to both.
-struct RouteResponder: HTTPResponder {
+struct RouteResponder: Sendable {
     private let agent: any ServedAgent
     private let table: [Route]
     private let canControl: Bool
@@ -36,14 +36,14 @@ struct RouteResponder: HTTPResponder {
     /// The maximum length of a body. A list of 1,000 plan identifiers fits.
     static let bodyLimitBytes = 1_048_576
 
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    func respond(to request: Request, on channel: any Channel) async -> Response {
         security?.look()
-        var answer = await answer(to: request, on: context.channel)
+        var answer = await answer(to: request, on: channel)
         if let headers = security?.active.headers { answer.add(headers) }
         if answer.stream != nil, request.method != .head {
-            context.channel.triggerUserOutboundEvent(ConnectionGuard.AnswerIsStream(), promise: nil)
+            channel.triggerUserOutboundEvent(ConnectionGuard.AnswerIsStream(), promise: nil)
         }
-        if let whenClosed = answer.whenClosed { context.channel.closeFuture.whenComplete { _ in whenClosed() } }
+        if let whenClosed = answer.whenClosed { channel.closeFuture.whenComplete { _ in whenClosed() } }
         return answer.response(withoutBody: request.method == .head)
     }
 
@@ -117,16 +117,5 @@ extension RouteResponder {
         guard canControl else { return nil }
         let scheme = security?.isEncrypted == true ? "https" : "http"
         return AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : [scheme])
-    }
-}
-
-/// A request's context, with its connection.
-struct ConnectionContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = .init(source: source)
-        channel = source.channel
     }
 }

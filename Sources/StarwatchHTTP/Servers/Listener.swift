@@ -9,7 +9,9 @@ import ServiceLifecycle
 import Starwatch
 import StarwatchCore
 
-/// Runs Hummingbird on one address until graceful shutdown, and announces the address.
+/// Runs Hummingbird's server on one address until graceful shutdown, and announces the address.
+///
+/// Not Hummingbird's `Application`, which wakes up every second for the `Date` header.
 struct Listener: Sendable {
     var responder: RouteResponder
     /// The time limit for requests in progress at shutdown. Then their connections are closed.
@@ -42,20 +44,22 @@ struct Listener: Sendable {
         logger.logLevel = max(logger.logLevel, .warning)
         let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
         let turns = RequestTurns(pause: limits.turn)
-        let application = Application(
-            responder: responder,
-            server: HTTPServerBuilder { [security] in
-                let http = HTTP1Channel(responder: $0)
-                return GuardedHTTPChannel(http: http, security: security, limits: limits, book: book, turns: turns)
-            },
+        let date = DateHeader { SystemClock().now }
+        let http = HTTP1Channel { [responder] request, writer, channel in
+            var response = await responder.respond(to: request, on: channel)
+            response.headers[.date] = date.text
+            try await writer.write(response: response.head, body: response.body)
+        }
+        let channel = GuardedHTTPChannel(http: http, security: security, limits: limits, book: book, turns: turns)
+        let server = channel.server(
             configuration: .init(address: place),
             onServerRunning: { bound.fulfil($0.localAddress) },
-            eventLoopGroupProvider: .shared(group),
+            eventLoopGroup: group,
             logger: logger
         )
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await application.run() }
+                group.addTask { try await server.run() }
                 group.addTask {
                     guard let socket = await bound.value() else { return }
                     do {
