@@ -63,6 +63,17 @@ import Testing
         #expect(try open(copied(without: ["-wal"])).pageCheckPhase == .running)
     }
 
+    /// A kill, or a power failure, leaves it so.
+    @Test func theNoteOfTheLastEndIsGoneBeforeTheFirstWrite() async throws {
+        try await used().close()
+        let lock = URL(filePath: world.path + ".lock")
+        #expect(try Data(contentsOf: lock).isEmpty == false)
+        let store = try open()
+        #expect(try Data(contentsOf: lock).isEmpty)
+        await store.close()
+        #expect(try Data(contentsOf: lock).isEmpty == false)
+    }
+
     @Test func aRestoredCopyIsCheckedThoughTheOriginalWasClosed() async throws {
         try await used().close()
         #expect(try open(copied()).pageCheckPhase == .running)

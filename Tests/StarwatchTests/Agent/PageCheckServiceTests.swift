@@ -24,13 +24,13 @@ import Testing
         } _: { world, agent in
             async let next = agent.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
-            while agent.databaseCheck == "running" {
+            while agent.databaseCheck == "running", !Task.isCancelled {
                 #expect(await agent.notReady() == [])
                 await Task.yield()
             }
             #expect(agent.databaseCheck == "passed")
             #expect(await agent.notReady() == [])
-            while await agent.page()["starwatch_storage_check_state"] != 2 { await Task.yield() }
+            while await agent.page()["starwatch_storage_check_state"] != 2, !Task.isCancelled { await Task.yield() }
             agent.stop()
             #expect(try await next == nil)
         }
