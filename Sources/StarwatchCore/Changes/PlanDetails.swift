@@ -2,9 +2,9 @@
 ///
 /// Persons are omitted, because a server can hide a DID from one requester and show it to the next. Such a difference
 /// is no change.
-public struct PlanDetails: Sendable, Hashable, Codable {
+public struct PlanDetails: Sendable, Hashable {
     /// The compared fields.
-    public enum Field: String, Sendable, CaseIterable, CodingKey {
+    public enum Field: String, Sendable, CaseIterable {
         case name, description, location, url, image
         case startTime = "start_time"
         case endTime = "end_time"
@@ -28,7 +28,8 @@ public struct PlanDetails: Sendable, Hashable, Codable {
         set { self[stored: field] = newValue.flatMap { $0.isEmpty ? nil : Self.shortened($0) } }
     }
 
-    private subscript(stored field: Field) -> String? {
+    /// The text as it is stored, without the limit of its length.
+    subscript(stored field: Field) -> String? {
         get { texts.isEmpty ? nil : texts[Self.index(of: field)] }
         set {
             if texts.isEmpty {
@@ -50,16 +51,6 @@ public struct PlanDetails: Sendable, Hashable, Codable {
         case .startTime: 5
         case .endTime: 6
         }
-    }
-
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Field.self)
-        for field in Field.allCases { self[stored: field] = try container.decodeIfPresent(String.self, forKey: field) }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Field.self)
-        for field in Field.allCases { try container.encodeIfPresent(self[field], forKey: field) }
     }
 
     /// The fields that differ, with their old and new values.

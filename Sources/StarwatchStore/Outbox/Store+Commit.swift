@@ -84,7 +84,8 @@ extension Store {
             if !announced || room > 0 {
                 let details = page.details[change.id]
                 let difference = try details.flatMap { details in
-                    try snapshots.difference(details, of: change, db) ?? snapshots.json(page.claimedChanges[change.id])
+                    try snapshots.difference(details, of: change, db)
+                        ?? page.claimedChanges[change.id].map(FieldChange.stored)
                 }
                 let row = Session.outboxRow(id, change.id)
                 insert.setUncheckedArguments([

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GRDB
 import StarwatchCore
 
@@ -15,7 +14,6 @@ struct PlanSnapshots {
     }
 
     private let stream: StreamKey
-    private let encoder = JSONEncoder()
     /// The snapshots by plan. A plan without a snapshot has an entry too.
     private var seen: [String: Snapshot?] = [:]
 
@@ -31,17 +29,10 @@ struct PlanSnapshots {
         switch former.content {
         case .new(let details): before = details
         case .stored(let json):
-            guard let details = try? JSONDecoder().decode(PlanDetails.self, from: Data(json.utf8)) else {
-                throw Row.damaged
-            }
+            guard let details = PlanDetails(stored: json) else { throw Row.damaged }
             before = details
         }
-        return String(decoding: try encoder.encode(details.changes(from: before)), as: UTF8.self)
-    }
-
-    /// Changed fields as JSON; `nil` if there are none.
-    func json(_ fields: [String: FieldChange]?) throws -> String? {
-        try fields.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        return FieldChange.stored(details.changes(from: before))
     }
 
     /// Makes `details` the plan's snapshot, unless it comes from a later change.
@@ -66,7 +57,7 @@ struct PlanSnapshots {
                 [
                     account, stream.server, id, snapshot.jwt.rawValue,
                     try db.sealed(
-                        String(decoding: try encoder.encode(details), as: UTF8.self),
+                        details.stored,
                         .snapshotFields,
                         of: account,
                         row: Self.row(stream.server, id)

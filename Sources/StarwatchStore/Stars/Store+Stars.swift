@@ -23,9 +23,7 @@ extension Store {
             ) { row in
                 let place = PlanSnapshots.row(server, row[0])
                 let json: String = try db.opened(row[1], .snapshotFields, row: place)
-                guard let details = try? JSONDecoder().decode(PlanDetails.self, from: Data(json.utf8)) else {
-                    throw Row.damaged
-                }
+                guard let details = PlanDetails(stored: json) else { throw Row.damaged }
                 return (try db.opened(row[2], .snapshotPlan, row: place), details[.name])
             }
             return Dictionary(uniqueKeysWithValues: rows.compactMap { row in row.name.map { (row.plan, $0) } })

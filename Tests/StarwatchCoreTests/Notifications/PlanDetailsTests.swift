@@ -1,3 +1,4 @@
+import Foundation
 import StarwatchCore
 import Testing
 
@@ -40,5 +41,44 @@ import Testing
     @Test func longTextsAreTruncated() {
         let long = PlanDetails([.description: String(repeating: "é", count: 10_000)])
         #expect((long[.description]?.utf8.count ?? 0) <= PlanDetails.longestText + 3)
+    }
+
+    /// Texts with every character that JSON escapes, and others that it does not.
+    private static let texts = [
+        "Garden", "\"quoted\" \\ and / slashed", "lines\r\n\tand \u{1} \u{1f} \u{7f} \u{0}", "Gärten 🌷 \u{2028}",
+        String(repeating: "é", count: 10_000),
+    ]
+
+    @Test(arguments: texts)
+    func storedDetailsAreReadAsTheyWere(text: String) throws {
+        let details = PlanDetails([.name: text, .location: "1,2", .endTime: text])
+        #expect(PlanDetails(stored: details.stored) == details)
+        #expect(PlanDetails(stored: PlanDetails().stored) == PlanDetails())
+        // The decoder of earlier versions reads them too.
+        let decoded = try JSONDecoder().decode([String: String].self, from: Data(details.stored.utf8))
+        #expect(decoded == ["name": details[.name], "location": "1,2", "end_time": details[.endTime]])
+        // This one reads what the encoder of earlier versions wrote.
+        let former = try JSONEncoder().encode(decoded)
+        #expect(PlanDetails(stored: String(decoding: former, as: UTF8.self)) == details)
+    }
+
+    @Test(arguments: ["", "[]", "7", #"{"name": 7}"#, #"{"name": "A""#, #"{"name": ["A"]}"#])
+    func otherTextsAreNoStoredDetails(text: String) {
+        #expect(PlanDetails(stored: text) == nil)
+    }
+
+    @Test func membersWithoutATextAndUnknownOnesAreLeftOut() {
+        #expect(PlanDetails(stored: #"{"name": null, "url": "u", "colour": {"red": 1}}"#) == PlanDetails([.url: "u"]))
+    }
+
+    @Test(arguments: texts)
+    func storedChangesAreDecodedAsTheyWere(text: String) throws {
+        let changes = [
+            "url": FieldChange(before: text, after: nil), "name": FieldChange(before: nil, after: text),
+            "image": FieldChange(before: text, after: text), "location": FieldChange(before: nil, after: nil),
+        ]
+        let stored = FieldChange.stored(changes)
+        #expect(try JSONDecoder().decode([String: FieldChange].self, from: Data(stored.utf8)) == changes)
+        #expect(FieldChange.stored([:]) == "{}")
     }
 }
