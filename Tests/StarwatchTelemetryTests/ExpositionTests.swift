@@ -54,6 +54,23 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         return registry
     }
 
+    @Test func wholeNumbersOfEveryLengthAreExact() {
+        var numbers: [UInt64] = [0, .max, 9_007_199_254_740_993]
+        var power: UInt64 = 1
+        for _ in 0..<20 {
+            numbers += [power - 1, power, power + 1, power &* 7]
+            power &*= 10
+        }
+        for number in numbers {
+            var alone = Array("x".utf8)
+            alone.append(integer: number)
+            #expect(text(alone) == "x\(number)")
+            var line: [UInt8] = []
+            Array("name ".utf8).withUnsafeBufferPointer { line.append(line: $0, integer: number) }
+            #expect(text(line) == "name \(number)\n")
+        }
+    }
+
     @Test func textPageIsExact() {
         #expect(
             text(makeSmall().page(.text)) == #"""

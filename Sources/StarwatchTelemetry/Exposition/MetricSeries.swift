@@ -21,10 +21,10 @@ final class CounterSeries: MetricSeries {
     var sampleCount: Int { 1 }
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
-        page.append(contentsOf: prefix.bytes)
         guard format == .openMetrics, let entry = counter.exemplars?.all[0] else {
-            return page.append(lastInteger: counter.value)
+            return page.append(line: prefix.bytes, integer: counter.value)
         }
+        page.append(contentsOf: prefix.bytes)
         page.append(integer: counter.value)
         page.append(exemplar: entry)
         page.append(UInt8(ascii: "\n"))
@@ -83,11 +83,11 @@ final class HistogramSeries: MetricSeries {
             for (index, prefix) in bucketPrefixes.enumerated() {
                 cumulative += counts[index]
                 guard let prefix else { continue }
-                page.append(contentsOf: prefix.bytes)
                 guard let entry = exemplars?[index] else {
-                    page.append(lastInteger: cumulative)
+                    page.append(line: prefix.bytes, integer: cumulative)
                     continue
                 }
+                page.append(contentsOf: prefix.bytes)
                 page.append(integer: cumulative)
                 page.append(exemplar: entry)
                 page.append(UInt8(ascii: "\n"))
@@ -95,8 +95,7 @@ final class HistogramSeries: MetricSeries {
             page.append(contentsOf: sumPrefix.bytes)
             page.append(value: sum)
             page.append(UInt8(ascii: "\n"))
-            page.append(contentsOf: countPrefix.bytes)
-            page.append(lastInteger: cumulative)
+            page.append(line: countPrefix.bytes, integer: cumulative)
         }
     }
 }
