@@ -32,6 +32,13 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "CoreBenchmark",
+            dependencies: [
+                .product(name: "StarwatchCore", package: "starwatch"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .executableTarget(
             name: "RedactorBenchmark",
             dependencies: [
                 .product(name: "StarwatchTelemetry", package: "starwatch"),
