@@ -174,7 +174,9 @@ public final class Agent: Sendable {
                     service: $0,
                     // stop() ends the run through the end of the announcer. No other service ends by itself.
                     successTerminationBehavior: $0 is Announcer ? .gracefullyShutdownGroup : .cancelGroup,
-                    failureTerminationBehavior: .gracefullyShutdownGroup
+                    failureTerminationBehavior: .gracefullyShutdownGroup,
+                    // The default is a description of all that a service contains, which takes milliseconds to make.
+                    serviceName: "\(type(of: $0))"
                 )
             },
             gracefulShutdownSignals: isEmbedded ? [] : [.sigterm, .sigint],

@@ -51,6 +51,7 @@ package actor Store {
             case .host: try DatabaseFile.mustExist(path: options.path)
             }
             lock = try FileLock(path: options.path + ".lock")
+            let hasLog = DatabaseFile.bytes(path: options.path + "-wal") > 0
             database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
             let isSound = try Schema.open(
                 database,
@@ -64,7 +65,9 @@ package actor Store {
             vault = try Sealing.open(database, options.masterKey, newKey: options.newKey, now: options.now)
             // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
             // stays there.
-            if options.owner == .agent { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }
+            if hasLog, options.owner == .agent {
+                try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+            }
             try database.write { db in
                 try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
             }
