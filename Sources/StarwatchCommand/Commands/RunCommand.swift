@@ -38,6 +38,7 @@ struct RunCommand: AsyncParsableCommand {
         // Once for the process: the metrics of dependencies survive a reload, which makes a new agent.
         let dependencies = DependencyMetrics()
         MetricsSystem.bootstrap(dependencies.factory)
+        async let _ = StartupPages.release(after: .seconds(5))
         do throws(AgentError) {
             var next: AgentOptions? = configuration.options
             var previous: Agent?

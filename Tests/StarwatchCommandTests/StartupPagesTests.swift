@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct StartupPagesTests {
+    private static let maps = """
+        55d0c0000000-55d0c0001000 r--p 00000000 fe:00 12           /usr/bin/starwatch
+        Anonymous:             0 kB
+        55d0c0001000-55d0c0003000 r-xp 00001000 fe:00 12           /usr/bin/star watch (deleted)
+        Size:                  8 kB
+        Anonymous:             0 kB
+        VmFlags: rd ex mr mw me
+        55d0c0003000-55d0c0004000 r--p 00003000 fe:00 12           /usr/bin/starwatch
+        Anonymous:             4 kB
+        55d0c0004000-55d0c0005000 rw-p 00004000 fe:00 12           /usr/bin/starwatch
+        Anonymous:             0 kB
+        55d0c0005000-55d0c0006000 r--s 00004000 fe:00 13           /var/lib/starwatch/starwatch.db-shm
+        Anonymous:             0 kB
+        7fff00000000-7fff00001000 r-xp 00000000 00:00 0           [vdso]
+        Anonymous:             0 kB
+        7fff00002000-7fff00003000 r--p 00000000 00:00 0
+        Anonymous:             0 kB
+        """
+
+    @Test func onlyUnchangedReadOnlyPagesOfFilesAreReleased() {
+        let ranges = StartupPages.unchanged(in: Self.maps)
+        #expect(ranges == [0x55d0_c000_0000..<0x55d0_c000_1000, 0x55d0_c000_1000..<0x55d0_c000_3000])
+    }
+
+    @Test func theProgramWorksWithoutThem() async throws {
+        let maps = try #require(FileManager.default.contents(atPath: "/proc/self/smaps"))
+        #expect(StartupPages.unchanged(in: String(decoding: maps, as: UTF8.self)).isEmpty == false)
+        await StartupPages.release(after: .zero)
+        let numbers = (1...1000).map { "\($0)" }
+        #expect(numbers.sorted().first == "1")
+    }
+}
