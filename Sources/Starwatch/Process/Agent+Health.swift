@@ -25,7 +25,9 @@ extension Agent {
         return stuck.isEmpty
     }
 
-    package func notReady() async -> [String] {
+    package func notReady() async -> [String] { await notReady(answers: storeAnswers) }
+
+    private func notReady(answers: () async -> Bool) async -> [String] {
         var reasons: [String] = []
         switch lifecycle.phase {
         case .starting: reasons.append("starting")
@@ -33,7 +35,7 @@ extension Agent {
         case .running: break
         }
         do throws(StoreError) {
-            guard store.health.failure == nil, await storeAnswers() else { throw .busy }
+            guard store.health.failure == nil, await answers() else { throw .busy }
             if try await store.activeIdentity().did == nil { reasons.append("signed_out") }
         } catch {
             reasons.append("store_unavailable")
@@ -66,8 +68,9 @@ extension Agent {
         try? await store.probe()
         process.progress.mark(.store, at: time.monotonic)
         if await isHealthy() { supervisor.progress() }
-        guard lifecycle.phase == .running else { return }
-        let (notReady, headline) = (await notReady(), await status().headline)
+        guard supervisor.isThere, lifecycle.phase == .running else { return }
+        // The store has just answered the probe.
+        let (notReady, headline) = (await notReady { true }, await status().headline)
         if !notReady.isEmpty {
             supervisor.say("Not ready: \(notReady.joined(separator: ", ")).")
         } else {

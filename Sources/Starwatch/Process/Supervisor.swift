@@ -19,6 +19,9 @@ public final class Supervisor: Sendable {
         progressInterval = socket != nil && isMeant && wait > 0 ? .microseconds(wait) / 2 : nil
     }
 
+    /// Whether there is a manager.
+    var isThere: Bool { socket != nil }
+
     /// No manager.
     public static let none = Supervisor(environment: [:])
 

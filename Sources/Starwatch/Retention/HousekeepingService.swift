@@ -49,6 +49,8 @@ package final class HousekeepingService: Service {
         try? await cancelWhenGracefulShutdown {
             var nextWork = self.time.monotonic + Self.interval
             var nextSample = nextWork
+            // Nobody encrypts the database of a running agent.
+            let isEncrypted = await self.store.isEncrypted
             var nextCleanup = self.time.monotonic + min(Self.firstCleanup, self.outbox.cleanupInterval)
             while !Task.isCancelled {
                 await self.beat()
@@ -63,8 +65,10 @@ package final class HousekeepingService: Service {
                     try? await self.store.sampleLedger(now: self.clock.now)
                     nextSample = self.time.monotonic + Store.sampleInterval
                 }
-                await self.encryptAgain()
-                await self.endSigningKeys()
+                if isEncrypted {
+                    await self.encryptAgain()
+                    await self.endSigningKeys()
+                }
                 guard self.time.monotonic >= nextCleanup else { continue }
                 await self.pass()
                 nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
