@@ -12,7 +12,8 @@ public enum PageDecoder {
     ///
     /// Only the canonical dialect has `pagination` and `planSummary` items (R-EP-07). Offers have neither (C-094), but
     /// each dialect has its own kind of identifier. On an empty page of plans the endorser server sends `hitLimit:
-    /// false`. An empty page without it can come from a gateway, so it decides nothing.
+    /// false`. An empty page without it can come from a gateway, so it decides nothing. Bytes that are not UTF-8 are no
+    /// page.
     public static func detect(_ bytes: [UInt8], of kind: PollKind) -> Detection {
         JSONValue.read(bytes, keys: PageKey.table) { detect($0, of: kind) } ?? .noPage
     }

@@ -26,7 +26,7 @@ struct PlanWire {
             if fields.object[.name]?.withUTF8({ $0.isEmpty }) == true { fields.record(.name, .invalid) }
             for key in [PageKey.description, .version] { fields.checkText(key, required: true) }
             for key in [PageKey.issuerDid, .agentDid] {
-                fields.checkText(key, required: true) { $0.starts(with: "did:key:".utf8) }
+                fields.checkText(key, required: true, StrictFormat.isKeyDID)
             }
             for key in [PageKey.startTime, .endTime] {
                 fields.checkText(key, required: true, StrictFormat.isDateTime)

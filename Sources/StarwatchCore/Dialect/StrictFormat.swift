@@ -9,6 +9,12 @@ enum StrictFormat {
         return text[17] < UInt8(ascii: "6") && Timestamp(iso8601: text) != nil
     }
 
+    /// Whether the text begins with `did:key:`, the last colon without a combining mark.
+    static func isKeyDID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard text.starts(with: "did:key:".utf8) else { return false }
+        return text.count == 8 || text[8] < 0x80 || String(decoding: text, as: UTF8.self).hasPrefix("did:key:")
+    }
+
     /// Whether the text is an absolute URL: `.url()` of the schema, which accepts what a browser parses.
     ///
     /// Any scheme will do. One of the web's needs a host as well.

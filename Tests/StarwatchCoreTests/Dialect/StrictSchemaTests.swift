@@ -72,6 +72,7 @@ import Testing
         (#""description": "Project description""#, #""description": null"#, "planSummary.description: missing"),
         ("did:key:issuer_did", "did:web:issuer_did", "planSummary.issuerDid: invalid"),
         ("did:key:agent_did", "did:ethr:0xA", "planSummary.agentDid: invalid"),
+        ("did:key:agent_did", "did:key:\u{301}a", "planSummary.agentDid: invalid"),
         ("2025-01-01T00:00:00Z", "2025-01-01T00:00:00+00:00", "planSummary.startTime: invalid"),
         ("2025-01-31T23:59:59Z", "2025-01-31 23:59:59Z", "planSummary.endTime: invalid"),
         ("2025-01-31T23:59:59Z", "2025-02-30T23:59:59Z", "planSummary.endTime: invalid"),
