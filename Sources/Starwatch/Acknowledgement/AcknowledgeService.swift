@@ -72,6 +72,11 @@ package final class AcknowledgeService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
+        // What the server has forgotten cannot be fetched again, so damage must be found before.
+        guard store.pageCheckPhase != .running else {
+            pass.next = clock.now + .seconds(1)
+            return pass
+        }
         do throws(StoreError) {
             guard let did = try await account.identity.current().identity.did else { return pass }
             let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }

@@ -18,8 +18,8 @@ struct PageCheckService: Service {
         metrics.storageCheck.set(Double(store.pageCheckPhase.rawValue))
         switch error {
         case nil: logger.log(.storageCheck, [.state: "\(PageCheckPhase.passed.name)"])
-        case .corrupt?:
-            let error = AgentError(.configuration, error!.description)
+        case .corrupt(let detail)?:
+            let error = AgentError(.configuration, StoreError.corrupt(detail: detail).description)
             logger.log(.storageDamaged, [.error: "\(error.message)"])
             throw error
         case let error?:

@@ -69,7 +69,8 @@ package final class HousekeepingService: Service {
                     await self.encryptAgain()
                     await self.endSigningKeys()
                 }
-                guard self.time.monotonic >= nextCleanup else { continue }
+                // Nothing is deleted before the pages are known to be sound.
+                guard self.time.monotonic >= nextCleanup, self.store.pageCheckPhase != .running else { continue }
                 await self.pass()
                 nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
             }

@@ -20,27 +20,42 @@ enum StartupPages {
     ///
     /// - Parameter maps: The text of `/proc/self/smaps`.
     static func unchanged(in maps: String) -> [Range<UInt>] {
-        var found: [Range<UInt>] = []
-        var range: Range<UInt>?
+        var found: [Mapping] = []
+        // Programs and libraries stay where they are. Another file's address can belong to something else by now.
+        var programs: Set<Substring> = []
+        var last: Mapping?
         for line in maps.split(separator: "\n") {
             if line.hasPrefix("Anonymous:") {
-                if let range, line.split(separator: " ").dropFirst().first == "0" { found.append(range) }
-                range = nil
+                if let last, line.split(separator: " ").dropFirst().first == "0" { found.append(last) }
+                last = nil
             } else if let mapping = mapping(line) {
-                range = mapping.isReadOnlyFile ? mapping.range : nil
+                if mapping.isProgram { programs.insert(mapping.path) }
+                last = mapping.isReadOnlyFile ? mapping : nil
             }
         }
-        return found
+        return found.filter { programs.contains($0.path) }.map(\.range)
+    }
+
+    private struct Mapping {
+        let range: Range<UInt>
+        let path: Substring
+        let isReadOnlyFile: Bool
+        let isProgram: Bool
     }
 
     /// Returns the content of the first line of a mapping; `nil` for any other line.
-    private static func mapping(_ line: Substring) -> (range: Range<UInt>, isReadOnlyFile: Bool)? {
+    private static func mapping(_ line: Substring) -> Mapping? {
         let fields = line.split(separator: " ", maxSplits: 5)
         guard fields.count >= 5 else { return nil }
         let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
         guard ends.count == 2, ends[0] < ends[1] else { return nil }
         // The path follows several spaces.
-        let isFile = fields.count == 6 && fields[5].drop { $0 == " " }.hasPrefix("/")
-        return (ends[0]..<ends[1], isFile && ["r--p", "r-xp"].contains(fields[1]))
+        let path = fields.count == 6 ? fields[5].drop { $0 == " " } : ""
+        return Mapping(
+            range: ends[0]..<ends[1],
+            path: path,
+            isReadOnlyFile: path.hasPrefix("/") && ["r--p", "r-xp"].contains(fields[1]),
+            isProgram: path.hasPrefix("/") && fields[1] == "r-xp"
+        )
     }
 }

@@ -2,8 +2,8 @@ import Glibc
 
 /// The note that an agent leaves in its lock file about the state of the database.
 ///
-/// An empty note means that an agent has the database open, or did not close it. So do a crash, a power loss, and the note
-/// of another file: a restored copy has another time of its last change.
+/// The note is empty while an agent has the database open, and stays empty after a crash or a power loss. It does not match a
+/// restored copy, whose time of the last change differs.
 enum EndMark {
     /// The pages are damaged.
     static let damaged = "damaged\n"

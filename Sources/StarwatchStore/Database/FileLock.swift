@@ -20,11 +20,11 @@ final class FileLock {
         }
     }
 
-    /// Returns the note in the file; see ``EndMark``.
-    func note() -> String {
+    /// Returns the note in the file; `nil` if it cannot be read. See ``EndMark``.
+    func note() -> String? {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = pread(descriptor, &bytes, bytes.count, 0)
-        return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+        return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
     /// Replaces the note, and returns when it is on the disk.

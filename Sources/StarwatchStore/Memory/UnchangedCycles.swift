@@ -22,6 +22,13 @@ final class UnchangedCycles: Sendable {
         }
     }
 
+    /// Keeps what could not be stored. Later records of the same streams count more.
+    func putBack(_ former: [CycleRecord]) {
+        cycles.withLock { cycles in
+            for record in former { cycles[record.stream] = cycles[record.stream]?.over(record) ?? record }
+        }
+    }
+
     func take() -> [CycleRecord] {
         cycles.withLock { cycles in
             guard !cycles.isEmpty else { return [] }
@@ -32,7 +39,7 @@ final class UnchangedCycles: Sendable {
 }
 
 extension CycleRecord {
-    /// The record with what only `former`, an earlier one, says.
+    /// The record, with the fields that it lacks from an earlier one.
     fileprivate func over(_ former: CycleRecord) -> CycleRecord {
         var record = self
         record.startedAt = startedAt ?? former.startedAt

@@ -146,6 +146,8 @@ extension Store {
                 for (cycle, id) in zip(cycles, ids) { try db.finish(cycle, of: id) }
             }
         } catch {
+            // The next access tries again.
+            unchanged.putBack(cycles)
             options.onUnrecorded(error)
         }
     }
@@ -159,9 +161,22 @@ extension Store {
 
     /// Stores an account's request window, before a request and after the clock was set.
     ///
-    /// - Parameter spentAt: The time of the account's last counted request.
-    package func setRequestWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp) throws(StoreError) {
+    /// - Parameters:
+    ///   - spentAt: The time of the account's last counted request.
+    ///   - isKnown: `true` to replace a stored window, but store no first one.
+    package func setRequestWindow(
+        _ window: [UInt8],
+        of account: DID,
+        spentAt: Timestamp,
+        isKnown: Bool = false
+    ) throws(StoreError) {
         try direct(.finishCycle) { db in
+            guard !isKnown else {
+                return try db.run(
+                    "UPDATE request_windows SET window = ?, spent_at = ? WHERE account = ?",
+                    [window.blob, spentAt.milliseconds, db.key(account)]
+                )
+            }
             try db.run(
                 """
                 INSERT INTO request_windows (account, window, spent_at) VALUES (?, ?, ?)

@@ -105,7 +105,8 @@ extension Store {
 
     /// The same, and returns whether the log is empty.
     func emptyLog() throws(StoreError) -> Bool {
-        pageCheck.interrupt()
-        return try direct(.checkpoint) { db in try db.database.checkpointAll() }
+        try pageCheck.pause { () throws(StoreError) in
+            try direct(.checkpoint) { db in try db.database.checkpointAll() }
+        }
     }
 }

@@ -7,6 +7,8 @@ final class PageCheck: Sendable {
         var phase: PageCheckPhase
         var reader: DatabaseQueue?
         var isStopped = false
+        /// The number of works that want the database without readers.
+        var pauses = 0
     }
 
     private let path: String
@@ -22,7 +24,7 @@ final class PageCheck: Sendable {
         set { state.withLock { $0.phase = newValue } }
     }
 
-    /// Reads every page. Begins again after an ``interrupt()``; cancelling the task ends it.
+    /// Reads every page. Begins again after a ``pause(during:)``; cancelling the task ends it.
     ///
     /// - Throws: ``StoreError/corrupt(detail:)`` for damage, any other error if the check was not possible.
     func run() async throws {
@@ -30,7 +32,7 @@ final class PageCheck: Sendable {
             do {
                 return try await pass()
             } catch DatabaseError.SQLITE_INTERRUPT where !isStopped && !Task.isCancelled {
-                continue
+                while state.withLock({ $0.pauses > 0 }) { try await Task.sleep(for: .milliseconds(20)) }
             }
         }
     }
@@ -44,20 +46,28 @@ final class PageCheck: Sendable {
         // A restart of the write-ahead log can get in the way of the first read.
         configuration.busyMode = .timeout(5)
         let reader = try DatabaseQueue(path: path, configuration: configuration)
-        let isStopped = state.withLock { state in
+        let isUnwanted = state.withLock { state in
             state.reader = reader
-            return state.isStopped
+            return state.isStopped || state.pauses > 0
         }
         defer {
             state.withLock { $0.reader = nil }
             try? reader.close()
         }
-        if isStopped { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+        if isUnwanted { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
         try await reader.read { db in try db.checkPages() }
     }
 
-    /// Lets go of the database for a moment, so that its log can be emptied.
-    func interrupt() { state.withLock(\.reader)?.interrupt() }
+    /// Runs `work` while the check does not read, so that the log can be emptied.
+    func pause<Result>(during work: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        let reader = state.withLock { state in
+            state.pauses += 1
+            return state.reader
+        }
+        defer { state.withLock { $0.pauses -= 1 } }
+        reader?.interrupt()
+        return try work()
+    }
 
     /// Ends the check, and returns when its connection is closed.
     func stop() {

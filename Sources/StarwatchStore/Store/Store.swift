@@ -57,7 +57,7 @@ package actor Store {
                 database,
                 owner: options.owner,
                 masterKey: options.masterKey,
-                checks: Self.scope(options, lock.note()),
+                checks: Self.scope(options, lock.note() ?? ""),
                 // What follows can be cut off, and then the note must not be true of the file by chance.
                 beforeWriting: { [lock] in try lock.write(note: "") }
             )
