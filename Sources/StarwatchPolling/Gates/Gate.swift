@@ -161,7 +161,7 @@ package actor Gate {
         let turn = try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         guard turn == .go, let key = key(of: account) else { return turn }
         windows[key]?.spend(ticket, acknowledging: identifiers, now: now)
-        if identifiers == 0, windows[key]?.takeReserved() == true { return .go }
+        if identifiers == 0, windows[key]?.takeReserved(now: now) == true { return .go }
         do throws(StoreError) {
             try await storeWindow(of: key, now: now)
         } catch {
@@ -236,7 +236,7 @@ package actor Gate {
         if hasWait { await wait.shift(by: jump) } else { jumps += jump }
         for key in keys {
             // If this write fails, the next request stores the window.
-            _ = try? await storeWindow(of: key, now: now)
+            _ = try? await storeWindow(of: key, now: now, isKnown: true)
         }
     }
 
@@ -284,10 +284,12 @@ package actor Gate {
     /// Stores what was really spent. Call it before the database closes, when no request goes any more.
     package func storeEnds(now: Timestamp) async {
         isEnding = true
-        for (key, window) in windows where window.isUnstored { _ = try? await storeWindow(of: key, now: now) }
+        for (key, window) in windows where window.isUnstored {
+            _ = try? await storeWindow(of: key, now: now, isKnown: true)
+        }
     }
 
-    /// Stores nothing more of an account whose data was erased, unless another request goes.
+    /// Notes that an account's data was erased: its next request is stored before it goes.
     package func noteErased(_ account: DID) { windows[.account(account)]?.noteErased() }
 
     /// One write of a window. Requests that come before it starts share it.
@@ -298,7 +300,8 @@ package actor Gate {
         var running: Promise<StoreError?>?
     }
 
-    private func storeWindow(of key: WindowKey, now: Timestamp) async throws(StoreError) {
+    /// - Parameter isKnown: `true` to store it only if an earlier one is stored: that of a removed account is not.
+    private func storeWindow(of key: WindowKey, now: Timestamp, isKnown: Bool = false) async throws(StoreError) {
         guard let store, case .account(let account) = key else { return }
         if var write = writes[account], let shared = write.queued {
             write.now = max(write.now, now)
@@ -315,7 +318,7 @@ package actor Gate {
         var failure: StoreError?
         if let state = windows[key]?.startWrite(now: now, isLast: isEnding) {
             do throws(StoreError) {
-                try await store.setRequestWindow(state.bytes, of: account, spentAt: now)
+                try await store.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
                 windows[key]?.end(state)
             } catch {
                 failure = error

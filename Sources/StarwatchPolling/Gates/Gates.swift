@@ -102,7 +102,7 @@ package final class Gates: Sendable {
         }
     }
 
-    /// Stores nothing more of an account whose data was erased, unless another request goes.
+    /// Notes that an account's data was erased: its next request is stored before it goes.
     package func noteErased(_ account: DID) async {
         for gate in state.withLock({ Array($0.gates.values) }) { await gate.noteErased(account) }
     }

@@ -2,9 +2,10 @@ import StarwatchCore
 
 /// The windows of an account as the store keeps them: the cost spent in each second of the last minute.
 ///
-/// Each entry counts at the end of its second, so that a restored window never lets a request through too early. What is
-/// under way, or stored ahead, has a time in the future, which counts as the time of the restoration: it can have gone
-/// at any moment before. The bytes are little-endian numbers: the number of entries of `requests`, those entries as milliseconds and cost, then
+/// Each entry counts at the end of its second, so that a restored window never lets a request through too early. An entry
+/// in the future stands for requests under way or stored ahead. A restored window counts it as sent at that moment.
+///
+/// The bytes are little-endian numbers: the number of entries of `requests`, those entries as milliseconds and cost, then
 /// the entries of `acknowledgements`.
 struct StoredWindows: Sendable, Hashable {
     /// Alternating milliseconds and costs, as in ``SlidingWindow/state``, oldest first.

@@ -92,6 +92,34 @@ import Testing
         return stride(from: 1, to: numbers.count, by: 2).reduce(0) { $0 + numbers[$1] }
     }
 
+    /// The store deletes windows of accounts that sent nothing for a day.
+    @Test func requestsThatWereStoredAheadLongAgoAreStoredAgain() async throws {
+        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+        _ = try await store.pollState(stream, maxUndelivered: 1)
+        let start = ManualClock.start
+        let gate = makeGate(requests: 100)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
+        #expect(try await store.requestWindow(of: World.key) == nil)
+        #expect(try await gate.pass(account: World.key, now: start + .days(2)) == .go)
+        #expect(try await store.requestWindow(of: World.key) != nil)
+        await store.close()
+    }
+
+    @Test func anErasedWindowIsNotStoredAgainWithoutARequest() async throws {
+        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+        _ = try await store.pollState(stream, maxUndelivered: 1)
+        let start = ManualClock.start
+        let gate = makeGate(requests: 100)
+        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await store.requestWindow(of: World.key) != nil)
+        _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
+        await gate.shift(by: .seconds(5), now: start + .seconds(5))
+        await gate.storeEnds(now: start + .seconds(6))
+        #expect(try await store.requestWindow(of: World.key) == nil)
+        await store.close()
+    }
+
     @Test func mostRequestsGoWithoutAWrite() async throws {
         let folder = try TestFolder()
         let counts = Counts()
