@@ -20,12 +20,36 @@ import Testing
             #expect(Self.isOnDriver)
             _ = await client.exchange(HTTPRequest(url: server.url()))
             #expect(Self.isOnDriver)
-            // An actor without an executor of its own runs there too.
             await withTaskGroup { group in
                 for _ in 0..<100 { group.addTask { #expect(Self.isOnDriver) } }
             }
         }
         #expect(!Self.isOnDriver)
+    }
+
+    private actor Shared {
+        private var count = 0
+
+        func step() { count += 1 }
+    }
+
+    /// The thread that works for an actor takes along the jobs of other tasks. With a preference they leave it again.
+    @Test func aTaskWithAnotherPreferenceLeavesTheThreadWithTheActor() async throws {
+        let client = try makeClient()
+        let shared = Shared()
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask(executorPreference: client.executor) { for _ in 0..<2000 { await shared.step() } }
+                group.addTask {
+                    await Aside.run {
+                        for _ in 0..<2000 {
+                            await shared.step()
+                            #expect(!Self.isOnDriver)
+                        }
+                    }
+                }
+            }
+        }
     }
 
     @Test func tasksContinueAfterTheEndOfTheClient() async throws {
@@ -187,5 +211,60 @@ import Testing
         await memory.forget()
         #expect(try await text(memory, for: alice) == "token3")
         #expect(try await text(memory, for: alice, at: end) == "token4")
+    }
+
+    /// A provider that answers when it is told to.
+    private actor SlowProvider: TokenProvider {
+        private var answers: [CheckedContinuation<AccessToken, Never>] = []
+        private var asked: CheckedContinuation<Void, Never>?
+
+        func token(
+            for account: DID,
+            dialect: Dialect,
+            purpose: TokenPurpose,
+            serverTime: Timestamp
+        ) async throws(TokenError) -> AccessToken? {
+            await withCheckedContinuation { answer in
+                answers.append(answer)
+                asked?.resume()
+                asked = nil
+            }
+        }
+
+        /// Returns when a token was asked for.
+        func waitForRequest() async {
+            if answers.isEmpty { await withCheckedContinuation { asked = $0 } }
+        }
+
+        func answer(_ text: String) {
+            for answer in answers { answer.resume(returning: AccessToken(rawValue: text, expiresAt: nil)) }
+            answers = []
+        }
+
+        func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
+        var expiry: Timestamp? { get async { nil } }
+    }
+
+    @Test(arguments: [true, false])
+    func aTokenThatWasObtainedBeforeARefusalIsNotKept(isRefused: Bool) async throws {
+        let provider = SlowProvider()
+        let memory = TokenMemory(of: provider, monotonic: { .zero })
+        func token() async throws -> String? {
+            try await memory.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: Vector.issuedAt)?
+                .rawValue
+        }
+        async let first = token()
+        await provider.waitForRequest()
+        if isRefused {
+            await memory.refuse(AccessToken(rawValue: "old", expiresAt: nil), for: .poll)
+        } else {
+            await memory.forget()
+        }
+        await provider.answer("old")
+        #expect(try await first == "old")
+        async let second = token()
+        await provider.waitForRequest()
+        await provider.answer("new")
+        #expect(try await second == "new")
     }
 }

@@ -34,7 +34,7 @@ extension PollCycle {
             startCursor: Dialect.canonical.startCursor
         )
         let isEmpty = fetched.response.status == 204
-        switch isEmpty ? .undecided : PageDecoder.detect(fetched.response.body, of: poll.kind) {
+        switch isEmpty ? .undecided : await detect(fetched.response.body) {
         case .dialect(let dialect):
             var probe = Probe(dialect: dialect, chunk: chunk, fetched: fetched)
             let former = await gate.dialect
@@ -134,8 +134,13 @@ extension PollCycle {
     }
 
     private func doubt(_ dialect: Dialect, for response: HTTPResponse) async {
-        if case .dialect(let other) = PageDecoder.detect(response.body, of: poll.kind), other != dialect {
+        if case .dialect(let other) = await detect(response.body), other != dialect {
             await gate.doubtDialect(now: time.now)
         }
+    }
+
+    private func detect(_ body: [UInt8]) async -> PageDecoder.Detection {
+        guard body.count >= Aside.longAnswer else { return PageDecoder.detect(body, of: poll.kind) }
+        return await Aside.run { [kind = poll.kind] in PageDecoder.detect(body, of: kind) }
     }
 }

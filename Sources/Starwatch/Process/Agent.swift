@@ -194,7 +194,8 @@ public final class Agent: Sendable {
         let group = ServiceGroup(configuration: configuration)
         reloader.attach(group, supervisor)
         do {
-            try await group.run()
+            // With a preference, so that no service continues on the thread of another that it shares an actor with.
+            try await withTaskExecutorPreference(Aside.executor) { try await group.run() }
         } catch let error as AgentError {
             await close()
             throw error

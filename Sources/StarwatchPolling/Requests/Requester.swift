@@ -17,6 +17,14 @@ package struct Requester: Sendable {
 
     /// Sends a request until it succeeds or finally fails. Cancelling the task cancels it.
     package func send(_ job: RequestJob, through gate: Gate) async -> RequestReply {
+        // A task without a preference could leave the gate on a transport's thread: a thread that works for an actor takes
+        // the jobs of other tasks along. What the host program does in its closures would hold up every request.
+        let hasPreference = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
+        return hasPreference
+            ? await sendHere(job, through: gate) : await Aside.run { await sendHere(job, through: gate) }
+    }
+
+    private func sendHere(_ job: RequestJob, through gate: Gate) async -> RequestReply {
         var progress = Progress()
         while true {
             let attempt: RequestJob.Try

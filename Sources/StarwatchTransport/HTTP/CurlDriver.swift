@@ -177,6 +177,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
                 finish(waiting.remove(at: index), with: .cancelled)
             }
         }
+        batch.clear()
     }
 
     /// Finishes the transfers that libcurl has completed.

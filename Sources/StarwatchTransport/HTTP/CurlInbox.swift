@@ -14,7 +14,8 @@ final class CurlInbox: @unchecked Sendable {
 
         fileprivate var isEmpty: Bool { submitted.isEmpty && cancelled.isEmpty && jobs.isEmpty && !isLast }
 
-        fileprivate mutating func clear() {
+        /// Drops what was taken, so that a finished answer is not kept until the next batch.
+        mutating func clear() {
             submitted.removeAll(keepingCapacity: true)
             cancelled.removeAll(keepingCapacity: true)
             jobs.removeAll(keepingCapacity: true)

@@ -17,7 +17,7 @@ package final class TokenMemory: TokenProvider {
 
     private let provider: any TokenProvider
     private let monotonic: @Sendable () -> Duration
-    private let last = Mutex<Known?>(nil)
+    private let last = Mutex<(known: Known?, generation: Int)>((nil, 0))
 
     /// - Parameter monotonic: The time since a fixed moment.
     package init(of provider: any TokenProvider, monotonic: @escaping @Sendable () -> Duration) {
@@ -35,7 +35,8 @@ package final class TokenMemory: TokenProvider {
     ) async throws(TokenError) -> AccessToken? {
         if isAnonymous { return nil }
         let now = monotonic()
-        if purpose == .poll, let known = last.withLock({ $0 }), known.account == account, known.dialect == dialect,
+        let (known, generation) = last.withLock { $0 }
+        if purpose == .poll, let known, known.account == account, known.dialect == dialect,
             now - known.at < Self.lifetime, known.token.expiresAt.map({ $0 > serverTime }) ?? true
         {
             return known.token
@@ -45,26 +46,34 @@ package final class TokenMemory: TokenProvider {
         }
         if purpose == .poll {
             let known = token.map { Known(token: $0, account: account, dialect: dialect, at: now) }
-            last.withLock { $0 = known }
+            // A token that was obtained before another was refused can be the refused one.
+            last.withLock { last in if last.generation == generation { last.known = known } }
         }
         return token
     }
 
     package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
-        last.withLock { if $0?.token == token { $0 = nil } }
-        await provider.refuse(token, for: purpose)
+        await Aside.run { [provider] in await provider.refuse(token, for: purpose) }
+        drop()
     }
 
     package func forget() async {
-        last.withLock { $0 = nil }
-        await provider.forget()
-        // A token that was obtained meanwhile can be a former one.
-        last.withLock { $0 = nil }
+        await Aside.run { [provider] in await provider.forget() }
+        drop()
     }
 
-    package func validate(account: DID) async throws(TokenError) { try await provider.validate(account: account) }
+    /// Forgets the token, also one that is being obtained.
+    private func drop() { last.withLock { $0 = (nil, $0.generation + 1) } }
 
-    package var expiry: Timestamp? { get async { await provider.expiry } }
+    package func validate(account: DID) async throws(TokenError) {
+        try await Aside.run { [provider] () throws(TokenError) in try await provider.validate(account: account) }
+    }
 
-    package var poolRemaining: Int? { get async { await provider.poolRemaining } }
+    package var expiry: Timestamp? {
+        get async { await Aside.run { [provider] in await provider.expiry } }
+    }
+
+    package var poolRemaining: Int? {
+        get async { await Aside.run { [provider] in await provider.poolRemaining } }
+    }
 }

@@ -131,7 +131,9 @@ package final class Simulation: Sendable {
         Task {
             // Identifiers are table keys, and so decide how many pages a transaction writes.
             let words = RandomID.Words { self.state.value.identifiers.next() }
-            await RandomID.$words.withValue(words) { await self.live() }
+            await RandomID.$words.withValue(words) {
+                await Aside.$replacement.withValue(LoopExecutor()) { await self.live() }
+            }
             self.state.value.isDone = true
         }
         while !state.value.isDone {
