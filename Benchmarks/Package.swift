@@ -12,7 +12,7 @@ let package = Package(
         .executableTarget(
             name: "PollBenchmark",
             dependencies: [
-                "CStatements",
+                "CAllocations", "CStatements",
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

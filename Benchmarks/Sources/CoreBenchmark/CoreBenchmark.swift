@@ -43,11 +43,13 @@ private func measure(
 struct ReadPage: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "page", abstract: "Reading a page of 100 changes.")
 
+    @Option(help: "Write the page to this file, for other programs, and measure nothing.") var write: String?
     @Option(help: "Pages a round.") var count = 500
     @Option(help: "Rounds.") var rounds = 15
 
     func run() throws {
         let page = Self.page
+        if let write { return try Data(page).write(to: URL(filePath: write)) }
         for validation in Validation.allCases {
             let name = "\(page.count) bytes, \(validation)"
             measure(name, count: count, rounds: rounds, unit: "MB/s", figure: { Double(page.count) / $0 / 1e6 }) {

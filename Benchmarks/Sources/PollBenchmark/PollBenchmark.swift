@@ -1,4 +1,5 @@
 import ArgumentParser
+import CAllocations
 import Foundation
 import StarwatchCore
 
@@ -24,11 +25,12 @@ struct Cycles: AsyncParsableCommand {
     @Option(help: "A file with the ids of plans, one a line.") var plans: String
     @Option(help: "How many cycles.") var count = 100_000
     @Option(help: "In how many rounds they are measured.") var rounds = 10
+    @Option(help: "How many plans are starred.") var starred = 20
     @Flag(help: "Compare with an agent whose database is encrypted.") var encryption = false
 
     func run() async throws {
         let folder = try Folder()
-        let world = try World(server: server, plans: plans)
+        let world = try World(server: server, plans: plans, starred: starred)
         if encryption { return try await compareEncryption(world, folder) }
         let agent = try await Agent(options: world.options(polls: 1, database: folder.path("0.db")))
         try await agent.asItsSchedule { try await measure(agent) }
@@ -39,6 +41,7 @@ struct Cycles: AsyncParsableCommand {
         for _ in 0..<100 { _ = await agent.poll(name) }
         print("cycles     CPU µs/cycle   wall µs/cycle   resident MiB")
         var figures: [Double] = []
+        let (blocks, switches) = (allocation_count(), Usage.contextSwitches)
         for round in 1...rounds {
             let (cpu, wall) = (Usage.cpuSeconds, ContinuousClock.now)
             for _ in 0..<count / rounds {
@@ -58,6 +61,14 @@ struct Cycles: AsyncParsableCommand {
                 )
             )
         }
+        let cycles = Double(count / rounds * rounds)
+        print(
+            String(
+                format: "%.1f allocations and %.2f context switches a cycle",
+                Double(allocation_count() - blocks) / cycles,
+                Double(Usage.contextSwitches - switches) / cycles
+            )
+        )
         figures.sort()
         print(
             String(
@@ -245,13 +256,16 @@ private struct World {
     let url: URL
     private let planIDs: [String]
 
-    /// - Parameter plans: A file with their ids, one a line; the first twenty are asked about.
-    init(server: String, plans: String) throws {
+    /// - Parameters:
+    ///   - plans: A file with their ids, one a line.
+    ///   - starred: How many of them are asked about.
+    init(server: String, plans: String, starred: Int = 20) throws {
         guard let url = URL(string: server), url.host == "127.0.0.1" else {
             throw ValidationError("the server's URL is to be one of 127.0.0.1")
         }
         self.url = url
-        planIDs = try String(contentsOfFile: plans, encoding: .utf8).split(separator: "\n").prefix(20).map(String.init)
+        let lines = try String(contentsOfFile: plans, encoding: .utf8).split(separator: "\n")
+        planIDs = lines.prefix(starred).map(String.init)
     }
 
     /// An agent's options: polls that run only when asked.
@@ -326,6 +340,12 @@ enum Usage {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
         return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+    }
+
+    static var contextSwitches: Int {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_nvcsw + usage.ru_nivcsw
     }
 
     static var peakResidentMiB: Double {
