@@ -29,7 +29,12 @@ import Testing
 
     @Test func onlyUnchangedReadOnlyPagesOfFilesAreReleased() {
         let ranges = StartupPages.unchanged(in: Self.maps)
-        #expect(ranges == [0x55d0_c000_0000..<0x55d0_c000_1000, 0x55d0_c000_1000..<0x55d0_c000_3000, 0x55d0_c000_7000..<0x55d0_c000_8000])
+        #expect(
+            ranges == [
+                0x55d0_c000_0000..<0x55d0_c000_1000, 0x55d0_c000_1000..<0x55d0_c000_3000,
+                0x55d0_c000_7000..<0x55d0_c000_8000,
+            ]
+        )
     }
 
     @Test func theProgramWorksWithoutThem() async throws {

@@ -100,7 +100,6 @@ struct Scrape: AsyncParsableCommand {
 
     @Option(help: "Rows that wait in the outbox.") var rows = 100_000
     @Option(help: "Rounds.") var rounds = 200
-    @Flag(help: "Compress the pages.") var gzip = false
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "starwatch-scrape-\(UUID().uuidString)")
@@ -161,9 +160,7 @@ struct Scrape: AsyncParsableCommand {
 
     private func scrape(_ agent: Agent) async throws -> Double {
         let start = ContinuousClock.now
-        var query = MetricsQuery()
-        if gzip { query.acceptEncoding = "gzip" }
-        let answer = await agent.metrics(query)
+        let answer = await agent.metrics(MetricsQuery())
         guard answer.status == 200 else { throw ValidationError("a scrape failed") }
         return (ContinuousClock.now - start) / .milliseconds(1)
     }
