@@ -1,6 +1,7 @@
 // Preloaded into the agent by the crash tests. It ends the process at its N-th write, as kill -9 would, or lets writes
 // fail or hang as a bad disk does. What it counts: writes, truncations and syncs of files, what is sent on sockets, and
-// files that are removed or renamed.
+// files that are removed or renamed. What one thread sends another to wake it does not count: it depends on which of them
+// is waiting.
 //
 //   STARWATCH_FAULT_KILL_AT=N    dies before the N-th of them
 //   STARWATCH_FAULT_TORN=1       a file's N-th write is half done first
@@ -27,6 +28,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,6 +56,15 @@ static mode_t kind(int descriptor) {
     // Standard output and error, the tally, and whatever is no file and no socket do not count.
     if (descriptor <= 2 || descriptor == tally || fstat(descriptor, &info) != 0) return 0;
     return info.st_mode & S_IFMT;
+}
+
+// Whether a socket connects two threads of this process: neither end of a pair has a name.
+static int is_pair(int descriptor) {
+    struct sockaddr_un own, peer;
+    socklen_t own_size = sizeof own, peer_size = sizeof peer;
+    return getsockname(descriptor, (struct sockaddr *)&own, &own_size) == 0 && own.sun_family == AF_UNIX
+        && getpeername(descriptor, (struct sockaddr *)&peer, &peer_size) == 0
+        && own_size == sizeof(sa_family_t) && peer_size == sizeof(sa_family_t);
 }
 
 static void die(void) {
@@ -136,7 +147,7 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
 }
 
 ssize_t send(int descriptor, const void *bytes, size_t count, int flags) {
-    if (kind(descriptor) == S_IFSOCK && is_last("send", descriptor)) die();
+    if (kind(descriptor) == S_IFSOCK && !is_pair(descriptor) && is_last("send", descriptor)) die();
     return syscall(SYS_sendto, descriptor, bytes, count, flags, NULL, 0);
 }
 
