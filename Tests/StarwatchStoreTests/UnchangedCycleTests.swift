@@ -120,6 +120,30 @@ import Testing
         #expect(state.lastSuccess == world.now + .seconds(1))
     }
 
+    @Test func cyclesThatCouldNotBeStoredAreStoredWithTheNextAccess() async throws {
+        let witness = Witness()
+        let store = try await world.open { options in
+            options.queue = HeldQueue()
+            options.onUnrecorded = { _ in witness.add("lost") }
+            options.interrupt = { operation, moment throws(StoreError) in
+                if operation == .finishCycle, moment == .begun, witness["lost"] == 0 { throw .busy }
+            }
+        }
+        _ = try await store.pollState(world.stream, maxUndelivered: 1000)
+        var cycle = CycleRecord.make(world, .unchanged)
+        cycle.nextRun = world.now + .seconds(60)
+        store.recordUnchanged(cycle)
+        _ = try await store.activeIdentity()
+        #expect(witness["lost"] == 1)
+        cycle.successAt = world.now + .seconds(5)
+        cycle.nextRun = nil
+        store.recordUnchanged(cycle)
+        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        #expect(state.lastSuccess == world.now + .seconds(5))
+        #expect(state.nextRun == world.now + .seconds(60))
+        await store.close()
+    }
+
     @Test func aFailureToStoreACycleIsReported() async throws {
         let witness = Witness()
         let queue = HeldQueue()

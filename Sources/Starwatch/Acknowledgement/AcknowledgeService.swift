@@ -72,7 +72,7 @@ package final class AcknowledgeService: Service {
 
     private func passOnce() async -> Pass {
         var pass = Pass()
-        // What the server has forgotten cannot be fetched again, so damage must be found before.
+        // Acknowledged changes cannot be fetched again, so damage must be found before.
         guard store.pageCheckPhase != .running else {
             pass.next = clock.now + .seconds(1)
             return pass

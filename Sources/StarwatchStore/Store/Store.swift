@@ -58,7 +58,7 @@ package actor Store {
                 owner: options.owner,
                 masterKey: options.masterKey,
                 checks: Self.scope(options, lock.note() ?? ""),
-                // What follows can be cut off, and then the note must not be true of the file by chance.
+                // The note must be gone before the first write: a crash can leave a file that fits it by chance.
                 beforeWriting: { [lock] in try lock.write(note: "") }
             )
             pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running)

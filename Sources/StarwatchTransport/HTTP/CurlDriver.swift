@@ -9,7 +9,7 @@ import StarwatchCore
 /// the threads of the runtime.
 ///
 /// `@unchecked Sendable` because libcurl's handles are raw pointers. The rules of ownership:
-/// - Other threads use only ``inbox``, which has a lock of its own, and `thread`, which it guards.
+/// - Other threads use only ``inbox``, which has a lock of its own.
 /// - Only the thread in ``run()`` uses the properties under "Driver thread only": handles, and transfers taken from
 ///   the inbox. libcurl's callbacks run inside its calls, so they are on this thread too.
 /// - All other properties are immutable.
@@ -100,18 +100,13 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if !inbox.add(job) { Self.runElsewhere(job) }
+        if !inbox.add(job) { Aside.executor.enqueue(job) }
     }
 
     /// Ends all requests as cancelled and joins the thread. A caller on the thread itself does not wait for its end.
     func shutdown() {
         guard let thread = inbox.stop() else { return }
         if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
-    }
-
-    private static func runElsewhere(_ job: UnownedJob) {
-        // Without a preference the runtime's own threads run it.
-        globalConcurrentExecutor.enqueue(job)
     }
 
     // MARK: - Driver thread
@@ -153,7 +148,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             guard inbox.take(into: &batch) else { return true }
             if batch.isLast {
                 waiting.append(contentsOf: batch.submitted)
-                for job in batch.jobs { Self.runElsewhere(job) }
+                for job in batch.jobs { Aside.executor.enqueue(job) }
                 return false
             }
             for job in batch.jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// What threads hand to the driver's thread: requests, cancellations, jobs of tasks, and the order to stop.
+/// The inbox of the driver's thread: requests, cancellations, jobs of tasks, and the order to stop.
 ///
 /// `@unchecked Sendable` because `lock` guards every property that changes. Nothing blocks while it is held.
 final class CurlInbox: @unchecked Sendable {
-    /// What came since the last look.
+    /// The contents that came since the last look.
     struct Batch {
         fileprivate(set) var submitted: [CurlTransfer] = []
         fileprivate(set) var cancelled: [UInt64] = []

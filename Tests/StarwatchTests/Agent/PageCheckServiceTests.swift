@@ -37,6 +37,24 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
+    func nothingIsAcknowledgedBeforeTheCheck() async throws {
+        try await withAgent { _ in
+        } _: { world, agent in
+            _ = await agent.runtime.pollService.refresh(agent.polls[0])
+            world.mock.publish([MockChange(planID: world.mock.planIDs[0])])
+            #expect(await agent.runtime.pollService.refresh(agent.polls[0]).new == 1)
+            world.clock.advance(by: .seconds(3600))
+            _ = await agent.runtime.dispatcher.pass()
+            let early = await agent.runtime.acknowledger.pass()
+            #expect(early.acknowledged == 0)
+            #expect(early.next != nil)
+            try await agent.store.checkPages()
+            #expect(await agent.runtime.acknowledger.pass().acknowledged > 0)
+            await agent.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
     func damageEndsTheAgentWithTheErrorOfAStart() async throws {
         try await withAgent {
             _ = try $0.damage("history")

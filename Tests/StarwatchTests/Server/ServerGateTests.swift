@@ -57,18 +57,24 @@ import Testing
     private final class Counts: Sendable {
         let writes = Atomic(0)
         let sent = Atomic(Int64(0))
+
+        /// A store with a stream, whose writes are counted.
+        func store(in folder: TestFolder, server: String) async throws -> Store {
+            var options = StoreOptions(path: folder.path("starwatch.db"))
+            options.onTransaction = { operation, _ in
+                if operation == .finishCycle { self.writes.add(1, ordering: .relaxed) }
+            }
+            let store = try Store(options)
+            let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+            _ = try await store.pollState(stream, maxUndelivered: 1)
+            return store
+        }
     }
 
     @Test func requestsThatStartTogetherAreStoredTogetherAndEachBeforeItGoes() async throws {
         let folder = try TestFolder()
         let counts = Counts()
-        var options = StoreOptions(path: folder.path("starwatch.db"))
-        options.onTransaction = { operation, _ in
-            if operation == .finishCycle { counts.writes.add(1, ordering: .relaxed) }
-        }
-        let store = try Store(options)
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
+        let store = try await counts.store(in: folder, server: server)
         let gate = makeGate(on: store)
         await withTaskGroup { group in
             for _ in 0..<100 {
@@ -120,16 +126,37 @@ import Testing
         await store.close()
     }
 
+    /// Otherwise the host program's closures could run on a transport's thread, which works for the same gate.
+    @Test func aRequestOfATaskWithoutAPreferenceGetsOne() async throws {
+        let clock = ManualClock()
+        let gates = Gates(store: nil, requestsPerMinute: 100, time: clock)
+        let seen = Mutex<[Bool]>([])
+        let note = { @Sendable in
+            seen.withLock { $0.append(withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }) }
+        }
+        let now = ClockReading(wall: clock.now, monotonic: clock.monotonic)
+        let job = RequestJob(
+            account: nil,
+            token: { _ in
+                note()
+                return nil
+            },
+            send: { _ in
+                note()
+                let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
+                return Exchange(HTTPExchange(result: .failure(.cancelled), measurements: measurements))
+            }
+        )
+        let requester = Requester(gates: gates, time: clock, random: { 0.5 })
+        _ = await Task.detached { await requester.send(job, through: gates.gate(to: "http://127.0.0.1:9")) }.value
+        #expect(seen.withLock { $0 } == [true, true])
+        await store.close()
+    }
+
     @Test func mostRequestsGoWithoutAWrite() async throws {
         let folder = try TestFolder()
         let counts = Counts()
-        var options = StoreOptions(path: folder.path("starwatch.db"))
-        options.onTransaction = { operation, _ in
-            if operation == .finishCycle { counts.writes.add(1, ordering: .relaxed) }
-        }
-        let store = try Store(options)
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
+        let store = try await counts.store(in: folder, server: server)
         let gate = makeGate(on: store)
         for second in 0..<60 {
             #expect(try await gate.pass(account: World.key, now: ManualClock.start + .seconds(Double(second))) == .go)
