@@ -13,9 +13,7 @@ public struct PlanDetails: Sendable, Hashable {
     /// The longest stored text, in bytes; the rest is not compared.
     public static let longestText = 4000
 
-    /// The texts by ``index(of:)``; empty if there is none.
-    ///
-    /// Measured: a dictionary of them costs a fifth of decoding a page.
+    /// The texts by ``index(of:)``; empty if there is none. An array, because every item of a page makes one.
     private var texts: [String?] = []
 
     public init(_ fields: [Field: String] = [:]) {

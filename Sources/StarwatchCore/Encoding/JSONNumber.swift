@@ -3,8 +3,8 @@ enum JSONNumber {
     /// The value; `nil` if it is not JSON's form of a number, infinite, or too small for anything but zero.
     static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         guard let parts = Parts(bytes) else { return nil }
-        // A whole number and a power of ten that are exact give an exactly rounded quotient.
-        // Measured: the general way costs six times as much.
+        // Numbers with few digits need no text: a whole number and a power of ten that are exact give an exactly rounded
+        // quotient.
         if parts.hasExactParts {
             let value = Double(parts.digits) / powers[parts.fraction]
             return bytes[0] == UInt8(ascii: "-") ? -value : value
