@@ -12,7 +12,7 @@ let package = Package(
         .executableTarget(
             name: "PollBenchmark",
             dependencies: [
-                "CAllocations", "CStatements",
+                "BenchmarkProgram", "CAllocations", "CStatements",
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -20,12 +20,16 @@ let package = Package(
         ),
         // Records what SQLite executes, and executes it again.
         .target(name: "CStatements", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(
+            name: "BenchmarkProgram",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]
+        ),
         // Counts allocations.
         .target(name: "CAllocations"),
         .executableTarget(
             name: "TelemetryBenchmark",
             dependencies: [
-                "CAllocations",
+                "BenchmarkProgram", "CAllocations",
                 .product(name: "Starwatch", package: "starwatch"),
                 .product(name: "StarwatchCore", package: "starwatch"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

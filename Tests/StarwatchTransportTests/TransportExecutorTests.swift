@@ -73,7 +73,8 @@ import Testing
         await withTaskExecutorPreference(client.executor) {
             // On its own thread it does not wait for the thread's end.
             client.shutdown()
-            await Task.yield()
+            // Not `Task.yield()`, whose job can end before the task waits for it: the task then stays on the thread.
+            await Aside.run {}
             let exchange = await client.exchange(HTTPRequest(url: "http://127.0.0.1:9/"))
             #expect(failure(of: exchange.result) == .cancelled)
             #expect(!driver.isHere)

@@ -1,12 +1,17 @@
 import ArgumentParser
+import BenchmarkProgram
 import CAllocations
 import Foundation
 import StarwatchCore
 
 @testable import Starwatch
 
-/// Measures whole poll cycles of the library against a mock server in another process.
 @main
+enum Program {
+    static func main() { PollBenchmark.runInTask() }
+}
+
+/// Measures whole poll cycles of the library against a mock server in another process.
 struct PollBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "PollBenchmark",

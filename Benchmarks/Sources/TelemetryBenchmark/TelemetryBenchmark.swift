@@ -1,4 +1,5 @@
 import ArgumentParser
+import BenchmarkProgram
 import CAllocations
 import Foundation
 import StarwatchCore
@@ -8,8 +9,12 @@ import Synchronization
 @testable import StarwatchStore
 @testable import StarwatchTelemetry
 
-/// Measures what counting costs, and what a page of metrics costs.
 @main
+enum Program {
+    static func main() { TelemetryBenchmark.runInTask() }
+}
+
+/// Measures what counting costs, and what a page of metrics costs.
 struct TelemetryBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "TelemetryBenchmark",

@@ -32,13 +32,23 @@ public enum HTTPDate {
         return nil
     }
 
+    private static let dayKeys = days.map { key($0) }
+    private static let monthKeys = months.map { key($0) }
+
+    /// Three letters as a number, which is compared at once.
+    private static func key(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> UInt32 {
+        UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third)
+    }
+
+    private static func key(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
+
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT` without allocating strings for its parts.
     private static func preferred(_ text: [UInt8]) -> Timestamp? {
         guard text.count == 29, text[3] == UInt8(ascii: ","), text[19] == UInt8(ascii: ":"),
             text[22] == UInt8(ascii: ":"), text[25...].elementsEqual(" GMT".utf8),
             [4, 7, 11, 16].allSatisfy({ text[$0] == UInt8(ascii: " ") }),
-            days.contains(where: { text[..<3].elementsEqual($0.utf8) }),
-            let month = months.firstIndex(where: { text[8..<11].elementsEqual($0.utf8) })
+            dayKeys.contains(key(text[0], text[1], text[2])),
+            let month = monthKeys.firstIndex(of: key(text[8], text[9], text[10]))
         else { return nil }
         func number(_ range: Range<Int>) -> Int? {
             var value = 0

@@ -15,6 +15,12 @@ package actor Gate {
         case everyone
     }
 
+    /// The place of a window. A change in a dictionary's value would take three allocations.
+    private final class Window {
+        var value: AccountWindow
+        init(_ value: AccountWindow) { self.value = value }
+    }
+
     /// Scheme, host and port.
     package nonisolated let server: String
     /// The server's clock; `nil` if it is not measured.
@@ -32,7 +38,7 @@ package actor Gate {
     var endpointMissed: Timestamp?
     private let wait: ServerWait
     private var circuit = CircuitBreaker(policy: .server)
-    private var windows: [WindowKey: AccountWindow] = [:]
+    private var windows: [WindowKey: Window] = [:]
     private var writes: [DID: WindowWrite] = [:]
     /// The window that the gauges show.
     private var lastKey: WindowKey?
@@ -144,7 +150,7 @@ package actor Gate {
         }
         guard let key else { return .go }
         lastKey = key
-        guard let until = windows[key]?.wait(ticket, acknowledging: identifiers, now: now) else { return .go }
+        guard let until = windows[key]?.value.wait(ticket, acknowledging: identifiers, now: now) else { return .go }
         return .wait(until: until, source: .client)
     }
 
@@ -160,8 +166,8 @@ package actor Gate {
     ) async throws(StoreError) -> Admission {
         let turn = try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         guard turn == .go, let key = key(of: account) else { return turn }
-        windows[key]?.spend(ticket, acknowledging: identifiers, now: now)
-        if identifiers == 0, windows[key]?.takeReserved(now: now) == true { return .go }
+        windows[key]?.value.spend(ticket, acknowledging: identifiers, now: now)
+        if identifiers == 0, windows[key]?.value.takeReserved(now: now) == true { return .go }
         do throws(StoreError) {
             try await storeWindow(of: key, now: now)
         } catch {
@@ -176,14 +182,14 @@ package actor Gate {
 
     /// Removes a request from the queue after it gave up.
     package func leave(_ ticket: TicketQueue.Ticket, account: DID?) {
-        if let key = key(of: account) { windows[key]?.leave(ticket) }
+        if let key = key(of: account) { windows[key]?.value.leave(ticket) }
     }
 
     /// Ends an admitted request. Its minute starts now: it can have waited for a connection or been slow on its way,
     /// and the server counts it on arrival.
     package func ended(account: DID?, acknowledging identifiers: Int = 0, now: Timestamp) {
         guard let key = key(of: account) else { return }
-        windows[key]?.end(acknowledging: identifiers, now: now)
+        windows[key]?.value.end(acknowledging: identifiers, now: now)
     }
 
     /// Learns from the rate-limit headers of a response.
@@ -219,7 +225,7 @@ package actor Gate {
     /// Reports the present waits and limits to the observer.
     package func publish(now: Timestamp) {
         guard let observer else { return }
-        let own = lastKey.flatMap { windows[$0]?.room(at: now) } ?? limits.requestsPerMinute
+        let own = lastKey.flatMap { windows[$0]?.value.room(at: now) } ?? limits.requestsPerMinute
         observer.update(
             heldUntil: wait.until(at: now),
             remaining: min(own, serverRemaining ?? own),
@@ -232,7 +238,7 @@ package actor Gate {
         circuit.shift(by: jump)
         endpointMissed = endpointMissed.map { $0 + jump }
         let keys = Array(windows.keys)
-        for key in keys { windows[key]?.shift(by: jump) }
+        for key in keys { windows[key]?.value.shift(by: jump) }
         if hasWait { await wait.shift(by: jump) } else { jumps += jump }
         for key in keys {
             // If this write fails, the next request stores the window.
@@ -278,19 +284,19 @@ package actor Gate {
         var stored: [UInt8]?
         if case .account(let account) = key { stored = try await store?.requestWindow(of: account) }
         // Another request of the account can have loaded it, and can already have gone.
-        if windows[key] == nil { windows[key] = AccountWindow(limits: limits, stored: stored, now: now) }
+        if windows[key] == nil { windows[key] = Window(AccountWindow(limits: limits, stored: stored, now: now)) }
     }
 
     /// Stores what was really spent. Call it before the database closes, when no request goes any more.
     package func storeEnds(now: Timestamp) async {
         isEnding = true
-        for (key, window) in windows where window.isUnstored {
+        for (key, window) in windows where window.value.isUnstored {
             _ = try? await storeWindow(of: key, now: now, isKnown: true)
         }
     }
 
     /// Notes that an account's data was erased: its next request is stored before it goes.
-    package func noteErased(_ account: DID) { windows[.account(account)]?.noteErased() }
+    package func noteErased(_ account: DID) { windows[.account(account)]?.value.noteErased() }
 
     /// One write of a window. Requests that come before it starts share it.
     private struct WindowWrite {
@@ -316,13 +322,13 @@ package actor Gate {
         let now = writes[account]?.now ?? now
         writes[account] = WindowWrite(queued: nil, now: now, running: write)
         var failure: StoreError?
-        if let state = windows[key]?.startWrite(now: now, isLast: isEnding) {
+        if let state = windows[key]?.value.startWrite(now: now, isLast: isEnding) {
             do throws(StoreError) {
                 try await store.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
-                windows[key]?.end(state)
+                windows[key]?.value.end(state)
             } catch {
                 failure = error
-                windows[key]?.fail(state)
+                windows[key]?.value.fail(state)
             }
         }
         // A later request can have queued the next write.

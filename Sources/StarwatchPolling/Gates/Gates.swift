@@ -66,16 +66,16 @@ package final class Gates: Sendable {
     /// Call it before each use of a gate, so no wait counts from a clock that was set before the wait began. It returns
     /// when every gate has moved, also if another call moves them.
     package func followClock() async {
-        let own = Promise<Void>()
-        let (events, former) = state.withLock { state in
+        let (events, former, own) = state.withLock { state in
             let events = watch.look()
             let former = state.move
-            if !events.isEmpty { state.move = own }
-            return (events, former)
+            let own = events.isEmpty ? nil : Promise<Void>()
+            if let own { state.move = own }
+            return (events, former, own)
         }
         // Not ended by cancellation, because a cancelled request uses its gate once more.
         if let former { _ = await former.outcome() }
-        guard !events.isEmpty else { return }
+        guard let own else { return }
         await move(by: events)
         state.withLock { if $0.move === own { $0.move = nil } }
         own.fulfil(())

@@ -24,17 +24,17 @@ package final class ConcurrencyLimit: Sendable {
     }
 
     private func acquire() async -> Bool {
-        let turn = Promise<Void>()
-        let atOnce: Bool? = state.withLock { state in
-            if Task.isCancelled { return false }
+        let (isFree, turn): (Bool, Promise<Void>?) = state.withLock { state in
+            if Task.isCancelled { return (false, nil) }
             if state.free > 0 {
                 state.free -= 1
-                return true
+                return (true, nil)
             }
+            let turn = Promise<Void>()
             state.queue.append(turn)
-            return nil
+            return (false, turn)
         }
-        if let atOnce { return atOnce }
+        guard let turn else { return isFree }
         if await turn.value() != nil { return true }
         let isQueued = state.withLock { state in
             guard let index = state.queue.firstIndex(where: { $0 === turn }) else { return false }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Random identifiers from the system's generator.
 package enum RandomID {
     /// The source of random words, so that a simulation is repeatable; `nil` for the system's generator.
@@ -22,23 +24,34 @@ package enum RandomID {
 
     /// A version 4 UUID in lower case.
     package static func uuid() -> String {
-        var generator = Generator()
-        return uuid(using: &generator)
+        if let words { return uuid(words.next(), words.next()) }
+        // Both words at once, because each call to the system's generator is a system call.
+        var both: (UInt64, UInt64) = (0, 0)
+        precondition(getentropy(&both, MemoryLayout.size(ofValue: both)) == 0, "the system has no random numbers")
+        return uuid(both.0, both.1)
     }
 
     /// A version 4 UUID in lower case from `generator`.
     package static func uuid(using generator: inout some RandomNumberGenerator) -> String {
-        let high = generator.next() & ~0xf000 | 0x4000
-        let low = generator.next() & ~(0b11 << 62) | 0b10 << 62
-        var output: [UInt8] = []
-        output.reserveCapacity(36)
-        for index in 0..<32 {
-            let word = index < 16 ? high : low
-            let digit = UInt8(word >> UInt64(60 - index % 16 * 4) & 15)
-            if index == 8 || index == 12 || index == 16 || index == 20 { output.append(UInt8(ascii: "-")) }
-            output.append(digit < 10 ? 48 + digit : 87 + digit)
+        uuid(generator.next(), generator.next())
+    }
+
+    private static func uuid(_ first: UInt64, _ second: UInt64) -> String {
+        let words = (first & ~0xf000 | 0x4000, second & ~(0b11 << 62) | 0b10 << 62)
+        return String(unsafeUninitializedCapacity: 36) { output in
+            var position = 0
+            for index in 0..<32 {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
+                    output[position] = UInt8(ascii: "-")
+                    position += 1
+                }
+                let word = index < 16 ? words.0 : words.1
+                let digit = UInt8(word >> UInt64(60 - index % 16 * 4) & 15)
+                output[position] = digit < 10 ? 48 + digit : 87 + digit
+                position += 1
+            }
+            return position
         }
-        return String(decoding: output, as: UTF8.self)
     }
 
     /// `count` random bytes.

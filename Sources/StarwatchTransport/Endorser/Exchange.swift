@@ -72,9 +72,9 @@ package struct RequestReport: Sendable {
         date = headers?["Date"]
         serverTime = headers?["X-Server-Time"]
         hasAge = headers?.contains("Age") ?? false
-        rateLimitRemaining = headers?.rateLimit("Remaining")
-        rateLimitLimit = headers?.rateLimit("Limit")
-        rateLimitReset = headers?.rateLimit("Reset")
+        rateLimitRemaining = headers?.rateLimit(.remaining)
+        rateLimitLimit = headers?.rateLimit(.limit)
+        rateLimitReset = headers?.rateLimit(.reset)
         self.rateLimit = headers?["RateLimit"]
         let isError = (response?.status ?? 200) >= 400
         let body = isError ? response.flatMap { RequestTrace.shown(ErrorBody($0.body).requestID) } : nil

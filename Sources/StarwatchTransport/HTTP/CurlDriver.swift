@@ -152,7 +152,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
                 return false
             }
             for job in batch.jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
-            takeRequests()
+            if batch.hasRequests { takeRequests() }
         }
         return true
     }
@@ -172,6 +172,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
                 finish(waiting.remove(at: index), with: .cancelled)
             }
         }
+        // Otherwise a finished answer is kept until the next batch.
         batch.clear()
     }
 

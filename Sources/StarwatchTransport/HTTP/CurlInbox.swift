@@ -12,13 +12,15 @@ final class CurlInbox: @unchecked Sendable {
         /// Whether the thread must end.
         fileprivate(set) var isLast = false
 
-        fileprivate var isEmpty: Bool { submitted.isEmpty && cancelled.isEmpty && jobs.isEmpty && !isLast }
+        fileprivate var isEmpty: Bool { !hasRequests && jobs.isEmpty && !isLast }
 
-        /// Drops what was taken, so that a finished answer is not kept until the next batch.
+        /// Whether requests were made or cancelled.
+        var hasRequests: Bool { !submitted.isEmpty || !cancelled.isEmpty }
+
         mutating func clear() {
-            submitted.removeAll(keepingCapacity: true)
-            cancelled.removeAll(keepingCapacity: true)
-            jobs.removeAll(keepingCapacity: true)
+            if !submitted.isEmpty { submitted.removeAll(keepingCapacity: true) }
+            if !cancelled.isEmpty { cancelled.removeAll(keepingCapacity: true) }
+            if !jobs.isEmpty { jobs.removeAll(keepingCapacity: true) }
         }
     }
 

@@ -37,9 +37,23 @@ package struct HTTPHeaders: Sendable {
         self[name] != nil
     }
 
-    /// A rate limit field, such as `Remaining`, under any of the three common names; `nil` when there is none.
-    package func rateLimit(_ field: String) -> String? {
-        self["X-Rate-Limit-\(field)"] ?? self["X-RateLimit-\(field)"] ?? self["RateLimit-\(field)"]
+    /// A field about the rate limit, under its three common names.
+    package enum RateLimitField {
+        case limit, remaining, reset
+
+        fileprivate var names: (String, String, String) {
+            switch self {
+            case .limit: ("X-Rate-Limit-Limit", "X-RateLimit-Limit", "RateLimit-Limit")
+            case .remaining: ("X-Rate-Limit-Remaining", "X-RateLimit-Remaining", "RateLimit-Remaining")
+            case .reset: ("X-Rate-Limit-Reset", "X-RateLimit-Reset", "RateLimit-Reset")
+            }
+        }
+    }
+
+    /// The value of `field` under any of its names; `nil` when there is none.
+    package func rateLimit(_ field: RateLimitField) -> String? {
+        let names = field.names
+        return self[names.0] ?? self[names.1] ?? self[names.2]
     }
 
     private static func value(of name: UnsafeBufferPointer<UInt8>, in block: UnsafeBufferPointer<UInt8>) -> String? {

@@ -47,12 +47,19 @@ package struct HTTPRequest: Sendable {
     /// Whether libcurl can send this request without header injection or a truncated URL.
     var isWellFormed: Bool {
         guard Self.hasScheme("http://", url) || Self.hasScheme("https://", url),
-            url.utf8.allSatisfy({ $0 > 32 && $0 != 127 })
+            Self.every(url, { $0 > 32 && $0 != 127 })
         else { return false }
         return headers.allSatisfy { header in
-            !header.name.isEmpty && header.name.utf8.allSatisfy(Self.isToken)
-                && header.value.utf8.allSatisfy { (32...126).contains($0) || $0 == 9 }
+            !header.name.isEmpty && Self.every(header.name, Self.isToken)
+                && Self.every(header.value) { (32...126).contains($0) || $0 == 9 }
         }
+    }
+
+    /// Returns whether every byte passes. Over the bytes of a string at once, which takes a fifth of the instructions of
+    /// its UTF-8 view.
+    private static func every(_ text: String, _ passes: (UInt8) -> Bool) -> Bool {
+        var text = text
+        return text.withUTF8 { $0.allSatisfy(passes) }
     }
 
     /// Whether the host is an IP address, which needs no lookup. Also `true` for some invalid hosts.
@@ -73,7 +80,8 @@ package struct HTTPRequest: Sendable {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: byte < 127 && "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        case UInt8(ascii: "-"): true
+        default: byte < 127 && "!#$%&'*+.^_`|~".utf8.contains(byte)
         }
     }
 }
