@@ -43,7 +43,7 @@ import Testing
         #expect(try schema(world.path) == ["CREATE TABLE installation (x)", "0"])
     }
 
-    @Test(.enabled(if: World.isClear), arguments: [0, 1, 2, 3, 4, 6])
+    @Test(.enabled(if: World.isClear), arguments: [0, 1, 2, 3, 4, 5, 7])
     func anUnknownVersionIsRejectedWithAdviceAndWithoutWriting(
         version: Int
     ) throws {

@@ -51,6 +51,30 @@ import Testing
         }
     }
 
+    /// SQLite would make a temporary table of a longer list for every row.
+    @Test func theStatesOfTheOutboxAreComparedOneByOne() async throws {
+        let store = try await world.open()
+        await store.close()
+        try raw { db in
+            let table = "SELECT sql FROM sqlite_schema WHERE name = 'notification_outbox'"
+            let sql = try #require(try String.fetchOne(db, sql: table))
+            #expect(!sql.contains("state IN"))
+            #expect(sql.contains("NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')"))
+            for state in ["new", ""] {
+                #expect(throws: DatabaseError.self) {
+                    try db.execute(
+                        sql: """
+                            INSERT INTO notification_outbox (stream_id, jwt_id, plan_id, state, run_id, created_at,
+                                finished_at)
+                            VALUES (1, '01J00000000000000000000000', 'p', ?, 'r', 1, 1)
+                            """,
+                        arguments: [state]
+                    )
+                }
+            }
+        }
+    }
+
     @Test func aNewerVersionIsRejectedUnchanged() async throws {
         try await world.open().close()
         try raw { db in try db.execute(sql: "PRAGMA user_version = 99") }

@@ -28,7 +28,7 @@ struct Backlog: AsyncParsableCommand {
         guard statements_record(recording) == 0 else { throw ValidationError("the recording cannot be made") }
         _ = try await drain(folder.path("recorded.db")) { statements_mark() }
         statements_stop()
-        print("round   agent changes/s   SQLite changes/s   ratio   ratio of CPU time   peak resident MiB")
+        print("round   agent changes/s   of a core   SQLite changes/s   ratio   ratio of CPU time   peak resident MiB")
         var (ratios, ratiosOfCPU): ([Double], [Double]) = ([], [])
         for round in 1...rounds {
             let start = Usage.cpuSeconds
@@ -41,9 +41,10 @@ struct Backlog: AsyncParsableCommand {
             ratiosOfCPU.append((end - middle) / (middle - start))
             print(
                 String(
-                    format: "%5d   %15.0f   %16.0f   %5.2f   %17.2f   %17.1f",
+                    format: "%5d   %15.0f   %9.2f   %16.0f   %5.2f   %17.2f   %17.1f",
                     round,
                     Double(changes) / agent,
+                    (middle - start) / agent,
                     Double(changes) / raw.seconds,
                     ratios[round - 1],
                     ratiosOfCPU[round - 1],

@@ -4,15 +4,8 @@ extension PlanDetails {
 
     /// The stored form: an object with the text of each field that is not empty.
     package var stored: String {
-        var bytes = [UInt8(ascii: "{")]
-        for field in Field.allCases {
-            guard let text = self[field] else { continue }
-            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            JSONQuotes.append(field.rawValue, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            JSONQuotes.append(text, to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "}"))
+        var bytes: [UInt8] = []
+        JSONQuotes.append(Field.allCases.map { ($0.rawValue, self[$0]) }, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -40,15 +33,8 @@ extension FieldChange {
         for (field, change) in changes.sorted(by: { $0.key < $1.key }) {
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
             JSONQuotes.append(field, to: &bytes)
-            bytes.append(contentsOf: ":{".utf8)
-            for (name, text) in [("before", change.before), ("after", change.after)] {
-                guard let text else { continue }
-                if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
-                JSONQuotes.append(name, to: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                JSONQuotes.append(text, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "}"))
+            bytes.append(UInt8(ascii: ":"))
+            JSONQuotes.append([("before", change.before), ("after", change.after)], to: &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
         return String(decoding: bytes, as: UTF8.self)

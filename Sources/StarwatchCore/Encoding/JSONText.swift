@@ -1,12 +1,10 @@
-import FoundationEssentials
-
 /// Checks of JSON without decoding it.
 public enum JSONText {
-    /// Returns whether the bytes are one complete JSON value in UTF-8.
+    private static let noKeys = JSONKeys([])
+
+    /// Returns whether the bytes are one complete JSON value in UTF-8 whose cost is bounded (``isBounded(_:)``).
     public static func isValid(_ bytes: [UInt8]) -> Bool {
-        // The decoder checks the encoding only of the texts that it decodes.
-        guard (try? UTF8Span(validating: bytes.span)) != nil else { return false }
-        return (try? JSONDecoder().decode(Anything.self, from: Data(bytes))) != nil
+        bytes.withUnsafeBufferPointer { JSONParser.nodes(of: $0, keys: noKeys) != nil }
     }
 
     /// The deepest nesting of arrays and objects.
@@ -43,9 +41,5 @@ public enum JSONText {
             index += 1
         }
         return true
-    }
-
-    private struct Anything: Decodable {
-        init(from decoder: any Decoder) throws {}
     }
 }

@@ -7,7 +7,7 @@ extension Schema {
     /// - Parameter version: The current `PRAGMA user_version`; 0 for a database without these tables.
     /// - Returns: `nil` if this program cannot migrate from the version.
     package static func statements(from version: Int) -> String? {
-        let steps = [version1 + installation, version2, version3, version4, version5]
+        let steps = [version1 + installation, version2, version3, version4, version5, version6]
         guard (0...steps.count).contains(version) else { return nil }
         guard version < steps.count else { return "" }
         var text = version == 0 ? "PRAGMA journal_mode = WAL;\n" : ""

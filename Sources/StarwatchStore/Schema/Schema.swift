@@ -3,7 +3,7 @@ import GRDB
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
     /// The versions that this program supports.
-    package static let supported = 5...5
+    package static let supported = 6...6
 
     /// Migrates the database to the newest version; for a host's database, checks the version.
     ///
@@ -20,13 +20,13 @@ package enum Schema {
         beforeWriting: () throws -> Void = {}
     ) throws -> Bool {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
-        if found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
+        // The agent does not migrate a host's database.
+        let isTooOld = owner == .host && found < supported.lowerBound
+        if isTooOld || found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
         try database.unsafeRead { db in try Sealing.check(db, version: found, owner, masterKey) }
         let isSound = try found == 0 || database.unsafeRead { db in try db.check(scope, version: found) }
         switch owner {
-        case .host:
-            if found < supported.lowerBound { throw StoreError.version(found: found, supported: supported) }
-            try beforeWriting()
+        case .host: try beforeWriting()
         case .agent:
             if found == 0 {
                 let tables = try database.unsafeRead { db in
@@ -87,6 +87,10 @@ package enum Schema {
         migrator.registerMigration("v5") { db in
             try db.execute(sql: version5)
             try db.execute(sql: "PRAGMA user_version = 5")
+        }
+        migrator.registerMigration("v6") { db in
+            try db.execute(sql: version6)
+            try db.execute(sql: "PRAGMA user_version = 6")
         }
         return migrator
     }

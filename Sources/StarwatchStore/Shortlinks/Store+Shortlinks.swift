@@ -12,6 +12,20 @@ package struct StoredShortlink: Sendable, Hashable {
             case jwt = "jwt_id"
             case plan
         }
+
+        /// The JSON of the changes.
+        fileprivate static func stored(_ changes: [Change]) -> String {
+            var bytes = [UInt8(ascii: "[")]
+            for change in changes {
+                if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+                JSONQuotes.append(
+                    [(CodingKeys.jwt.rawValue, change.id.rawValue), (CodingKeys.plan.rawValue, change.plan)],
+                    to: &bytes
+                )
+            }
+            bytes.append(UInt8(ascii: "]"))
+            return String(decoding: bytes, as: UTF8.self)
+        }
     }
 
     /// The changes in the order of the notification.
@@ -52,13 +66,12 @@ extension Session {
         now: Timestamp
     ) throws {
         let token = lookup(shortlink.rawValue, as: "shortlink")
-        let targets = changes.map { StoredShortlink.Target(jwt: $0.id, plan: $0.plan) }
         try run(
             "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
             [
                 token, notification,
                 try sealed(
-                    String(decoding: try JSONEncoder().encode(targets), as: UTF8.self),
+                    StoredShortlink.Target.stored(changes),
                     .shortlinkTargets,
                     of: key(account),
                     row: token

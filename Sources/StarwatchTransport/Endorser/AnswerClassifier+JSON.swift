@@ -8,8 +8,8 @@ extension AnswerClassifier {
     package static func unreadable(_ response: HTTPResponse) -> APIFailure? {
         // A 204 has no body.
         guard (200..<300).contains(response.status), response.status != 204 else { return nil }
+        if JSONText.isValid(response.body) { return nil }
         let isBounded = JSONText.isBounded(response.body)
-        guard !isBounded || !JSONText.isValid(response.body) else { return nil }
         return APIFailure(
             result: .malformed,
             failureClass: .malformed,
