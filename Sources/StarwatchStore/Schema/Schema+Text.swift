@@ -7,7 +7,8 @@ extension Schema {
     /// - Parameter version: The current `PRAGMA user_version`; 0 for a database without these tables.
     /// - Returns: `nil` if this program cannot migrate from the version.
     package static func statements(from version: Int) -> String? {
-        let steps = [version1 + installation, version2, version3, version4, version5, version6]
+        var steps = [version1 + installation, version2, version3, version4, version5, version6]
+        if version == 0 { (steps[0], steps[5]) = (version1WithComparisons + installation, "") }
         guard (0...steps.count).contains(version) else { return nil }
         guard version < steps.count else { return "" }
         var text = version == 0 ? "PRAGMA journal_mode = WAL;\n" : ""
