@@ -114,8 +114,8 @@ package final class PollCycle: Sendable {
     /// Runs the cycle. It never throws: a failure is a result, and pages fetched before it are kept.
     package func run() async -> Result { await run(on: gate) }
 
-    /// Runs on the gate, which most steps use. From elsewhere each use takes two jobs of the executor: 20 of the 23 jobs of
-    /// an unchanged cycle.
+    /// Runs on the gate, which most steps use. From elsewhere each use would take jobs of the executor: 23 for an unchanged
+    /// cycle, not 7 (callgrind, `Benchmarks/poll cycles`).
     private func run(on gate: isolated Gate) async -> Result {
         await Trace.span(.cycle) { span in
             let result = await runOnce()

@@ -24,10 +24,12 @@ package enum RandomID {
 
     /// A version 4 UUID in lower case.
     package static func uuid() -> String {
-        if let words { return uuid(words.next(), words.next()) }
         // Both words at once, because each call to the system's generator is a system call.
         var both: (UInt64, UInt64) = (0, 0)
-        precondition(getentropy(&both, MemoryLayout.size(ofValue: both)) == 0, "the system has no random numbers")
+        guard words == nil, getentropy(&both, MemoryLayout.size(ofValue: both)) == 0 else {
+            var generator = Generator()
+            return uuid(using: &generator)
+        }
         return uuid(both.0, both.1)
     }
 

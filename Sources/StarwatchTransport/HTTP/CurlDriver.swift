@@ -172,7 +172,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
                 finish(waiting.remove(at: index), with: .cancelled)
             }
         }
-        // Otherwise a finished answer is kept until the next batch.
+        // Releases what has finished now, not with the next batch.
         batch.clear()
     }
 

@@ -98,34 +98,6 @@ import Testing
         return stride(from: 1, to: numbers.count, by: 2).reduce(0) { $0 + numbers[$1] }
     }
 
-    /// The store deletes windows of accounts that sent nothing for a day.
-    @Test func requestsThatWereStoredAheadLongAgoAreStoredAgain() async throws {
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
-        let start = ManualClock.start
-        let gate = makeGate(requests: 100)
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
-        _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
-        #expect(try await store.requestWindow(of: World.key) == nil)
-        #expect(try await gate.pass(account: World.key, now: start + .days(2)) == .go)
-        #expect(try await store.requestWindow(of: World.key) != nil)
-        await store.close()
-    }
-
-    @Test func anErasedWindowIsNotStoredAgainWithoutARequest() async throws {
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
-        let start = ManualClock.start
-        let gate = makeGate(requests: 100)
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
-        #expect(try await store.requestWindow(of: World.key) != nil)
-        _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
-        await gate.shift(by: .seconds(5), now: start + .seconds(5))
-        await gate.storeEnds(now: start + .seconds(6))
-        #expect(try await store.requestWindow(of: World.key) == nil)
-        await store.close()
-    }
-
     /// Otherwise the host program's closures could run on a transport's thread, which works for the same gate.
     @Test func aRequestOfATaskWithoutAPreferenceGetsOne() async throws {
         let clock = ManualClock()
@@ -195,26 +167,6 @@ import Testing
         let third = makeGate()
         try await third.restore(now: start + .seconds(1))
         #expect(await third.heldUntil(now: start + .seconds(1)) == start + .seconds(100))
-        await store.close()
-    }
-
-    @Test(arguments: [(5, 5), (19, 7), (100, 1), (100, 94), (100, 95), (100, 100)], [true, false])
-    func neitherACrashNorAnEndLetsMoreThrough(_ requests: (limit: Int, sent: Int), isCrash: Bool) async throws {
-        let (limit, sent) = requests
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
-        let start = ManualClock.start
-        let gate = makeGate(requests: limit)
-        for _ in 0..<sent { #expect(try await gate.pass(account: World.key, now: start) == .go) }
-        if !isCrash { await gate.storeEnds(now: start) }
-        let next = makeGate(requests: limit)
-        var more = 0
-        while more <= limit, try await next.pass(account: World.key, now: start + .seconds(1)) == .go { more += 1 }
-        if isCrash {
-            #expect((limit - limit / 20...limit).contains(sent + more))
-        } else {
-            #expect(sent + more == limit)
-        }
         await store.close()
     }
 
