@@ -65,10 +65,33 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
             var alone = Array("x".utf8)
             alone.append(integer: number)
             #expect(text(alone) == "x\(number)")
-            var line: [UInt8] = []
-            Array("name ".utf8).withUnsafeBufferPointer { line.append(line: $0, integer: number) }
-            #expect(text(line) == "name \(number)\n")
         }
+        // Lines are copied in blocks of 16 bytes.
+        for length in 1...33 {
+            let name = String(repeating: "n", count: length)
+            let start = LineStart(name, [])
+            defer { start.free() }
+            for number in numbers {
+                var line: [UInt8] = []
+                line.append(line: start, integer: number)
+                #expect(text(line) == "\(name) \(number)\n")
+            }
+        }
+    }
+
+    /// The room for lines is checked for a part of a family at a time.
+    @Test(arguments: [1, 31, 32, 33, 64, 100]) func aFamilyOfAnySizeHasAllItsLines(size: Int) {
+        let registry = MetricRegistry()
+        let family = MetricFamily(descriptor: .counter("t_family_total", "Family."))
+        var expected = "# HELP t_family_total Family.\n# TYPE t_family_total counter\n"
+        for index in 0..<size {
+            let counter = Counter()
+            counter.increment(by: UInt64.max / UInt64(index + 1))
+            family.add(CounterSeries(name: "t_family_total", labels: [("i", "\(index)")], counter: counter))
+            expected += "t_family_total{i=\"\(index)\"} \(counter.value)\n"
+        }
+        registry.register(family)
+        #expect(text(registry.page(.text)) == expected)
     }
 
     @Test func textPageIsExact() {

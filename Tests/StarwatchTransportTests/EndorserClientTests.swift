@@ -82,7 +82,6 @@ import Testing
         #expect(report.serverTime == "1767225600")
         #expect(report.hasAge)
         #expect(report.rateLimitRemaining == "0")
-        #expect(report.rateLimitLimit == "100")
         #expect(report.rateLimitReset == "30")
         #expect(report.rateLimit == "\"default\";r=0;t=30")
         #expect(report.duration > .zero)

@@ -83,16 +83,16 @@ package final class EndorserAPI: Sendable {
 
     private func send(_ call: Call, _ attempt: RequestJob.Try) async -> Exchange {
         await Trace.span(.request) { span in
-            var request = EndorserRequest(
+            let request = EndorserRequest(
                 endpoint: call.endpoint,
                 method: call.method,
                 query: call.query,
                 body: call.body,
                 token: attempt.token,
+                requestID: attempt.requestID,
                 idempotencyKey: call.idempotencyKey,
                 traceHeaders: span == nil ? [] : Trace.headers
             )
-            request.requestID = attempt.requestID
             let exchange = await client.send(request, check: call.check)
             // Also after the last attempt, so that the next call does not begin with the same token.
             if case .failure(let failure) = exchange.outcome, failure.failureClass == .unauthenticated,

@@ -39,8 +39,6 @@ package final class DigestService: Service {
         let locale: String
     }
 
-    /// Upper bound between two looks at the clock, the zone and the database.
-    static let longestSleep = Duration.seconds(30)
     /// The maximum lag of ``DigestState/armedThrough``.
     static let topUp = Duration.seconds(3600)
 
@@ -86,8 +84,9 @@ package final class DigestService: Service {
                 while !Task.isCancelled {
                     let pass = await self.pass()
                     for fetch in pass.fetches { group.addTask { await self.fetch(fetch) } }
-                    let wait = pass.next.map { max($0 - self.time.now, .zero) } ?? Self.longestSleep
-                    await self.wakes.digests.wait(for: min(wait, Self.longestSleep), on: self.time)
+                    let now = self.time.now
+                    let look = ClockLook.next(after: now)
+                    await self.wakes.digests.wait(for: max(min(pass.next ?? look, look) - now, .zero), on: self.time)
                 }
                 group.cancelAll()
             }

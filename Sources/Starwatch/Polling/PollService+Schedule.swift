@@ -31,7 +31,7 @@ extension PollService {
                     [.poll: "\(poll.name.rawValue)", .error: "\(error.description)"]
                 )
                 let wait = ExtraRun.afterStoreFailures(failures)
-                try? await environment.time.sleep(for: min(wait, SchedulerDecision.longestSleep))
+                try? await environment.time.sleep(for: min(wait, ClockLook.interval))
             }
         }
         guard let stored = read else { return none }

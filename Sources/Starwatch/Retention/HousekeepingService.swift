@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import StarwatchCore
 package import StarwatchStore
 package import StarwatchTelemetry
 
@@ -13,8 +14,10 @@ package final class HousekeepingService: Service {
     private let beat: @Sendable () async -> Void
     private let beatInterval: Duration
 
-    /// Interval of housekeeping and health checks.
+    /// Interval of housekeeping, a divisor of ``ClockLook/interval``.
     static let interval = Duration.seconds(10)
+    /// The largest difference between two times of one look, which are whole milliseconds of different clocks.
+    private static let rounding = Duration.milliseconds(1)
     /// Delay of the first cleanup. It is short, so that an agent that restarts often cleans up too.
     static let firstCleanup = Duration.seconds(300)
     /// Interval of retries after the store failed.
@@ -22,7 +25,8 @@ package final class HousekeepingService: Service {
 
     /// - Parameters:
     ///   - beat: Checks the agent's health. A call that does not return reveals a stuck store.
-    ///   - beatInterval: Interval of `beat`, from 50 ms to ``interval``.
+    ///   - beatInterval: Interval of `beat`, from 50 ms on; at most and by default ``ClockLook/interval``, because a check wakes
+    ///     the store's thread.
     package init(
         store: Store,
         outbox: OutboxOptions,
@@ -38,7 +42,7 @@ package final class HousekeepingService: Service {
         self.pipeline = pipeline
         self.recorder = recorder
         self.beat = beat
-        self.beatInterval = max(min(beatInterval ?? Self.interval, Self.interval), .milliseconds(50))
+        self.beatInterval = max(min(beatInterval ?? ClockLook.interval, ClockLook.interval), .milliseconds(50))
     }
 
     private var clock: ServerClock { environment.clock }
@@ -47,17 +51,21 @@ package final class HousekeepingService: Service {
 
     package func run() async throws {
         try? await cancelWhenGracefulShutdown {
-            var nextWork = self.time.monotonic + Self.interval
-            var nextSample = nextWork
+            var nextSample = self.time.monotonic
+            var nextBeat = nextSample
             // Nobody encrypts the database of a running agent.
             let isEncrypted = await self.store.isEncrypted
             var nextCleanup = self.time.monotonic + min(Self.firstCleanup, self.outbox.cleanupInterval)
             while !Task.isCancelled {
-                await self.beat()
+                if self.store.health.failure != nil || self.time.monotonic + Self.rounding >= nextBeat {
+                    await self.beat()
+                    nextBeat = self.time.monotonic + min(self.beatInterval, self.untilLook(every: ClockLook.interval))
+                }
+                let untilWork = self.untilLook(every: Self.interval)
                 let isWell = self.store.health.failure == nil
-                try await self.time.sleep(for: min(self.beatInterval, isWell ? Self.interval : Self.probeInterval))
-                guard self.time.monotonic >= nextWork else { continue }
-                nextWork = self.time.monotonic + Self.interval
+                let untilBeat = isWell ? max(nextBeat - self.time.monotonic, .zero) : Self.probeInterval
+                try await self.time.sleep(for: min(untilWork, untilBeat))
+                guard untilWork <= untilBeat + Self.rounding else { continue }
                 self.pipeline.flushExpired()
                 await self.recorder.flush(to: self.store)
                 if self.time.monotonic >= nextSample {
@@ -76,6 +84,11 @@ package final class HousekeepingService: Service {
             }
         }
         await recorder.flush(to: store)
+    }
+
+    private func untilLook(every interval: Duration) -> Duration {
+        let now = time.now
+        return ClockLook.next(after: now, every: interval) - now
     }
 
     /// Encrypts the values of retiring data keys again, in steps between which other work runs.

@@ -43,8 +43,9 @@ package final class ClockSyncService: Service {
                     let wait = await self.sync(&pace)
                     nextSync = wait.map { self.time.monotonic + $0 }
                 }
-                let wait = nextSync.map { $0 - self.time.monotonic } ?? .seconds(30)
-                try await self.time.sleep(for: max(min(wait, .seconds(30)), .seconds(1)))
+                let wait = nextSync.map { max($0 - self.time.monotonic, .seconds(1)) } ?? ClockLook.interval
+                let now = self.time.now
+                try await self.time.sleep(for: min(wait, ClockLook.next(after: now) - now))
             }
         }
     }

@@ -2,7 +2,7 @@
 ///
 /// Store `nextRun`: it is the planned time without the splay. A poll is due at `nextRun + splay`.
 public enum SchedulerDecision: Sendable, Hashable {
-    /// Sleep until `until`, at most ``longestSleep``, so that clock steps and suspends are noticed.
+    /// Sleep until `until`, at most until the next ``ClockLook``.
     case sleep(until: Timestamp, nextRun: Timestamp)
     /// Start a cycle for the run at `planned`; `missed` earlier runs never started.
     case run(RunKind, planned: Timestamp, missed: Int, nextRun: Timestamp?)
@@ -22,9 +22,7 @@ public enum SchedulerDecision: Sendable, Hashable {
     /// The largest delay of a run that is still on time: 1 s.
     public static let onTimeTolerance = Duration.seconds(1)
     /// The largest delay of a run without catch-up: 60 s, twice the longest sleep.
-    public static let lateTolerance = Duration.seconds(60)
-    /// The longest sleep: 30 s.
-    public static let longestSleep = Duration.seconds(30)
+    public static let lateTolerance = ClockLook.interval * 2
     /// The largest number of missed runs that are counted.
     public static let missedLimit = 100_000
 
@@ -62,7 +60,7 @@ public enum SchedulerDecision: Sendable, Hashable {
             return .idle
         }
         let due = planned + splay
-        guard now >= due else { return .sleep(until: min(due, now + longestSleep), nextRun: planned) }
+        guard now >= due else { return .sleep(until: min(due, ClockLook.next(after: now)), nextRun: planned) }
 
         let (latest, earlier) = latestDue(schedule, from: planned, now: now - splay)
         let next = schedule.next(after: latest)

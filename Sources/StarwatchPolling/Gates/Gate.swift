@@ -41,7 +41,7 @@ package actor Gate {
     private var windows: [WindowKey: Window] = [:]
     private var writes: [DID: WindowWrite] = [:]
     /// The window that the gauges show.
-    private var lastKey: WindowKey?
+    private var lastWindow: Window?
     private var serverRemaining: Int?
     /// `true` if no request goes any more.
     private var isEnding = false
@@ -140,17 +140,24 @@ package actor Gate {
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        try await restore(now: now)
-        let key = key(of: account)
-        if let key { try await load(key, now: now) }
-        await wait.saveUnstored()
+        // The conditions are here because a cycle comes by twice, and a call of an asynchronous function that does nothing
+        // takes hundreds of instructions.
+        if !isRestored { try await restore(now: now) }
+        var window: Window?
+        if let key = key(of: account) {
+            window = windows[key]
+            if window == nil { window = try await load(key, now: now) }
+        }
+        if !wait.isStored { await wait.save() }
         if let until = wait.until(at: now) { return .wait(until: until, source: .server) }
-        if await wait.saveCorrection() {
+        if wait.isCorrected {
+            // Another wait can come during the write.
+            await wait.save()
             return try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         }
-        guard let key else { return .go }
-        lastKey = key
-        guard let until = windows[key]?.value.wait(ticket, acknowledging: identifiers, now: now) else { return .go }
+        guard let window else { return .go }
+        lastWindow = window
+        guard let until = window.value.wait(ticket, acknowledging: identifiers, now: now) else { return .go }
         return .wait(until: until, source: .client)
     }
 
@@ -165,9 +172,9 @@ package actor Gate {
         now: Timestamp
     ) async throws(StoreError) -> Admission {
         let turn = try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
-        guard turn == .go, let key = key(of: account) else { return turn }
-        windows[key]?.value.spend(ticket, acknowledging: identifiers, now: now)
-        if identifiers == 0, windows[key]?.value.takeReserved(now: now) == true { return .go }
+        guard turn == .go, let key = key(of: account), let window = windows[key] else { return turn }
+        window.value.spend(ticket, acknowledging: identifiers, now: now)
+        if identifiers == 0, window.value.takeReserved(now: now) { return .go }
         do throws(StoreError) {
             try await storeWindow(of: key, now: now)
         } catch {
@@ -220,12 +227,12 @@ package actor Gate {
     }
 
     /// Stores a wait whose last write failed. Call it regularly, because no cycle ends during a wait.
-    package func saveUnstored() async { await wait.saveUnstored() }
+    package func saveUnstored() async { if !wait.isStored { await wait.save() } }
 
     /// Reports the present waits and limits to the observer.
     package func publish(now: Timestamp) {
         guard let observer else { return }
-        let own = lastKey.flatMap { windows[$0]?.value.room(at: now) } ?? limits.requestsPerMinute
+        let own = lastWindow?.value.room(at: now) ?? limits.requestsPerMinute
         observer.update(
             heldUntil: wait.until(at: now),
             remaining: min(own, serverRemaining ?? own),
@@ -266,7 +273,7 @@ package actor Gate {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if let changed { observer?.circuitChanged(to: changed) }
         publish(now: now)
-        await wait.saveUnstored()
+        if !wait.isStored { await wait.save() }
     }
 
     // MARK: - Windows
@@ -279,12 +286,14 @@ package actor Gate {
     }
 
     /// Reads the stored window of a previous run.
-    private func load(_ key: WindowKey, now: Timestamp) async throws(StoreError) {
-        guard windows[key] == nil else { return }
+    private func load(_ key: WindowKey, now: Timestamp) async throws(StoreError) -> Window {
         var stored: [UInt8]?
         if case .account(let account) = key { stored = try await store?.requestWindow(of: account) }
         // Another request of the account can have loaded it, and can already have gone.
-        if windows[key] == nil { windows[key] = Window(AccountWindow(limits: limits, stored: stored, now: now)) }
+        if let window = windows[key] { return window }
+        let window = Window(AccountWindow(limits: limits, stored: stored, now: now))
+        windows[key] = window
+        return window
     }
 
     /// Stores what was really spent. Call it before the database closes, when no request goes any more.

@@ -7,10 +7,11 @@ final class ServerWait {
     /// The store; `nil`: the wait ends with the process.
     private let store: Store?
     private(set) var notBefore = NotBefore()
-    private var isStored = true
+    /// `false` if the last write failed, and ``save(isolation:)`` must be called again.
+    private(set) var isStored = true
     /// Whether the stored wait comes from a clock that was ahead. It stays stored until the wait is over, because the
-    /// present clock can be the wrong one.
-    private var isCorrected = false
+    /// present clock can be the wrong one. Then ``save(isolation:)`` must be called.
+    private(set) var isCorrected = false
 
     init(server: String, store: Store?) {
         self.server = server
@@ -47,21 +48,8 @@ final class ServerWait {
         if notBefore.until != nil { await save() }
     }
 
-    /// Stores a wait whose last write failed. Call it regularly.
-    func saveUnstored(isolation: isolated (any Actor)? = #isolation) async {
-        if !isStored { await save() }
-    }
-
-    /// Stores a corrected wait that is over.
-    ///
-    /// - Returns: Whether it wrote. Another wait can have come meanwhile.
-    func saveCorrection(isolation: isolated (any Actor)? = #isolation) async -> Bool {
-        guard isCorrected else { return false }
-        await save()
-        return true
-    }
-
-    private func save(isolation: isolated (any Actor)? = #isolation) async {
+    /// Stores the wait. If that fails, it stays in memory.
+    func save(isolation: isolated (any Actor)? = #isolation) async {
         isStored = store == nil
         isCorrected = false
         while let store, !isStored {

@@ -20,11 +20,14 @@ final class CounterSeries: MetricSeries {
 
     var sampleCount: Int { 1 }
 
+    /// The line without an exemplar, which lives as long as the series.
+    var line: CounterLine { CounterLine(start: prefix, counter: .passUnretained(counter)) }
+
     func write(to page: inout [UInt8], format: ExpositionFormat) {
         guard format == .openMetrics, let entry = counter.exemplars?.all[0] else {
-            return page.append(line: prefix.bytes, integer: counter.value)
+            return page.append(line: prefix, integer: counter.value)
         }
-        page.append(contentsOf: prefix.bytes)
+        page.append(start: prefix)
         page.append(integer: counter.value)
         page.append(exemplar: entry)
         page.append(UInt8(ascii: "\n"))
@@ -47,7 +50,7 @@ final class ComputedSeries: MetricSeries {
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
         guard let value = compute() else { return }
-        page.append(contentsOf: prefix.bytes)
+        page.append(start: prefix)
         page.append(value: value)
         page.append(UInt8(ascii: "\n"))
     }
@@ -84,18 +87,18 @@ final class HistogramSeries: MetricSeries {
                 cumulative += counts[index]
                 guard let prefix else { continue }
                 guard let entry = exemplars?[index] else {
-                    page.append(line: prefix.bytes, integer: cumulative)
+                    page.append(line: prefix, integer: cumulative)
                     continue
                 }
-                page.append(contentsOf: prefix.bytes)
+                page.append(start: prefix)
                 page.append(integer: cumulative)
                 page.append(exemplar: entry)
                 page.append(UInt8(ascii: "\n"))
             }
-            page.append(contentsOf: sumPrefix.bytes)
+            page.append(start: sumPrefix)
             page.append(value: sum)
             page.append(UInt8(ascii: "\n"))
-            page.append(line: countPrefix.bytes, integer: cumulative)
+            page.append(line: countPrefix, integer: cumulative)
         }
     }
 }
@@ -112,24 +115,4 @@ struct BucketLabels {
             bounds.map { shown?.contains($0) == false ? nil : CanonicalFloat.text($0) }
             + [CanonicalFloat.text(.infinity)]
     }
-}
-
-/// The beginning of a sample's line, up to its value.
-///
-/// Plain memory owned by the series, because reference counting took two thirds of a page's time.
-private struct LineStart: Sendable {
-    // `nonisolated(unsafe)` because the bytes are immutable after init.
-    nonisolated(unsafe) let bytes: UnsafeBufferPointer<UInt8>
-
-    init(_ name: String, _ labels: [(name: String, value: String)]) {
-        var text: [UInt8] = []
-        text.reserveCapacity(128)
-        text.append(sample: name, labels: labels)
-        let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
-        _ = memory.initialize(from: text)
-        bytes = UnsafeBufferPointer(memory)
-    }
-
-    /// Frees the memory. The owner must call it exactly once.
-    func free() { bytes.deallocate() }
 }

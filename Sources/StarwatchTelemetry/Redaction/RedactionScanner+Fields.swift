@@ -170,6 +170,29 @@ extension RedactionScanner {
         return hash
     }
 
+    /// Whether a match of ``colon(at:next:)`` could begin at a colon. It only looks at the bytes around the colon, in line: a
+    /// call for every colon took an eighth of the time of a line (`RedactorBenchmark`).
+    @inline(__always)
+    func mayBeField(colon: Int) -> Bool {
+        guard colon > 2, colon &+ 1 < bytes.count else { return true }
+        switch bytes[colon &+ 1] {
+        case UInt8(ascii: "/"), UInt8(ascii: "%"), UInt8(ascii: "\\"): return true
+        default: break
+        }
+        let isQuoted = bytes[colon &- 1] == 0x22
+        let end = isQuoted ? colon &- 1 : colon
+        let (first, last) = (bytes[end &- 2], bytes[end &- 1])
+        // A space, a backslash, the last digit of an encoded `d`; letters of `did`, of which the others can be encoded.
+        if last == 0x20 || last == 0x5C || last == UInt8(ascii: "4") { return true }
+        if !isQuoted, last | 0x20 == UInt8(ascii: "d") { return true }
+        return first == 0x5F || first == 0x2D || Self.nextToLast >> (first & 31) & Self.last >> (last & 31) & 1 == 1
+    }
+
+    /// The last letters but one of the names that ``isEnding(before:)`` accepts: e, i, o, r, t and w. Each is a bit.
+    private static let nextToLast: UInt32 = 1 << 5 | 1 << 9 | 1 << 15 | 1 << 18 | 1 << 20 | 1 << 23
+    /// Their last letters: d, e, h, n, r, t and y.
+    private static let last: UInt32 = 1 << 4 | 1 << 5 | 1 << 8 | 1 << 14 | 1 << 18 | 1 << 20 | 1 << 25
+
     /// Whether the letters before `end` end a known name. `_` and `-`, which names ignore, are accepted.
     @inline(__always)
     private func isEnding(before end: Int) -> Bool {

@@ -59,11 +59,10 @@ extension RedactionScanner {
         }
         wordContinues = words.y == UInt64.max
 
-        let isBearer = Self.isIn(0x09...0x20, block) .& Self.equals(UInt8(ascii: "r"), before | Self.all(0x20))
+        // Control characters are rare, so no lower bound is needed; nor is one for digits and `c` before an underscore.
+        let isBearer = (block .<= Self.all(0x20)) .& Self.equals(UInt8(ascii: "r"), before | Self.all(0x20))
         let isToken = Self.equals(UInt8(ascii: "J"), block) .& Self.equals(UInt8(ascii: "y"), before)
-        let isUnderscore =
-            Self.equals(UInt8(ascii: "_"), block)
-            .& (Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), before) .| Self.equals(UInt8(ascii: "c"), before))
+        let isUnderscore = Self.equals(UInt8(ascii: "_"), block) .& (before .<= Self.all(UInt8(ascii: "c")))
         let isDash = Self.equals(UInt8(ascii: "-"), block) .& Self.equals(UInt8(ascii: "-"), before)
         let isOther = isToken .| isUnderscore .| isDash .| Self.equals(UInt8(ascii: "\\"), block)
         let isSign = isColon .| isPercent .| isBearer .| isOther
@@ -106,7 +105,7 @@ extension RedactionScanner {
     private func isSign(at position: Int) -> Bool {
         // Most signs are colons, or in text equals signs. The jump of a switch would be predicted wrongly.
         let sign = bytes[position]
-        if sign == UInt8(ascii: ":") { return isField(colon: position) }
+        if sign == UInt8(ascii: ":") { return mayBeField(colon: position) && isField(colon: position) }
         if sign == UInt8(ascii: "=") { return parameter(equals: position, next: position + 1)?.kind != nil }
         return isRareSign(at: position)
     }

@@ -134,7 +134,7 @@ package final class MetricRegistry: Sendable {
     package func page(_ format: ExpositionFormat, names: [String] = []) -> [UInt8] {
         let filter = Set(names)
         var page: [UInt8] = []
-        page.reserveCapacity(lastSize.load(ordering: .relaxed) + 512)
+        page.reserveCapacity(lastSize.load(ordering: .relaxed) + 1024)
         for family in families where filter.isEmpty || family.matches(anyOf: filter) {
             family.write(to: &page, format: format)
         }

@@ -10,8 +10,8 @@ package struct EndorserRequest: Sendable {
     package var body: [UInt8]?
     /// `nil` sends the request without a token.
     package var token: AccessToken?
-    /// The value of `X-Request-ID`; a new random UUID by default. Every attempt needs another.
-    package var requestID = RandomID.uuid()
+    /// The value of `X-Request-ID`. Every attempt needs another.
+    package var requestID: String
     /// The value of `X-Idempotency-Key` of a POST, the same for every attempt of the request (R-IDM-02).
     package var idempotencyKey: String?
     /// Headers of the tracer, sent after all others.
@@ -24,6 +24,7 @@ package struct EndorserRequest: Sendable {
         query: [(String, String)] = [],
         body: [UInt8]? = nil,
         token: AccessToken? = nil,
+        requestID: String = RandomID.uuid(),
         idempotencyKey: String? = nil,
         traceHeaders: [(name: String, value: String)] = []
     ) {
@@ -32,6 +33,7 @@ package struct EndorserRequest: Sendable {
         self.query = query
         self.body = body
         self.token = token
+        self.requestID = requestID
         self.idempotencyKey = idempotencyKey
         self.traceHeaders = traceHeaders
     }

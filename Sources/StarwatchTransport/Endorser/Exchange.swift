@@ -48,9 +48,7 @@ package struct RequestReport: Sendable {
     package let hasAge: Bool
     /// The unparsed `X-Rate-Limit-Remaining`, `X-RateLimit-Remaining` or `RateLimit-Remaining` header.
     package let rateLimitRemaining: String?
-    /// The unparsed `…-Limit` header of the same three names.
-    package let rateLimitLimit: String?
-    /// The unparsed `…-Reset` header of the same three names.
+    /// The unparsed `…-Reset` header of the same three names; `nil` without the other.
     package let rateLimitReset: String?
     /// The unparsed `RateLimit` header, which holds all three values in one field.
     package let rateLimit: String?
@@ -73,8 +71,7 @@ package struct RequestReport: Sendable {
         serverTime = headers?["X-Server-Time"]
         hasAge = headers?.contains("Age") ?? false
         rateLimitRemaining = headers?.rateLimit(.remaining)
-        rateLimitLimit = headers?.rateLimit(.limit)
-        rateLimitReset = headers?.rateLimit(.reset)
+        rateLimitReset = rateLimitRemaining == nil ? nil : headers?.rateLimit(.reset)
         self.rateLimit = headers?["RateLimit"]
         let isError = (response?.status ?? 200) >= 400
         let body = isError ? response.flatMap { RequestTrace.shown(ErrorBody($0.body).requestID) } : nil

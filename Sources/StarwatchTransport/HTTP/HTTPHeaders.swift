@@ -39,11 +39,10 @@ package struct HTTPHeaders: Sendable {
 
     /// A field about the rate limit, under its three common names.
     package enum RateLimitField {
-        case limit, remaining, reset
+        case remaining, reset
 
         fileprivate var names: (String, String, String) {
             switch self {
-            case .limit: ("X-Rate-Limit-Limit", "X-RateLimit-Limit", "RateLimit-Limit")
             case .remaining: ("X-Rate-Limit-Remaining", "X-RateLimit-Remaining", "RateLimit-Remaining")
             case .reset: ("X-Rate-Limit-Reset", "X-RateLimit-Reset", "RateLimit-Reset")
             }

@@ -33,6 +33,8 @@ import Testing
     @Test func sleepsAtMostThirtySecondsUntilTheRun() {
         let run = noon + .seconds(900)
         #expect(decide(nextRun: nil, now: noon) == .sleep(until: noon + .seconds(30), nextRun: run))
+        // All polls look at the clock at the same moments.
+        #expect(decide(nextRun: nil, now: noon + .seconds(7)) == .sleep(until: noon + .seconds(30), nextRun: run))
         #expect(decide(nextRun: run, now: run - .seconds(4)) == .sleep(until: run, nextRun: run))
         #expect(decide(nextRun: run, now: run - .seconds(4)).outcomes.isEmpty)
     }
@@ -86,7 +88,7 @@ import Testing
     @Test func theSplayMovesTheRunButNotThePlan() {
         let splay = Duration.seconds(40)
         #expect(
-            decide(nextRun: noon, now: noon + .seconds(20), splay: splay)
+            decide(nextRun: noon, now: noon + .seconds(35), splay: splay)
                 == .sleep(until: noon + .seconds(40), nextRun: noon)
         )
         #expect(
