@@ -24,8 +24,8 @@ struct LineStart: Sendable {
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
-    /// How much room ``write(_:to:)`` needs.
-    var room: Int { count + max(16, Decimal.longest + 1) }
+    /// How much room ``write(_:to:)`` needs. The longest number takes more than the zeros of the last block.
+    var room: Int { count + Decimal.longest + 1 }
 
     /// Writes the line with its number and a line feed, and returns where it ends.
     @inline(__always)

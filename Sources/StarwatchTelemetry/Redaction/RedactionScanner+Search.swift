@@ -68,7 +68,8 @@ extension RedactionScanner {
         let isSign = isColon .| isPercent .| isBearer .| isOther
         // Characters beyond ASCII are signs too. Each sign has its highest bit set.
         let signs = unsafeBitCast(unsafeBitCast(isSign, to: Block.self) | block, to: SIMD2<UInt64>.self)
-        return isAnySign(signs.x & Self.highBit, at: position) || isAnySign(signs.y & Self.highBit, at: position &+ 8)
+        let (low, high) = (signs.x & Self.highBit, signs.y & Self.highBit)
+        return low | high != 0 && (isAnySign(low, at: position) || isAnySign(high, at: position &+ 8))
     }
 
     /// Whether the letters and digits around a position are a secret.
