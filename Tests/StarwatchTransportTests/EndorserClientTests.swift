@@ -90,6 +90,13 @@ import Testing
         #expect(failure(of: exchange.outcome)?.retryAfter == .seconds(7))
     }
 
+    @Test func aResetWithoutARemainingNumberIsLeftOut() async throws {
+        let server = try LoopbackServer.answering { _ in answer("200 OK", headers: ["RateLimit-Reset: 30"], body: "{}")
+        }
+        let report = await (try client(server)).send(EndorserRequest(endpoint: .time)).report
+        #expect(report.rateLimitRemaining == nil && report.rateLimitReset == nil)
+    }
+
     @Test func notModifiedIsASuccess() async throws {
         let server = try LoopbackServer { connection in
             _ = connection.readRequest()

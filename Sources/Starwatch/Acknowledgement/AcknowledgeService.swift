@@ -56,7 +56,8 @@ package final class AcknowledgeService: Service {
     package func run() async throws {
         await PassLoop(wake: wakes.acknowledge, time: environment.time, finishes: true).run {
             let next = await self.pass().next
-            return next.map { min(max($0 - self.clock.now, .zero), .seconds(60)) } ?? .seconds(60)
+            let look = ClockLook.wait(from: self.environment.time.now)
+            return next.map { min(max($0 - self.clock.now, .zero), look) } ?? look
         }
     }
 

@@ -78,7 +78,8 @@ package final class DispatchService: Service {
     package func run() async throws {
         await PassLoop(wake: wakes.dispatch, time: environment.time, finishes: true).run {
             let next = await self.pass().next
-            return next.map { min(max($0 - self.clock.now, .zero), .seconds(30)) } ?? .seconds(30)
+            let look = ClockLook.wait(from: self.environment.time.now)
+            return next.map { min(max($0 - self.clock.now, .zero), look) } ?? look
         }
     }
 

@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchPolling
 package import StarwatchStore
 package import StarwatchTelemetry
 import Synchronization
@@ -9,6 +10,11 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
     static let capacity = 1000
 
     private let held = Mutex<[StarwatchStore.LogEntry]>([])
+    /// Wakes the housekeeping, which stores the lines. Raised by the first line after a flush.
+    let housekeeping = Signal()
+
+    /// Whether lines wait to be stored.
+    var holdsLines: Bool { held.withLock { !$0.isEmpty } }
 
     package func take(_ record: LogRecord) {
         let line = String(decoding: record.line.dropLast(), as: UTF8.self)
@@ -18,10 +24,12 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
             runID: record.runID,
             line: line
         )
-        held.withLock { held in
+        let isFirst = held.withLock { held in
             if held.count == Self.capacity { held.removeFirst() }
             held.append(entry)
+            return held.count == 1
         }
+        if isFirst { housekeeping.raise() }
     }
 
     /// Stores the buffered lines. Lines that cannot be stored are dropped: standard error already has them.

@@ -9,16 +9,20 @@ extension Agent {
     static func open(
         _ options: AgentOptions,
         masterKey source: MasterKeySource,
-        metrics: AgentMetrics,
-        logger: Logger,
+        log: AgentLog,
         change: (inout StoreOptions) -> Void
     ) async throws(AgentError) -> Store {
+        let (metrics, logger, housekeeping) = (log.metrics, log.logger, log.recorder.housekeeping)
         var store = StoreOptions(options.storage)
         store.polls = Set(options.polls.map(\.name))
         store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
         store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
         store.onTransaction = { metrics.transactions[TransactionGroup($0)].observe($1) }
-        store.onError = { metrics.storeErrors[$0].increment() }
+        store.onError = {
+            metrics.storeErrors[$0].increment()
+            // It probes a failed store every 2 s.
+            housekeeping.raise()
+        }
         store.onUnrecorded = { logger.log(.pollStoreFailed, [.error: "\($0.description)"]) }
         store.onChanges = { changes in
             for (change, count) in changes { metrics.outbox.changes[change].increment(by: UInt64(count)) }

@@ -61,8 +61,7 @@ package final class AgentProcess: Sendable {
                 credentialsDirectory: parts.credentialsDirectory,
                 time: time
             ),
-            metrics: metrics,
-            logger: logger,
+            log: log,
             change: { storeOptions in
                 storeOptions.now = { time.now }
                 surroundings.store(&storeOptions)

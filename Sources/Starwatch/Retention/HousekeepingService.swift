@@ -1,6 +1,7 @@
 import Logging
 import ServiceLifecycle
 import StarwatchCore
+import StarwatchPolling
 package import StarwatchStore
 package import StarwatchTelemetry
 
@@ -14,9 +15,10 @@ package final class HousekeepingService: Service {
     private let beat: @Sendable () async -> Void
     private let beatInterval: Duration
 
-    /// Interval of housekeeping, a divisor of ``ClockLook/interval``.
+    /// The time after which log lines are stored, and the interval of an encryption that has not ended. Other work waits for
+    /// the next ``ClockLook``, because each wake-up of an idle agent costs CPU time.
     static let interval = Duration.seconds(10)
-    /// The largest difference between two times of one look, which are whole milliseconds of different clocks.
+    /// The difference of two deadlines at one look: it is a whole millisecond of the wall clock, deadlines are monotonic.
     private static let rounding = Duration.milliseconds(1)
     /// Delay of the first cleanup. It is short, so that an agent that restarts often cleans up too.
     static let firstCleanup = Duration.seconds(300)
@@ -25,8 +27,7 @@ package final class HousekeepingService: Service {
 
     /// - Parameters:
     ///   - beat: Checks the agent's health. A call that does not return reveals a stuck store.
-    ///   - beatInterval: Interval of `beat`, from 50 ms on; at most and by default ``ClockLook/interval``, because a check wakes
-    ///     the store's thread.
+    ///   - beatInterval: Interval of `beat`, from 50 ms to 30 s, the default: each check wakes the store's thread.
     package init(
         store: Store,
         outbox: OutboxOptions,
@@ -50,22 +51,30 @@ package final class HousekeepingService: Service {
     private var logger: Logger { environment.logger }
 
     package func run() async throws {
-        try? await cancelWhenGracefulShutdown {
-            var nextSample = self.time.monotonic
-            var nextBeat = nextSample
+        await cancelWhenGracefulShutdown {
+            let start = self.time.monotonic
+            var (nextBeat, nextSample, nextWork) = (start, start, start + Self.interval)
             // Nobody encrypts the database of a running agent.
             let isEncrypted = await self.store.isEncrypted
-            var nextCleanup = self.time.monotonic + min(Self.firstCleanup, self.outbox.cleanupInterval)
+            var nextCleanup = start + min(Self.firstCleanup, self.outbox.cleanupInterval)
             while !Task.isCancelled {
-                if self.store.health.failure != nil || self.time.monotonic + Self.rounding >= nextBeat {
-                    await self.beat()
-                    nextBeat = self.time.monotonic + min(self.beatInterval, self.untilLook(every: ClockLook.interval))
-                }
-                let untilWork = self.untilLook(every: Self.interval)
                 let isWell = self.store.health.failure == nil
-                let untilBeat = isWell ? max(nextBeat - self.time.monotonic, .zero) : Self.probeInterval
-                try await self.time.sleep(for: min(untilWork, untilBeat))
-                guard untilWork <= untilBeat + Self.rounding else { continue }
+                let untilWork = max(nextWork - self.time.monotonic, .zero)
+                if isWell {
+                    let wait = min(untilWork, max(nextBeat - self.time.monotonic, .zero))
+                    await self.recorder.housekeeping.wait(for: wait, on: self.time)
+                } else {
+                    // Each failed probe raises the signal.
+                    try? await self.time.sleep(for: min(untilWork, Self.probeInterval))
+                }
+                if Task.isCancelled { break }
+                // Before the work, so that a slow one delays no sign of life.
+                if !isWell || self.isDue(nextBeat) {
+                    await self.beat()
+                    nextBeat = self.time.monotonic + min(self.beatInterval, ClockLook.wait(from: self.time.now))
+                }
+                if self.recorder.holdsLines { nextWork = min(nextWork, self.time.monotonic + Self.interval) }
+                guard self.isDue(nextWork) else { continue }
                 self.pipeline.flushExpired()
                 await self.recorder.flush(to: self.store)
                 if self.time.monotonic >= nextSample {
@@ -73,26 +82,29 @@ package final class HousekeepingService: Service {
                     try? await self.store.sampleLedger(now: self.clock.now)
                     nextSample = self.time.monotonic + Store.sampleInterval
                 }
+                var isEncrypting = false
                 if isEncrypted {
-                    await self.encryptAgain()
+                    isEncrypting = await !self.encryptAgain()
                     await self.endSigningKeys()
                 }
                 // Nothing is deleted before the pages are known to be sound.
-                guard self.time.monotonic >= nextCleanup, self.store.pageCheckPhase != .running else { continue }
-                await self.pass()
-                nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
+                if self.time.monotonic >= nextCleanup, self.store.pageCheckPhase != .running {
+                    await self.pass()
+                    nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
+                }
+                nextWork = self.time.monotonic + (isEncrypting ? Self.interval : ClockLook.wait(from: self.time.now))
             }
         }
         await recorder.flush(to: store)
     }
 
-    private func untilLook(every interval: Duration) -> Duration {
-        let now = time.now
-        return ClockLook.next(after: now, every: interval) - now
-    }
+    private func isDue(_ deadline: Duration) -> Bool { time.monotonic + Self.rounding >= deadline }
 
     /// Encrypts the values of retiring data keys again, in steps between which other work runs.
-    package func encryptAgain() async {
+    ///
+    /// - Returns: `false` if there is more to encrypt.
+    @discardableResult
+    package func encryptAgain() async -> Bool {
         var rows = 0
         // The rest waits for the next round, so that a long pass does not keep the health checks waiting.
         let end = time.monotonic + .seconds(5)
@@ -103,11 +115,12 @@ package final class HousekeepingService: Service {
                 environment.metrics.reencryption.set(step.progress)
                 guard step.isFinished else { continue }
                 if rows > 0 { logger.log(.keysRotationEnded, [.rowCount: .number(rows)]) }
-                return
+                return true
             }
         } catch {
             logger.log(.keysStoreFailed, [.error: "\(error)"])
         }
+        return false
     }
 
     /// Destroys the signing keys whose grace is over.

@@ -44,8 +44,7 @@ package final class ClockSyncService: Service {
                     nextSync = wait.map { self.time.monotonic + $0 }
                 }
                 let wait = nextSync.map { max($0 - self.time.monotonic, .seconds(1)) } ?? ClockLook.interval
-                let now = self.time.now
-                try await self.time.sleep(for: min(wait, ClockLook.next(after: now) - now))
+                try await self.time.sleep(for: min(wait, ClockLook.wait(from: self.time.now)))
             }
         }
     }

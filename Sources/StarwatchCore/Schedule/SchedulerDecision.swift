@@ -22,7 +22,7 @@ public enum SchedulerDecision: Sendable, Hashable {
     /// The largest delay of a run that is still on time: 1 s.
     public static let onTimeTolerance = Duration.seconds(1)
     /// The largest delay of a run without catch-up: 60 s, twice the longest sleep.
-    public static let lateTolerance = ClockLook.interval * 2
+    public static let lateTolerance = Duration.seconds(60)
     /// The largest number of missed runs that are counted.
     public static let missedLimit = 100_000
 

@@ -140,6 +140,16 @@ package actor Gate {
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
+        try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now).admission
+    }
+
+    /// Decides, and returns the account's window; `nil` if its requests are not counted.
+    private func decide(
+        account: DID?,
+        ticket: TicketQueue.Ticket,
+        acknowledging identifiers: Int,
+        now: Timestamp
+    ) async throws(StoreError) -> (admission: Admission, window: Window?) {
         // The conditions are here because a cycle comes by twice, and a call of an asynchronous function that does nothing
         // takes hundreds of instructions.
         if !isRestored { try await restore(now: now) }
@@ -149,16 +159,16 @@ package actor Gate {
             if window == nil { window = try await load(key, now: now) }
         }
         if !wait.isStored { await wait.save() }
-        if let until = wait.until(at: now) { return .wait(until: until, source: .server) }
+        if let until = wait.until(at: now) { return (.wait(until: until, source: .server), window) }
         if wait.isCorrected {
             // Another wait can come during the write.
             await wait.save()
-            return try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
+            return try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         }
-        guard let window else { return .go }
+        guard let window else { return (.go, nil) }
         lastWindow = window
-        guard let until = window.value.wait(ticket, acknowledging: identifiers, now: now) else { return .go }
-        return .wait(until: until, source: .client)
+        guard let until = window.value.wait(ticket, acknowledging: identifiers, now: now) else { return (.go, window) }
+        return (.wait(until: until, source: .client), window)
     }
 
     /// Decides whether one request can go, and counts it if it can.
@@ -171,8 +181,8 @@ package actor Gate {
         acknowledging identifiers: Int = 0,
         now: Timestamp
     ) async throws(StoreError) -> Admission {
-        let turn = try await turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
-        guard turn == .go, let key = key(of: account), let window = windows[key] else { return turn }
+        let (turn, window) = try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
+        guard turn == .go, let window, let key = key(of: account) else { return turn }
         window.value.spend(ticket, acknowledging: identifiers, now: now)
         if identifiers == 0, window.value.takeReserved(now: now) { return .go }
         do throws(StoreError) {

@@ -10,7 +10,7 @@ final class ServerWait {
     /// `false` if the last write failed, and ``save(isolation:)`` must be called again.
     private(set) var isStored = true
     /// Whether the stored wait comes from a clock that was ahead. It stays stored until the wait is over, because the
-    /// present clock can be the wrong one. Then ``save(isolation:)`` must be called.
+    /// present clock can be the wrong one. When the wait is over, call ``save(isolation:)``.
     private(set) var isCorrected = false
 
     init(server: String, store: Store?) {

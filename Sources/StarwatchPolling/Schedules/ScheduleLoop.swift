@@ -84,7 +84,7 @@ extension ScheduledWork {
                 extra = await join()
                 await coalesce(at: time.now)
             case .idle:
-                try? await time.sleep(for: ClockLook.next(after: now) - now)
+                try? await time.sleep(for: ClockLook.wait(from: now))
             }
         }
     }

@@ -59,7 +59,7 @@ extension RedactionScanner {
         }
         wordContinues = words.y == UInt64.max
 
-        // Control characters are rare, so no lower bound is needed; nor is one for digits and `c` before an underscore.
+        // Supersets, which are cheaper: control characters are rare, and a rare sign is examined further.
         let isBearer = (block .<= Self.all(0x20)) .& Self.equals(UInt8(ascii: "r"), before | Self.all(0x20))
         let isToken = Self.equals(UInt8(ascii: "J"), block) .& Self.equals(UInt8(ascii: "y"), before)
         let isUnderscore = Self.equals(UInt8(ascii: "_"), block) .& (before .<= Self.all(UInt8(ascii: "c")))
@@ -106,7 +106,7 @@ extension RedactionScanner {
     private func isSign(at position: Int) -> Bool {
         // Most signs are colons, or in text equals signs. The jump of a switch would be predicted wrongly.
         let sign = bytes[position]
-        if sign == UInt8(ascii: ":") { return mayBeField(colon: position) && isField(colon: position) }
+        if sign == UInt8(ascii: ":") { return mayMatch(colon: position) && isField(colon: position) }
         if sign == UInt8(ascii: "=") { return parameter(equals: position, next: position + 1)?.kind != nil }
         return isRareSign(at: position)
     }

@@ -134,7 +134,8 @@ package final class MetricRegistry: Sendable {
     package func page(_ format: ExpositionFormat, names: [String] = []) -> [UInt8] {
         let filter = Set(names)
         var page: [UInt8] = []
-        page.reserveCapacity(lastSize.load(ordering: .relaxed) + 1024)
+        // The last lines need more room than they fill.
+        page.reserveCapacity(lastSize.load(ordering: .relaxed) + CounterLine.linesAtOnce * Decimal.longest + 512)
         for family in families where filter.isEmpty || family.matches(anyOf: filter) {
             family.write(to: &page, format: format)
         }

@@ -10,7 +10,7 @@ package struct EndorserRequest: Sendable {
     package var body: [UInt8]?
     /// `nil` sends the request without a token.
     package var token: AccessToken?
-    /// The value of `X-Request-ID`. Every attempt needs another.
+    /// The value of `X-Request-ID`, by default a random UUID. Every attempt needs another.
     package var requestID: String
     /// The value of `X-Idempotency-Key` of a POST, the same for every attempt of the request (R-IDM-02).
     package var idempotencyKey: String?

@@ -48,7 +48,7 @@ package struct RequestReport: Sendable {
     package let hasAge: Bool
     /// The unparsed `X-Rate-Limit-Remaining`, `X-RateLimit-Remaining` or `RateLimit-Remaining` header.
     package let rateLimitRemaining: String?
-    /// The unparsed `…-Reset` header of the same three names; `nil` without the other.
+    /// The unparsed `…-Reset` header of the same three names; `nil` without a remaining number.
     package let rateLimitReset: String?
     /// The unparsed `RateLimit` header, which holds all three values in one field.
     package let rateLimit: String?

@@ -11,9 +11,9 @@ import Testing
         #expect(ClockLook.next(after: minute + .seconds(30)) == minute + .seconds(60))
     }
 
-    @Test func aDivisorOfTheIntervalHasItsLooksInCommon() {
-        #expect(ClockLook.next(after: minute + .seconds(1), every: .seconds(10)) == minute + .seconds(10))
-        #expect(ClockLook.next(after: minute + .seconds(21), every: .seconds(10)) == minute + .seconds(30))
+    @Test func aWaitEndsAtTheNextLook() {
+        #expect(ClockLook.wait(from: minute) == .seconds(30))
+        #expect(ClockLook.wait(from: minute + .milliseconds(29_999)) == .milliseconds(1))
     }
 
     @Test(arguments: [-90_000, -60_001, -60_000, -59_999, -30_001, -1, 0] as [Int64])

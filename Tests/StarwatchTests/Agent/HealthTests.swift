@@ -88,7 +88,8 @@ import Testing
             #expect(await agent.notReady() == ["store_unavailable"])
             #expect(await agent.status().reasons == ["store_unavailable"])
             #expect(await agent.isHealthy())
-            world.clock.advance(by: .seconds(10))
+            // No transaction told the housekeeping of this failure.
+            world.clock.advance(by: .seconds(30))
             await world.clock.sleepers(atLeast: 5)
             #expect(await agent.notReady() == [])
         }
@@ -116,7 +117,7 @@ import Testing
 
             // Neither a lesser failure nor the look at the store after it makes the damage forgotten.
             await agent.store.failOnce()
-            world.clock.advance(by: .seconds(10))
+            world.clock.advance(by: .seconds(2))
             await world.clock.sleepers(atLeast: 5)
             #expect(await agent.page()[errors, corrupt] == 2)
             #expect(await agent.notReady() == ["store_unavailable"])

@@ -1,6 +1,7 @@
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTelemetry
 import Synchronization
 import Testing
 
@@ -57,5 +58,66 @@ import Testing
             try await #require(agent.worker(HousekeepingService.self)).pass()
             #expect(try await agent.state(of: world.did).fetchCursor == nil)
         }
+    }
+
+    /// Every wake-up of an idle agent costs CPU time.
+    @Test func anIdleAgentIsCheckedOnceEachHalfMinute() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent()
+            world.clock.advance(by: .seconds(7))
+            let start = world.clock.now
+            let beats = Mutex<[Timestamp]>([])
+            let service = housekeeping(of: agent) { beats.withLock { $0.append(world.clock.now) } }
+            let task = Task { try await service.run() }
+            await world.clock.run(until: ManualClock.start + .seconds(95))
+            await world.clock.sleepers(atLeast: 1)
+            let looks = [30, 60, 90].map { ManualClock.start + .seconds($0) }
+            #expect(beats.withLock { $0 } == [start] + looks)
+            task.cancel()
+            try await task.value
+        }
+    }
+
+    /// Also while a service manager is told of progress so often that a check lasts over the time of the work.
+    @Test(arguments: [nil, Duration.milliseconds(50)])
+    func linesAreStoredWithinTenSeconds(beatInterval: Duration?) async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent()
+            let recorder = LogRecorder()
+            let service = housekeeping(of: agent, recorder, beatInterval) {
+                if beatInterval != nil { world.clock.advance(by: .milliseconds(3)) }
+            }
+            let task = Task { try await service.run() }
+            await world.clock.run(until: ManualClock.start + .seconds(41))
+            await world.clock.sleepers(atLeast: 1)
+            let line = Array("the line\n".utf8)
+            let sleeps = world.clock.slept.count
+            recorder.take(
+                LogRecord(timestampMilliseconds: world.clock.now.milliseconds, severity: .warn, line: line)
+            )
+            while world.clock.slept.count == sleeps { await Task.yield() }
+            await world.clock.run(until: ManualClock.start + .seconds(52))
+            await world.clock.sleepers(atLeast: 1)
+            #expect(try await agent.store.logs(LogFilter()).contains { $0.entry.line == "the line" })
+            task.cancel()
+            try await task.value
+        }
+    }
+
+    private func housekeeping(
+        of agent: Agent,
+        _ recorder: LogRecorder = LogRecorder(),
+        _ beatInterval: Duration? = nil,
+        beat: @escaping @Sendable () async -> Void
+    ) -> HousekeepingService {
+        HousekeepingService(
+            store: agent.store,
+            outbox: agent.options.outbox,
+            environment: agent.process.environment,
+            pipeline: agent.process.logs.pipeline,
+            recorder: recorder,
+            beat: beat,
+            beatInterval: beatInterval
+        )
     }
 }
