@@ -16,8 +16,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int on_statement(unsigned kind, void *context, void *statement, void *text) {
     (void)kind;
     (void)context;
-    // A comment stands for what a trigger does; the statement that fired it does that again.
-    if (strncmp(text, "--", 2) == 0) return 0;
+    // A comment alone stands for what a trigger does; the statement that fired it does that again.
+    if (strncmp(text, "--", 2) == 0 && !strchr(text, '\n')) return 0;
     char *sql = sqlite3_expanded_sql(statement);
     if (!sql) return 0;
     uint32_t length = (uint32_t)strlen(sql);
