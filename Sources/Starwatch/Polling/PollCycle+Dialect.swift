@@ -87,16 +87,14 @@ extension PollCycle {
     }
 
     private func read(_ body: [UInt8], dialect: Dialect, latest: Timestamp) throws(PageRejection) -> Page {
-        try pages.page(of: body, dialect: dialect, latest: latest) { () throws(PageRejection) in
-            try PageDecoder.decode(
-                body,
-                dialect: dialect,
-                kind: poll.kind,
-                validation: poll.options.validation,
-                quarantine: poll.options.quarantineInvalid,
-                latest: latest
-            )
-        }
+        try PageDecoder.decode(
+            body,
+            dialect: dialect,
+            kind: poll.kind,
+            validation: poll.options.validation,
+            quarantine: poll.options.quarantineInvalid,
+            latest: latest
+        )
     }
 
     /// Latest time that an identifier can have: one hour after the server's time. If the local clock is behind, the

@@ -49,7 +49,6 @@ package final class PollCycle: Sendable {
 
     let poll: Poll
     let shared: Shared
-    let pages: PageMemory
     let settled: SettledCursor
     let runID: String
     /// The next scheduled run, stored with the cycle.
@@ -59,14 +58,12 @@ package final class PollCycle: Sendable {
     init(
         poll: Poll,
         shared: Shared,
-        pages: PageMemory = PageMemory(),
         settled: SettledCursor = SettledCursor(),
         runID: String,
         nextRun: Timestamp?
     ) {
         self.poll = poll
         self.shared = shared
-        self.pages = pages
         self.settled = settled
         self.runID = runID
         self.nextRun = nextRun

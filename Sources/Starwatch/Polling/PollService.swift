@@ -32,7 +32,6 @@ package final class PollService: Service {
     let progress: ProgressMark
     private let news: NewsDesk
     let state = Mutex(State())
-    private let pages: [PollName: PageMemory]
     private let settled: [PollName: SettledCursor]
 
     package init(
@@ -49,7 +48,6 @@ package final class PollService: Service {
         self.wakes = wakes
         self.progress = progress
         self.news = news
-        pages = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, PageMemory()) })
         settled = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, SettledCursor()) })
     }
 
@@ -128,7 +126,6 @@ package final class PollService: Service {
         let cycle = PollCycle(
             poll: poll,
             shared: shared,
-            pages: pages[poll.name] ?? PageMemory(),
             settled: settled[poll.name] ?? SettledCursor(),
             runID: runID,
             nextRun: nextRun
