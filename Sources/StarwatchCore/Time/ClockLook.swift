@@ -1,6 +1,6 @@
-/// The moments at which all that waits looks at the clock again, so that a set clock and a sleeping machine are noticed.
+/// The moments at which schedules and services look at the clock again, so that a set clock and a sleeping machine are noticed.
 ///
-/// All use the same moments, so that an idle agent wakes once, and not once for each poll and each service.
+/// They use the same moments, so that an idle agent wakes once, and not once for each of them.
 package enum ClockLook {
     /// The time from one look to the next: half a minute.
     package static let interval = Duration.seconds(30)
