@@ -9,10 +9,8 @@ import Testing
 @Suite final class StoredAheadTests: GateBench {
     /// The store deletes windows of accounts that sent nothing for a day.
     @Test func requestsThatWereStoredAheadLongAgoAreStoredAgain() async throws {
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
         let start = ManualClock.start
-        let gate = makeGate(requests: 100)
+        let gate = try await gateOfKnownAccount(requests: 100)
         #expect(try await gate.pass(account: World.key, now: start) == .go)
         _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
         #expect(try await store.requestWindow(of: World.key) == nil)
@@ -22,10 +20,8 @@ import Testing
     }
 
     @Test func anErasedWindowIsNotStoredAgainWithoutARequest() async throws {
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
         let start = ManualClock.start
-        let gate = makeGate(requests: 100)
+        let gate = try await gateOfKnownAccount(requests: 100)
         #expect(try await gate.pass(account: World.key, now: start) == .go)
         #expect(try await store.requestWindow(of: World.key) != nil)
         _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
@@ -38,10 +34,8 @@ import Testing
     @Test(arguments: [(5, 5), (19, 7), (100, 1), (100, 94), (100, 95), (100, 100)], [true, false])
     func neitherACrashNorAnEndLetsMoreThrough(_ requests: (limit: Int, sent: Int), isCrash: Bool) async throws {
         let (limit, sent) = requests
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
         let start = ManualClock.start
-        let gate = makeGate(requests: limit)
+        let gate = try await gateOfKnownAccount(requests: limit)
         for _ in 0..<sent { #expect(try await gate.pass(account: World.key, now: start) == .go) }
         if !isCrash { await gate.storeEnds(now: start) }
         let next = makeGate(requests: limit)
@@ -53,5 +47,12 @@ import Testing
             #expect(sent + more == limit)
         }
         await store.close()
+    }
+
+    /// A gate, with an account in the store: others have no window there.
+    private func gateOfKnownAccount(requests: Int) async throws -> Gate {
+        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+        _ = try await store.pollState(stream, maxUndelivered: 1)
+        return makeGate(requests: requests)
     }
 }
