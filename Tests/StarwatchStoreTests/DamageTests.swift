@@ -93,13 +93,6 @@ import Testing
         let fresh = World()
         try await fresh.open().close()
         await store.close()
-        #expect(try schema(world.path) == schema(fresh.path))
-    }
-
-    private func schema(_ path: String) throws -> [String] {
-        try DatabaseQueue(path: path).read { db in
-            let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
-            return try String.fetchAll(db, sql: sql) + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)]
-        }
+        #expect(try world.schema() == fresh.schema())
     }
 }

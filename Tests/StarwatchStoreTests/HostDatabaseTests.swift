@@ -17,7 +17,7 @@ import Testing
         try run(try #require(Schema.statements(from: version)))
         let fresh = World()
         try await fresh.open().close()
-        #expect(try schema(world.path) == schema(fresh.path))
+        #expect(try world.schema() == fresh.schema())
         let store = try await world.open { $0.owner = .host }
         #expect(try await store.activeIdentity().did != nil)
         #expect(try await store.installation().instanceID.wholeMatch(of: /[0-9a-f]{32}/) != nil)
@@ -40,7 +40,7 @@ import Testing
     @Test func statementsThatFailHalfwayChangeNothing() throws {
         try run("CREATE TABLE installation (x)")
         #expect(throws: DatabaseError.self) { try run(Schema.statements(from: 0)!) }
-        #expect(try schema(world.path) == ["CREATE TABLE installation (x)", "0"])
+        #expect(try world.schema() == ["CREATETABLEinstallation(x)", "0"])
     }
 
     @Test(.enabled(if: World.isClear), arguments: [0, 1, 2, 3, 4, 5, 7])
@@ -72,12 +72,5 @@ import Testing
         let queue = try DatabaseQueue(path: world.path, configuration: configuration)
         try queue.writeWithoutTransaction { db in try db.execute(sql: sql) }
         try queue.close()
-    }
-
-    private func schema(_ path: String) throws -> [String] {
-        try DatabaseQueue(path: path).read { db in
-            let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name"
-            return try String.fetchAll(db, sql: sql) + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)]
-        }
     }
 }

@@ -126,6 +126,15 @@ final class World {
             try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         }
     }
+
+    /// The statements of the schema, without the spaces that a migration can change, and the version.
+    func schema() throws -> [String] {
+        try DatabaseQueue(path: path).read { db in
+            let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            let statements = try String.fetchAll(db, sql: sql).map { $0.filter { !$0.isWhitespace } }
+            return try statements + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)]
+        }
+    }
 }
 
 extension Store {

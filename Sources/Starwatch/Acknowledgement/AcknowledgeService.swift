@@ -55,9 +55,7 @@ package final class AcknowledgeService: Service {
     /// Runs a pass whenever something was delivered or is due. On shutdown it runs one more.
     package func run() async throws {
         await PassLoop(wake: wakes.acknowledge, time: environment.time, finishes: true).run {
-            let next = await self.pass().next
-            let look = ClockLook.wait(from: self.environment.time.now)
-            return next.map { min(max($0 - self.clock.now, .zero), look) } ?? look
+            self.environment.wait(until: await self.pass().next)
         }
     }
 

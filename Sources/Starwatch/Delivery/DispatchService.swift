@@ -77,9 +77,7 @@ package final class DispatchService: Service {
     /// which delivers the changes of the last poll.
     package func run() async throws {
         await PassLoop(wake: wakes.dispatch, time: environment.time, finishes: true).run {
-            let next = await self.pass().next
-            let look = ClockLook.wait(from: self.environment.time.now)
-            return next.map { min(max($0 - self.clock.now, .zero), look) } ?? look
+            self.environment.wait(until: await self.pass().next)
         }
     }
 

@@ -1,5 +1,5 @@
 package import Logging
-import StarwatchCore
+package import StarwatchCore
 package import StarwatchPolling
 
 /// Dependencies shared by all modules: clocks, metrics, the log and randomness.
@@ -12,4 +12,12 @@ package struct Environment: Sendable {
     package let logger: Logger
     /// Source of random numbers in `0 ..< 1`.
     package let random: @Sendable () -> Double
+
+    /// The wait of an idle service: until a time by the server's clock, at most until the next ``ClockLook``.
+    ///
+    /// - Parameter due: `nil` if nothing is due.
+    package func wait(until due: Timestamp?) -> Duration {
+        let look = ClockLook.wait(from: time.now)
+        return due.map { min(max($0 - clock.now, .zero), look) } ?? look
+    }
 }

@@ -1,5 +1,5 @@
 extension Schema {
-    /// The statements that migrate a database to the newest version, for its owner to run (R-STO-13).
+    /// The statements that create a database or migrate it to the newest version, for its owner to run (R-STO-13).
     ///
     /// They are one transaction. The result equals the agent's own, including its migrator's table, so that the owner
     /// can hand the database over later.
@@ -7,23 +7,32 @@ extension Schema {
     /// - Parameter version: The current `PRAGMA user_version`; 0 for a database without these tables.
     /// - Returns: `nil` if this program cannot migrate from the version.
     package static func statements(from version: Int) -> String? {
-        var steps = [version1 + installation, version2, version3, version4, version5, version6]
-        if version == 0 { (steps[0], steps[5]) = (version1WithComparisons + installation, "") }
-        guard (0...steps.count).contains(version) else { return nil }
-        guard version < steps.count else { return "" }
-        var text = version == 0 ? "PRAGMA journal_mode = WAL;\n" : ""
-        text += "BEGIN IMMEDIATE;\n"
-        if version == 0 { text += "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);\n" }
-        for (index, step) in steps.enumerated().dropFirst(version) {
-            text += step.hasSuffix("\n") ? step : step + "\n"
-            text += "INSERT INTO grdb_migrations (identifier) VALUES ('v\(index + 1)');\n"
+        let newest = supported.upperBound
+        switch version {
+        case 0:
+            return "PRAGMA journal_mode = WAL;\n" + transaction(of: [tables, firstRows, installation, migrations])
+        case 1..<newest:
+            return transaction(of: changes.filter { $0.0 > version }.map { $1 + migration($0) })
+        case newest: return ""
+        default: return nil
         }
-        return text + "PRAGMA user_version = \(steps.count);\nCOMMIT;\n"
+    }
+
+    private static func transaction(of statements: [String]) -> String {
+        "BEGIN IMMEDIATE;\n" + statements.joined() + "PRAGMA user_version = \(supported.upperBound);\nCOMMIT;\n"
+    }
+
+    /// The migrator's table, with every migration as done.
+    static let migrations =
+        "CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);\n"
+        + (1...supported.upperBound).map(migration).joined()
+
+    private static func migration(_ version: Int) -> String {
+        "INSERT INTO grdb_migrations (identifier) VALUES ('v\(version)');\n"
     }
 
     /// The agent uses the system's random generator. These statements use SQLite's.
     private static let installation = """
-
         INSERT INTO installation (id, instance_id, installation_key)
             VALUES (1, lower(hex(randomblob(16))), randomblob(32));
 

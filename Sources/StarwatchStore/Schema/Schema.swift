@@ -5,6 +5,9 @@ package enum Schema {
     /// The versions that this program supports.
     package static let supported = 6...6
 
+    /// The migrations, by the version that they lead to.
+    static let changes = Array(zip(2..., [version2, version3, version4, version5, version6]))
+
     /// Migrates the database to the newest version; for a host's database, checks the version.
     ///
     /// - Parameters:
@@ -37,7 +40,11 @@ package enum Schema {
             try beforeWriting()
             // After the checks: the journal mode is stored in the file, and a rejected database must stay unchanged.
             try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
-            if found < supported.upperBound { try migrator.migrate(database) }
+            if found == 0 {
+                try create(database)
+            } else if found < supported.upperBound {
+                try migrator.migrate(database)
+            }
         }
         return isSound
     }
@@ -51,15 +58,15 @@ package enum Schema {
         try database.close()
     }
 
-    /// The migrator creates its table before the first migration, and the agent can have been killed in between.
+    /// The table of migrations alone does not make a database foreign: former versions created it in a transaction of its
+    /// own, and could be killed after it.
     private static let foreignTables = """
         SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name <> 'grdb_migrations'
         """
 
-    private static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("v1") { db in
-            try db.execute(sql: version1)
+    private static func create(_ database: DatabaseQueue) throws {
+        try database.write { db in
+            try db.execute(sql: tables + firstRows + migrations)
             var generator = SystemRandomNumberGenerator()
             let key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
             let instance = (0..<16).map { _ in
@@ -70,27 +77,17 @@ package enum Schema {
                 sql: "INSERT INTO installation (id, instance_id, installation_key) VALUES (1, ?, ?)",
                 arguments: [instance.joined(), key.blob]
             )
-            try db.execute(sql: "PRAGMA user_version = 1")
+            try db.execute(sql: "PRAGMA user_version = \(supported.upperBound)")
         }
-        migrator.registerMigration("v2") { db in
-            try db.execute(sql: version2)
-            try db.execute(sql: "PRAGMA user_version = 2")
-        }
-        migrator.registerMigration("v3") { db in
-            try db.execute(sql: version3)
-            try db.execute(sql: "PRAGMA user_version = 3")
-        }
-        migrator.registerMigration("v4") { db in
-            try db.execute(sql: version4)
-            try db.execute(sql: "PRAGMA user_version = 4")
-        }
-        migrator.registerMigration("v5") { db in
-            try db.execute(sql: version5)
-            try db.execute(sql: "PRAGMA user_version = 5")
-        }
-        migrator.registerMigration("v6") { db in
-            try db.execute(sql: version6)
-            try db.execute(sql: "PRAGMA user_version = 6")
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        for (version, statements) in changes {
+            migrator.registerMigration("v\(version)") { db in
+                try db.execute(sql: statements)
+                try db.execute(sql: "PRAGMA user_version = \(version)")
+            }
         }
         return migrator
     }

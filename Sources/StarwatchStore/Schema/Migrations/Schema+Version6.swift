@@ -1,12 +1,9 @@
 extension Schema {
     /// The changes of version 6: the checks of `notification_outbox.state` compare with `=`.
     ///
-    /// For every row that it checks, SQLite makes a temporary table of a list of more than two values: half of the time of
-    /// an insert (`Benchmarks/poll backlog`). The checks mean the same as before, so only their stored text changes and no
-    /// row is rewritten (https://www.sqlite.org/lang_altertable.html, section 7).
-    ///
-    /// SQLite's shell refuses it from 3.42 unless `.dbconfig defensive off` comes first, so a new database of a host has
-    /// ``version1WithComparisons`` instead.
+    /// They mean the same as before, so only their stored text changes and no row is rewritten
+    /// (https://www.sqlite.org/lang_altertable.html, section 7). SQLite's shell refuses it from 3.42 unless
+    /// `.dbconfig defensive off` comes first.
     static let version6 = """
         -- In sqlite3 from 3.42: .dbconfig defensive off
         PRAGMA writable_schema = ON;
@@ -16,12 +13,6 @@ extension Schema {
         PRAGMA writable_schema = RESET;
 
         """
-
-    /// ``version1`` with the checks of version 6.
-    static let version1WithComparisons =
-        version1
-        .split(separator: states, omittingEmptySubsequences: false).joined(separator: comparison(states))
-        .split(separator: unfinished, omittingEmptySubsequences: false).joined(separator: comparison(unfinished))
 
     /// The lists as version 1 has them.
     private static let states = """

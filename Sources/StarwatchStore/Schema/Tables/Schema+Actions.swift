@@ -1,6 +1,6 @@
 extension Schema {
-    /// Actions on notifications, shortlinks, and the changed fields of rows.
-    static let notificationsOfVersion2 = """
+    /// What readers do with notifications: shortlinks, actions, and notices of stale polls.
+    static let actions = """
         CREATE TABLE shortlinks (
             token TEXT PRIMARY KEY,
             notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -17,21 +17,6 @@ extension Schema {
             done_at INTEGER NOT NULL,
             repetition TEXT CHECK ((repetition IS NOT NULL) = (action = 'snooze_1h')),
             PRIMARY KEY (notification_id, action)
-        ) STRICT, WITHOUT ROWID;
-
-        ALTER TABLE notifications ADD COLUMN repeats TEXT;
-        CREATE INDEX idx_notifications_repeats ON notifications (repeats) WHERE repeats IS NOT NULL;
-
-        ALTER TABLE notification_outbox ADD COLUMN changed_fields TEXT
-            CHECK (changed_fields IS NULL OR json_valid(changed_fields));
-
-        CREATE TABLE plan_snapshots (
-            account TEXT NOT NULL,
-            server TEXT NOT NULL,
-            plan_id TEXT NOT NULL,
-            jwt_id TEXT NOT NULL CHECK (length(jwt_id) = 26),
-            fields TEXT NOT NULL CHECK (json_valid(fields)),
-            PRIMARY KEY (account, server, plan_id)
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE staleness_notices (

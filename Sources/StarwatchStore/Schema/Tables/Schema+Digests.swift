@@ -1,14 +1,29 @@
 extension Schema {
-    /// Digests: armed texts, content with its source, and queued callback events.
-    ///
-    /// The table of occurrences is created again, because SQLite cannot change the check of its status.
-    static let digests = """
-        ALTER TABLE notif_contents ADD COLUMN source TEXT NOT NULL DEFAULT '';
-        ALTER TABLE notif_contents ADD COLUMN validated_at INTEGER;
+    /// Digests: content with its source, armed texts, and queued callback events.
+    static let digests = contents + occurrences
+
+    private static let contents = """
+        CREATE TABLE notif_contents (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            account TEXT NOT NULL,
+            slot_id TEXT NOT NULL,
+            payload_json TEXT NOT NULL,
+            fetched_at INTEGER NOT NULL,
+            etag TEXT,
+            source TEXT NOT NULL DEFAULT '',
+            validated_at INTEGER,
+            UNIQUE (account, slot_id, fetched_at)
+        ) STRICT;
+
+        """ + contentIndexes
+
+    static let contentIndexes = """
         CREATE INDEX notif_idx_contents_slot_time ON notif_contents (slot_id, fetched_at DESC);
         CREATE INDEX notif_idx_contents_source ON notif_contents (account, source, fetched_at DESC);
 
-        ALTER TABLE notif_deliveries RENAME TO notif_deliveries_1;
+        """
+
+    static let occurrences = """
         CREATE TABLE notif_deliveries (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             account TEXT NOT NULL,
@@ -30,10 +45,6 @@ extension Schema {
             fired_at INTEGER,
             UNIQUE (account, slot_id, fire_at)
         ) STRICT;
-        INSERT INTO notif_deliveries
-            (id, account, slot_id, fire_at, delivered_at, status, error_code, error_message)
-        SELECT id, account, slot_id, fire_at, delivered_at, status, error_code, error_message FROM notif_deliveries_1;
-        DROP TABLE notif_deliveries_1;
         CREATE INDEX notif_idx_deliveries_open ON notif_deliveries (account) WHERE status = 'scheduled';
 
         CREATE TABLE notif_config (

@@ -12,10 +12,6 @@ extension Schema {
             cancelled INTEGER NOT NULL, suppressed INTEGER NOT NULL,
             evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
         ) STRICT;
-        INSERT INTO ledger_totals SELECT 1, coalesce(sum(fetched), 0), coalesce(sum(new), 0),
-            coalesce(sum(duplicate), 0), coalesce(sum(rejected), 0), coalesce(sum(delivered), 0),
-            coalesce(sum(dead), 0), coalesce(sum(cancelled), 0), coalesce(sum(suppressed), 0),
-            coalesce(sum(evicted), 0), coalesce(sum(acknowledged), 0) FROM ledger;
         CREATE TRIGGER ledger_rises AFTER UPDATE ON ledger BEGIN
             UPDATE ledger_totals SET fetched = fetched + max(0, NEW.fetched - OLD.fetched),
                 new = new + max(0, NEW.new - OLD.new),
@@ -28,6 +24,16 @@ extension Schema {
                 evicted = evicted + max(0, NEW.evicted - OLD.evicted),
                 acknowledged = acknowledged + max(0, NEW.acknowledged - OLD.acknowledged);
         END;
+
+        """
+
+    /// The sums of all ledgers at earlier times, for the totals of the last day. The first sample has time 0, so it
+    /// precedes every total.
+    static let ledgerSamples = """
+        CREATE TABLE ledger_samples (
+            taken_at INTEGER PRIMARY KEY,
+            new INTEGER NOT NULL, delivered INTEGER NOT NULL, acknowledged INTEGER NOT NULL, dead INTEGER NOT NULL
+        ) STRICT;
 
         """
 }

@@ -1,10 +1,10 @@
 extension Schema {
     /// The story of each change: the request that brought it, every answer of a sink, its acknowledgement, and the moves
-    /// of the watermark. Log lines get a level and a run.
+    /// of the watermark.
     ///
     /// A page is one row, whatever the number of its changes. `page_fetches` has no foreign key, because its rows expire
     /// before those of quiet streams; an id is never reused.
-    static let version3Stories = """
+    static let stories = """
         CREATE TABLE page_fetches (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             run_id TEXT NOT NULL,
@@ -15,8 +15,6 @@ extension Schema {
             answered_at INTEGER NOT NULL,
             tries INTEGER NOT NULL
         ) STRICT;
-        ALTER TABLE notification_outbox ADD COLUMN fetch_id INTEGER;
-        ALTER TABLE notification_outbox ADD COLUMN ack_request_id TEXT;
 
         CREATE TABLE delivery_attempts (
             notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -36,13 +34,6 @@ extension Schema {
             moved_at INTEGER NOT NULL,
             PRIMARY KEY (stream_id, watermark)
         ) STRICT, WITHOUT ROWID;
-
-        ALTER TABLE log_entries ADD COLUMN level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3);
-        ALTER TABLE log_entries ADD COLUMN run_id TEXT;
-        UPDATE log_entries SET level = CASE WHEN is_error = 1 THEN 3 WHEN line LIKE '%"level":"WARN"%' THEN 2 ELSE 1 END;
-        DROP INDEX idx_log_ordinary;
-        ALTER TABLE log_entries DROP COLUMN is_error;
-        CREATE INDEX idx_log_level ON log_entries (level, id);
 
         """
 }
