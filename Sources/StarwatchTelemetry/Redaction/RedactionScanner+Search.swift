@@ -3,103 +3,118 @@
 extension RedactionScanner {
     /// 16 bytes. Swift compares two vectors in one step, but a vector and a single number byte by byte.
     private typealias Block = SIMD16<UInt8>
-    private typealias Mask = SIMDMask<SIMD16<Int8>>
 
     /// Whether ``run()`` could find a match.
     func mayFind() -> Bool {
         let end = bytes.count
         guard end > 16 else { return end > 0 }
         if Self.isFirstSign(bytes[0]), isSign(at: 0) { return true }
-        let start = UnsafeRawPointer(bytes.baseAddress!)
-        var wordContinues = false
-        var wordEnd = 0
+        var words = Words()
         var position = 1
-        while position + 16 <= end {
-            let block = start.loadUnaligned(fromByteOffset: position, as: Block.self)
-            let before = start.loadUnaligned(fromByteOffset: position - 1, as: Block.self)
-            if holdsSign(block, before: before, at: position, &wordContinues, &wordEnd) { return true }
-            position += 16
+        while position &+ 16 <= end {
+            if holdsSign(at: position, &words) { return true }
+            position &+= 16
         }
-        guard position < end else { return false }
-        // The remaining bytes, padded with zeros.
-        let missing = UInt128((position + 16 - end) * 8)
-        let block = start.loadUnaligned(fromByteOffset: end - 16, as: UInt128.self) >> missing
-        let before = start.loadUnaligned(fromByteOffset: end - 17, as: UInt128.self) >> missing
-        return holdsSign(
-            unsafeBitCast(block, to: Block.self),
-            before: unsafeBitCast(before, to: Block.self),
-            at: position,
-            &wordContinues,
-            &wordEnd
-        )
+        // The last 16 bytes, some of them again.
+        return position < end && holdsSign(at: end &- 16, &words)
     }
 
-    /// Whether a match could begin in a block.
-    ///
-    /// - Parameters:
-    ///   - wordContinues: Whether the eight bytes before the block are letters and digits.
-    ///   - wordEnd: The end of the last long word, which contains no secret.
+    /// What is known of words that reach beyond a block.
+    private struct Words {
+        /// The letters and digits of the last eight bytes, as bytes of ones.
+        var last: UInt64 = 0
+        /// The end of the last long word, which contains no secret.
+        var end = 0
+    }
+
+    /// Whether a match could begin in the 16 bytes from a position on.
     @inline(__always)
-    private func holdsSign(
-        _ block: Block,
-        before: Block,
-        at position: Int,
-        _ wordContinues: inout Bool,
-        _ wordEnd: inout Int
-    ) -> Bool {
+    private func holdsSign(at position: Int, _ known: inout Words) -> Bool {
+        let block = block(at: position)
+        let before = self.block(at: position &- 1)
+
         // These ranges have the signs `%&+` and `:=@`; their other characters are rare.
         let isColon = Self.isIn(UInt8(ascii: ":")...UInt8(ascii: "@"), block)
         let isPercent = Self.isIn(UInt8(ascii: "%")...UInt8(ascii: "+"), block)
 
-        // Letters and digits. Any 26 bytes contain two complete neighbouring words of 8 bytes.
-        let isWord = Self.isIn(UInt8(ascii: "0")...UInt8(ascii: "z"), block | Self.all(0x20)) .& .!isColon
-        let words = unsafeBitCast(isWord, to: SIMD2<UInt64>.self)
-        if words.x == UInt64.max, words.y == UInt64.max || wordContinues, holdsSecret(at: position, &wordEnd) {
-            return true
-        }
-        wordContinues = words.y == UInt64.max
+        // Any 26 letters and digits contain two complete neighbouring words of 8 bytes.
+        let words = unsafeBitCast(Self.letters(in: block), to: SIMD2<UInt64>.self)
+        if words.x & (words.y | known.last) == UInt64.max, holdsSecret(at: position, &known.end) { return true }
+        known.last = words.y
 
         // Supersets, which are cheaper: control characters are rare, and a rare sign is examined further.
-        let isBearer = (block .<= Self.all(0x20)) .& Self.equals(UInt8(ascii: "r"), before | Self.all(0x20))
-        let isToken = Self.equals(UInt8(ascii: "J"), block) .& Self.equals(UInt8(ascii: "y"), before)
-        let isUnderscore = Self.equals(UInt8(ascii: "_"), block) .& (before .<= Self.all(UInt8(ascii: "c")))
-        let isDash = Self.equals(UInt8(ascii: "-"), block) .& Self.equals(UInt8(ascii: "-"), before)
-        let isOther = isToken .| isUnderscore .| isDash .| Self.equals(UInt8(ascii: "\\"), block)
-        let isSign = isColon .| isPercent .| isBearer .| isOther
+        let isBearer = Self.isIn(0...0x20, block) & Self.equals(UInt8(ascii: "r"), before | Self.all(0x20))
+        let isUnderscore = Self.equals(UInt8(ascii: "_"), block) & Self.isIn(0...UInt8(ascii: "c"), before)
+        let isDash = Self.equals(UInt8(ascii: "-"), block) & Self.equals(UInt8(ascii: "-"), before)
+        let isRare = Self.equals(UInt8(ascii: "J"), block) | Self.equals(UInt8(ascii: "\\"), block)
+        let isSign = isColon | isPercent | isBearer | isUnderscore | isDash | isRare
         // Characters beyond ASCII are signs too. Each sign has its highest bit set.
-        let signs = unsafeBitCast(unsafeBitCast(isSign, to: Block.self) | block, to: SIMD2<UInt64>.self)
-        let (low, high) = (signs.x & Self.highBit, signs.y & Self.highBit)
-        return low | high != 0 && (isAnySign(low, at: position) || isAnySign(high, at: position &+ 8))
+        let signs = unsafeBitCast(isSign | block, to: SIMD2<UInt64>.self)
+        // One number has them all: the lowest bit of its bytes stands for the first eight bytes, the highest for the others.
+        var found = (signs.x & Self.highBit) >> 7 | signs.y & Self.highBit
+        while found != 0 {
+            let bit = found.trailingZeroBitCount
+            if self.isSign(at: position &+ bit >> 3 &+ (bit & 4) << 1) { return true }
+            found &= found &- 1
+        }
+        return false
     }
 
     /// Whether the letters and digits around a position are a secret.
     @inline(never)
     private func holdsSecret(at position: Int, _ wordEnd: inout Int) -> Bool {
         guard position >= wordEnd else { return false }
-        var start = position
-        while start > 0, bytes[start - 1].isLetter || bytes[start - 1].isDigit { start -= 1 }
+        let start = startOfWord(before: position)
         // Eight bytes from the position on are letters and digits.
-        var end = position + 8
-        while end < bytes.count, bytes[end].isLetter || bytes[end].isDigit { end += 1 }
+        let end = endOfWord(from: position + 8)
         wordEnd = end
         guard end - start >= Self.shortestSecret else { return false }
         // Most long words are hexadecimal ids, which no secret but one of a certain length is.
-        guard
-            (0...5).contains(end - start - 26) || (0...7).contains(end - start - 64)
-                || !bytes[start..<end].allSatisfy({ $0 <= UInt8(ascii: "f") })
-        else { return false }
+        guard (0...5).contains(end - start - 26) || (0...7).contains(end - start - 64) || !isHex(start..<end) else {
+            return false
+        }
         return secret(from: start, wordEnd: end) != nil
     }
 
-    /// Whether a match begins at any of the bytes with their highest bit set.
-    @inline(__always)
-    private func isAnySign(_ signs: UInt64, at position: Int) -> Bool {
-        var signs = signs
-        while signs != 0 {
-            if isSign(at: position + signs.trailingZeroBitCount / 8) { return true }
-            signs &= signs &- 1
+    private func startOfWord(before position: Int) -> Int {
+        var start = position
+        while start >= 16 {
+            let others = ~letters(at: start - 16)
+            start -= others.leadingZeroBitCount / 8
+            if others != 0 { return start }
         }
-        return false
+        while start > 0, bytes[start - 1].isLetter || bytes[start - 1].isDigit { start -= 1 }
+        return start
+    }
+
+    private func endOfWord(from position: Int) -> Int {
+        var end = position
+        while end + 16 <= bytes.count {
+            let others = ~letters(at: end)
+            end += others.trailingZeroBitCount / 8
+            if others != 0 { return end }
+        }
+        while end < bytes.count, bytes[end].isLetter || bytes[end].isDigit { end += 1 }
+        return end
+    }
+
+    /// The letters and digits of 16 bytes, as bytes of ones.
+    private func letters(at position: Int) -> UInt128 {
+        unsafeBitCast(Self.letters(in: block(at: position)), to: UInt128.self)
+    }
+
+    /// Whether a word of at least 16 letters and digits has no letter after `f`.
+    private func isHex(_ word: Range<Int>) -> Bool {
+        for position in stride(from: word.lowerBound, to: word.upperBound, by: 16) {
+            let block = block(at: min(position, word.upperBound - 16))
+            if unsafeBitCast(block .> Self.all(UInt8(ascii: "f")), to: UInt128.self) != 0 { return false }
+        }
+        return true
+    }
+
+    @inline(__always)
+    private func block(at position: Int) -> Block {
+        UnsafeRawPointer(bytes.baseAddress!).loadUnaligned(fromByteOffset: position, as: Block.self)
     }
 
     @inline(__always)
@@ -117,7 +132,8 @@ extension RedactionScanner {
     @inline(never)
     private func isRareSign(at position: Int) -> Bool {
         switch bytes[position] {
-        case UInt8(ascii: "J"): return position >= 2 && bytes[position - 2] == UInt8(ascii: "e")
+        case UInt8(ascii: "J"):
+            return position >= 2 && bytes[position - 1] == UInt8(ascii: "y") && bytes[position - 2] == UInt8(ascii: "e")
         case UInt8(ascii: "_"):
             if bytes[position - 1] == UInt8(ascii: "c") {
                 return webhookSecret(underscore: position, next: position + 1) != nil
@@ -141,7 +157,7 @@ extension RedactionScanner {
         }
     }
 
-    // MARK: - Predicates on 16 bytes
+    // MARK: - Predicates on 16 bytes, as bytes of ones
 
     private static let highBit: UInt64 = 0x8080_8080_8080_8080
 
@@ -150,11 +166,20 @@ extension RedactionScanner {
 
     /// The bytes that equal `byte`.
     @inline(__always)
-    private static func equals(_ byte: UInt8, _ block: Block) -> Mask { block .== all(byte) }
+    private static func equals(_ byte: UInt8, _ block: Block) -> Block {
+        unsafeBitCast(block .== all(byte), to: Block.self)
+    }
 
     /// The bytes in a range.
     @inline(__always)
-    private static func isIn(_ range: ClosedRange<UInt8>, _ block: Block) -> Mask {
-        (block &- all(range.lowerBound)) .<= all(range.upperBound - range.lowerBound)
+    private static func isIn(_ range: ClosedRange<UInt8>, _ block: Block) -> Block {
+        unsafeBitCast((block &- all(range.lowerBound)) .<= all(range.upperBound - range.lowerBound), to: Block.self)
+    }
+
+    /// The letters and digits.
+    @inline(__always)
+    private static func letters(in block: Block) -> Block {
+        let isLater = isIn(UInt8(ascii: ":")...UInt8(ascii: "@"), block)
+        return isIn(UInt8(ascii: "0")...UInt8(ascii: "z"), block | all(0x20)) & ~isLater
     }
 }

@@ -131,6 +131,12 @@ extension RedactionScanner {
 
     /// Whether the bytes in a range equal a text.
     func holds(_ text: String, from start: Int, to end: Int) -> Bool {
-        end - start == text.utf8.count && zip(bytes[start..<end], text.utf8).allSatisfy(==)
+        guard end - start == text.utf8.count else { return false }
+        var position = start
+        for byte in text.utf8 {
+            guard bytes[position] == byte else { return false }
+            position += 1
+        }
+        return true
     }
 }

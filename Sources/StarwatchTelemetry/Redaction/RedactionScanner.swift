@@ -109,7 +109,7 @@ struct RedactionScanner {
             if let match = userInformation(colon: position, next: next) { return match }
         default: break
         }
-        return isFieldName(before: position) ? field(colon: position, next: next) : nil
+        return field(colon: position, next: next)
     }
 
     private mutating func replace(_ range: Range<Int>, with kind: RedactionKind) {
