@@ -18,9 +18,7 @@ final class CurlTransfer {
     fileprivate var socket: Int32 = -1
     private let lookups: LookupThreads
     private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
-    private var head: [UInt8] = []
-    private var headBytes = 0
-    private(set) var isHeadComplete = false
+    private var head = ResponseHead()
     private var body: [UInt8] = []
     private lazy var isStream: Bool =
         request.onBody != nil && easy.map { (200..<300).contains(starwatch_get_info($0).status) } ?? false
@@ -42,38 +40,17 @@ final class CurlTransfer {
     }
 
     func response(status: Int) -> HTTPResponse {
-        HTTPResponse(status: status, headers: HTTPHeaders(block: head), body: body)
+        HTTPResponse(status: status, headers: HTTPHeaders(block: head.block), body: body)
     }
 
-    /// The limit for all heads and trailers of a response together. Only some versions of libcurl have a limit.
-    private static let headLimitBytes = 256 * 1024
+    var isHeadComplete: Bool { head.isComplete }
 
-    /// Appends a line of the head. A status line begins a new head, after `100 Continue`; trailers are ignored.
+    /// Appends a line of the head.
     ///
     /// - Returns: `false` beyond the size limit, which ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        headBytes += line.count
-        guard headBytes <= Self.headLimitBytes else {
-            isTooLarge = true
-            return false
-        }
-        keepHeader(line)
-        return true
-    }
-
-    private func keepHeader(_ line: UnsafeRawBufferPointer) {
-        if line.count > 5, line.prefix(5).elementsEqual("HTTP/".utf8) {
-            head.removeAll(keepingCapacity: true)
-            isHeadComplete = false
-            return
-        }
-        guard !isHeadComplete else { return }
-        if line.count <= 2 {
-            isHeadComplete = true
-            return
-        }
-        if head.isEmpty { head.reserveCapacity(512) }
-        head.append(contentsOf: line)
+        isTooLarge = !head.receive(line) || isTooLarge
+        return !isTooLarge
     }
 
     /// The number of bytes that each received byte of a large body can become. gzip reaches 1,032, but pages of a real

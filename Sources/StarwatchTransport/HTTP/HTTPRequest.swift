@@ -77,9 +77,13 @@ package struct HTTPRequest: Sendable {
     private static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "#")...UInt8(ascii: "'"),
+            UInt8(ascii: "^")...UInt8(ascii: "`"):
             true
-        default: byte < 127 && "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        case UInt8(ascii: "!"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
         }
     }
 }

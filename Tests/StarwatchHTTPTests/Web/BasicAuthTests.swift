@@ -74,20 +74,19 @@ struct BasicAuthTests {
             let healthy = HTTPProbe(address: address, source: "127.0.0.9")
             let headers = authorization("b", "secret")
             #expect(try await healthy.get("/-/healthy", headers).status == 200)
-            let start = ContinuousClock.now
-            try await withThrowingTaskGroup(of: UInt.self) { group in
+            try await withThrowingTaskGroup(of: UInt?.self) { group in
                 for _ in 0..<300 {
                     let wrong = authorization("a", "wrong")
-                    group.addTask { try await HTTPProbe(address: address).get("/-/healthy", wrong).status }
+                    // On a busy machine, some write so late that the server has closed their connections.
+                    group.addTask { try? await HTTPProbe(address: address).get("/-/healthy", wrong).status }
                 }
                 for _ in 0..<20 { #expect(try await healthy.get("/-/healthy", headers).status == 200) }
                 var statuses: [UInt: Int] = [:]
-                for try await status in group { statuses[status, default: 0] += 1 }
+                for try await case let status? in group { statuses[status, default: 0] += 1 }
                 #expect(statuses[401] == RefusalCount.limit)
                 #expect(Set(statuses.keys).isSubset(of: [401, 429, 503]))
             }
-            // All 300 checks would take 12 s or more.
-            #expect(ContinuousClock.now - start < .seconds(10))
+            #expect(server.agent.now.refusals.count { $0 == .password } == RefusalCount.limit)
         }
     }
 
