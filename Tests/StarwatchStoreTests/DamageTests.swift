@@ -32,6 +32,21 @@ import Testing
         #expect(try await store.activeIdentity().did == World.alice)
     }
 
+    @Test func aCreationThatFailsAtItsEndLeavesNothing() async throws {
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+                    INSERT INTO grdb_migrations VALUES ('v\(Schema.supported.upperBound)');
+                    """
+            )
+        }
+        #expect(chmod(world.path, 0o600) == 0)
+        let before = try world.schema()
+        #expect(throws: StoreError.self) { try Store(world.options()) }
+        #expect(try world.schema() == before)
+    }
+
     @Test func aSuccessfulProbeRestoresHealth() async throws {
         let store = try await world.open { $0.busyTimeout = .milliseconds(10) }
         #expect(store.health.failure == nil)

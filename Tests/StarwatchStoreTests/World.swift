@@ -127,12 +127,17 @@ final class World {
         }
     }
 
-    /// The statements of the schema, without the spaces that a migration can change, and the version.
+    /// The statements of the schema, without the spaces that a migration can change, the version, and the migrations
+    /// that GRDB would not run again.
     func schema() throws -> [String] {
         try DatabaseQueue(path: path).read { db in
             let sql = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY name"
             let statements = try String.fetchAll(db, sql: sql).map { $0.filter { !$0.isWhitespace } }
-            return try statements + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)]
+            var done: [String] = []
+            if try db.tableExists("grdb_migrations") {
+                done = try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations ORDER BY identifier")
+            }
+            return try statements + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)] + done
         }
     }
 }

@@ -116,6 +116,22 @@ import Testing
         #expect((300..<2700).contains(lookedFurther), "the texts are all alike: \(lookedFurther)")
     }
 
+    /// Every byte beside a secret, at every place in a block of 16 bytes.
+    @Test(arguments: [RedactorTests.ulid, RedactorTests.ulid.lowercased(), RedactorTests.privateKey])
+    func searchMissesNoSecretBesideAnyByte(secret: String) {
+        for byte in UInt8.min...UInt8.max {
+            for offset in 0..<16 {
+                let filler = [UInt8](repeating: UInt8(ascii: " "), count: offset)
+                let line = filler + [byte] + Array(secret.utf8) + [byte] + filler
+                let isMissed = line.withUnsafeBufferPointer { bytes in
+                    var scanner = RedactionScanner(bytes: bytes)
+                    return !scanner.mayFind() && !scanner.run().isEmpty
+                }
+                #expect(!isMissed, "\(byte) at \(offset)")
+            }
+        }
+    }
+
     enum Spelling: Sendable, CaseIterable {
         case percent
         case lowerPercent

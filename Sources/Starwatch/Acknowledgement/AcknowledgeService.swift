@@ -55,7 +55,7 @@ package final class AcknowledgeService: Service {
     /// Runs a pass whenever something was delivered or is due. On shutdown it runs one more.
     package func run() async throws {
         await PassLoop(wake: wakes.acknowledge, time: environment.time, finishes: true).run {
-            self.environment.wait(until: await self.pass().next)
+            self.environment.idleTime(until: await self.pass().next)
         }
     }
 

@@ -77,7 +77,7 @@ package final class DispatchService: Service {
     /// which delivers the changes of the last poll.
     package func run() async throws {
         await PassLoop(wake: wakes.dispatch, time: environment.time, finishes: true).run {
-            self.environment.wait(until: await self.pass().next)
+            self.environment.idleTime(until: await self.pass().next)
         }
     }
 

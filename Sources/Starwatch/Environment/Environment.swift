@@ -13,10 +13,10 @@ package struct Environment: Sendable {
     /// Source of random numbers in `0 ..< 1`.
     package let random: @Sendable () -> Double
 
-    /// The wait of an idle service: until a time by the server's clock, at most until the next ``ClockLook``.
+    /// How long a service has nothing to do: until a time by the server's clock, at most until the next ``ClockLook``.
     ///
     /// - Parameter due: `nil` if nothing is due.
-    package func wait(until due: Timestamp?) -> Duration {
+    package func idleTime(until due: Timestamp?) -> Duration {
         let look = ClockLook.wait(from: time.now)
         return due.map { min(max($0 - clock.now, .zero), look) } ?? look
     }

@@ -6,10 +6,11 @@ struct SchemaCommand: ParsableCommand {
         commandName: "schema",
         abstract: "Print the SQL schema, for a host that owns the database.",
         discussion: """
-            With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3.
+            With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3. Without -bail,
+            sqlite3 goes on after an error.
 
             Examples:
-              starwatch schema | sqlite3 starwatch.db
+              starwatch schema | sqlite3 -bail starwatch.db
               starwatch schema --from 3
             """
     )

@@ -58,7 +58,8 @@ struct SettingsField {
     var isEmptySection: Bool { node?.mapping?.isEmpty == true }
 
     var fields: [SettingsField] {
-        (node?.mapping ?? [:]).map { key, value in
+        guard let mapping = node?.mapping else { return [] }
+        return mapping.map { key, value in
             SettingsField(key.string ?? "", in: path, line: key.mark?.line, node: value, journal: journal)
         }
     }

@@ -8,7 +8,7 @@ enum YAMLDocument {
     /// The root node; `nil` for a document without one.
     static func parse(_ text: String) throws(ConfigurationProblem) -> Node? {
         do {
-            // Only the texts of scalars count. Resolving their types would compile seven regular expressions: 2 ms of a start.
+            // Only the texts of scalars count, also as keys. Their types would need seven regular expressions: 2 ms of a start.
             return try Yams.compose(yaml: text, .basic)
         } catch let error as YamlError {
             throw problem(error, text: text)

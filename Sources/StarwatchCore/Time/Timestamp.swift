@@ -44,14 +44,15 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
 extension Duration {
     /// Whole milliseconds, rounded towards zero.
     public var wholeMilliseconds: Int64 {
-        // `components` takes 190 instructions.
+        // Half of the instructions of `components`, which divides twice.
         Int64(attoseconds / 1_000_000_000_000_000)
     }
 
     /// Seconds with their fraction, the unit of all metrics.
     public var inSeconds: Double {
+        let (seconds, attoseconds) = components
         // One division of a whole number of nanoseconds: 0.3 s is 0.3, not 0.30000000000000004.
-        Double(Int64(attoseconds / 1_000_000_000)) / 1e9
+        return (Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / 1e9
     }
 }
 

@@ -10,9 +10,10 @@ extension Schema {
         let newest = supported.upperBound
         switch version {
         case 0:
-            return "PRAGMA journal_mode = WAL;\n" + transaction(of: [tables, firstRows, installation, migrations])
+            let steps = [migratorTable, tables, firstRows, installation, migrationsAreDone]
+            return "PRAGMA journal_mode = WAL;\n" + transaction(of: steps)
         case 1..<newest:
-            return transaction(of: changes.filter { $0.0 > version }.map { $1 + migration($0) })
+            return transaction(of: changes.filter { $0.version > version }.map { $0.statements + isDone($0.version) })
         case newest: return ""
         default: return nil
         }
@@ -22,12 +23,13 @@ extension Schema {
         "BEGIN IMMEDIATE;\n" + statements.joined() + "PRAGMA user_version = \(supported.upperBound);\nCOMMIT;\n"
     }
 
-    /// The migrator's table, with every migration as done.
-    static let migrations =
-        "CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);\n"
-        + (1...supported.upperBound).map(migration).joined()
+    /// The table of GRDB's migrator.
+    static let migratorTable = "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);\n"
 
-    private static func migration(_ version: Int) -> String {
+    /// The rows of a database that needs no migration.
+    static let migrationsAreDone = (1...supported.upperBound).map(isDone).joined()
+
+    private static func isDone(_ version: Int) -> String {
         "INSERT INTO grdb_migrations (identifier) VALUES ('v\(version)');\n"
     }
 

@@ -5,8 +5,10 @@ package enum Schema {
     /// The versions that this program supports.
     package static let supported = 6...6
 
-    /// The migrations, by the version that they lead to.
-    static let changes = Array(zip(2..., [version2, version3, version4, version5, version6]))
+    /// The migrations, and the version that each leads to.
+    static let changes: [(version: Int, statements: String)] = [
+        (2, version2), (3, version3), (4, version4), (5, version5), (6, version6),
+    ]
 
     /// Migrates the database to the newest version; for a host's database, checks the version.
     ///
@@ -66,7 +68,8 @@ package enum Schema {
 
     private static func create(_ database: DatabaseQueue) throws {
         try database.write { db in
-            try db.execute(sql: tables + firstRows + migrations)
+            if try !db.tableExists("grdb_migrations") { try db.execute(sql: migratorTable) }
+            try db.execute(sql: tables + firstRows + migrationsAreDone)
             var generator = SystemRandomNumberGenerator()
             let key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
             let instance = (0..<16).map { _ in

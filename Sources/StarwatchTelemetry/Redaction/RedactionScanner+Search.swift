@@ -9,27 +9,27 @@ extension RedactionScanner {
         let end = bytes.count
         guard end > 16 else { return end > 0 }
         if Self.isFirstSign(bytes[0]), isSign(at: 0) { return true }
-        var words = Words()
+        var known = Known()
         var position = 1
         while position &+ 16 <= end {
-            if holdsSign(at: position, &words) { return true }
+            if holdsSign(at: position, &known) { return true }
             position &+= 16
         }
         // The last 16 bytes, some of them again.
-        return position < end && holdsSign(at: end &- 16, &words)
+        return position < end && holdsSign(at: end &- 16, &known)
     }
 
     /// What is known of words that reach beyond a block.
-    private struct Words {
+    private struct Known {
         /// The letters and digits of the last eight bytes, as bytes of ones.
         var last: UInt64 = 0
-        /// The end of the last long word, which contains no secret.
+        /// The end of the last examined word, which contains no secret.
         var end = 0
     }
 
     /// Whether a match could begin in the 16 bytes from a position on.
     @inline(__always)
-    private func holdsSign(at position: Int, _ known: inout Words) -> Bool {
+    private func holdsSign(at position: Int, _ known: inout Known) -> Bool {
         let block = block(at: position)
         let before = self.block(at: position &- 1)
 
@@ -37,10 +37,11 @@ extension RedactionScanner {
         let isColon = Self.isIn(UInt8(ascii: ":")...UInt8(ascii: "@"), block)
         let isPercent = Self.isIn(UInt8(ascii: "%")...UInt8(ascii: "+"), block)
 
-        // Any 26 letters and digits contain two complete neighbouring words of 8 bytes.
-        let words = unsafeBitCast(Self.letters(in: block), to: SIMD2<UInt64>.self)
-        if words.x & (words.y | known.last) == UInt64.max, holdsSecret(at: position, &known.end) { return true }
-        known.last = words.y
+        // Any 26 letters and digits contain two complete neighbouring eights: `x` and a full one beside it. That the last
+        // block overlaps the one before only brings them closer. A look too many does no harm.
+        let eights = unsafeBitCast(Self.letters(in: block), to: SIMD2<UInt64>.self)
+        if eights.x & (eights.y | known.last) == UInt64.max, holdsSecret(at: position, &known.end) { return true }
+        known.last = eights.y
 
         // Supersets, which are cheaper: control characters are rare, and a rare sign is examined further.
         let isBearer = Self.isIn(0...0x20, block) & Self.equals(UInt8(ascii: "r"), before | Self.all(0x20))
@@ -50,7 +51,7 @@ extension RedactionScanner {
         let isSign = isColon | isPercent | isBearer | isUnderscore | isDash | isRare
         // Characters beyond ASCII are signs too. Each sign has its highest bit set.
         let signs = unsafeBitCast(isSign | block, to: SIMD2<UInt64>.self)
-        // One number has them all: the lowest bit of its bytes stands for the first eight bytes, the highest for the others.
+        // One number has them all: bit 8k stands for byte k, and bit 8k + 7 for byte k + 8.
         var found = (signs.x & Self.highBit) >> 7 | signs.y & Self.highBit
         while found != 0 {
             let bit = found.trailingZeroBitCount
@@ -69,8 +70,10 @@ extension RedactionScanner {
         let end = endOfWord(from: position + 8)
         wordEnd = end
         guard end - start >= Self.shortestSecret else { return false }
-        // Most long words are hexadecimal ids, which no secret but one of a certain length is.
-        guard (0...5).contains(end - start - 26) || (0...7).contains(end - start - 64) || !isHex(start..<end) else {
+        // Most long words are hexadecimal ids. Of the secrets, only identifiers and keys can lack later letters, and those
+        // have these lengths.
+        let length = end - start
+        guard (0...5).contains(length - 26) || (0...7).contains(length - 64) || holdsLetterAfterF(start..<end) else {
             return false
         }
         return secret(from: start, wordEnd: end) != nil
@@ -103,13 +106,13 @@ extension RedactionScanner {
         unsafeBitCast(Self.letters(in: block(at: position)), to: UInt128.self)
     }
 
-    /// Whether a word of at least 16 letters and digits has no letter after `f`.
-    private func isHex(_ word: Range<Int>) -> Bool {
+    /// Whether a word of at least 16 letters and digits has a small letter after `f`.
+    private func holdsLetterAfterF(_ word: Range<Int>) -> Bool {
         for position in stride(from: word.lowerBound, to: word.upperBound, by: 16) {
             let block = block(at: min(position, word.upperBound - 16))
-            if unsafeBitCast(block .> Self.all(UInt8(ascii: "f")), to: UInt128.self) != 0 { return false }
+            if unsafeBitCast(block .> Self.all(UInt8(ascii: "f")), to: UInt128.self) != 0 { return true }
         }
-        return true
+        return false
     }
 
     @inline(__always)
@@ -176,10 +179,10 @@ extension RedactionScanner {
         unsafeBitCast((block &- all(range.lowerBound)) .<= all(range.upperBound - range.lowerBound), to: Block.self)
     }
 
-    /// The letters and digits.
+    /// The letters and digits, and nothing else: they are the bounds of words.
     @inline(__always)
     private static func letters(in block: Block) -> Block {
-        let isLater = isIn(UInt8(ascii: ":")...UInt8(ascii: "@"), block)
-        return isIn(UInt8(ascii: "0")...UInt8(ascii: "z"), block | all(0x20)) & ~isLater
+        isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), block)
+            | isIn(UInt8(ascii: "a")...UInt8(ascii: "z"), block | all(0x20))
     }
 }

@@ -49,8 +49,11 @@ final class CurlTransfer {
     ///
     /// - Returns: `false` beyond the size limit, which ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        isTooLarge = !head.receive(line) || isTooLarge
-        return !isTooLarge
+        guard head.receive(line) else {
+            isTooLarge = true
+            return false
+        }
+        return true
     }
 
     /// The number of bytes that each received byte of a large body can become. gzip reaches 1,032, but pages of a real

@@ -78,10 +78,8 @@ package struct HTTPRequest: Sendable {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "#")...UInt8(ascii: "'"),
-            UInt8(ascii: "^")...UInt8(ascii: "`"):
-            true
-        case UInt8(ascii: "!"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "|"), UInt8(ascii: "~"):
+            UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "!"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "|"), UInt8(ascii: "~"):
             true
         default: false
         }

@@ -81,6 +81,9 @@ import Testing
         #expect(Timestamp(seconds: 5) - Timestamp(seconds: 7) == .seconds(-2))
         #expect(Timestamp(seconds: 5) - .seconds(7) == Timestamp(seconds: -2))
         #expect(Duration.milliseconds(1500).inSeconds == 1.5)
+        // A server can say that it is the year 1 or 9999.
+        #expect(Duration.seconds(-62_000_000_000).inSeconds == -62_000_000_000)
+        #expect(Duration.seconds(252_000_000_000).inSeconds == 252_000_000_000)
         let noisy = (0...3000).filter { Duration.milliseconds($0).inSeconds != Double($0) / 1000 }
         #expect(noisy.isEmpty, "Durations in seconds have float noise.")
         #expect(Duration.milliseconds(-1500).wholeMilliseconds == -1500)

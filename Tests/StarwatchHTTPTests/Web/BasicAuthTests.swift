@@ -77,14 +77,11 @@ struct BasicAuthTests {
             try await withThrowingTaskGroup(of: UInt?.self) { group in
                 for _ in 0..<300 {
                     let wrong = authorization("a", "wrong")
-                    // On a busy machine, some write so late that the server has closed their connections.
+                    // With so many connections, the server closes the quietest ones, some of them before they have asked.
                     group.addTask { try? await HTTPProbe(address: address).get("/-/healthy", wrong).status }
                 }
                 for _ in 0..<20 { #expect(try await healthy.get("/-/healthy", headers).status == 200) }
-                var statuses: [UInt: Int] = [:]
-                for try await case let status? in group { statuses[status, default: 0] += 1 }
-                #expect(statuses[401] == RefusalCount.limit)
-                #expect(Set(statuses.keys).isSubset(of: [401, 429, 503]))
+                for try await case let status? in group { #expect([401, 429, 503].contains(status)) }
             }
             #expect(server.agent.now.refusals.count { $0 == .password } == RefusalCount.limit)
         }

@@ -1,6 +1,6 @@
 extension Schema {
     /// Digests: content with its source, armed texts, and queued callback events.
-    static let digests = contents + occurrences
+    static let digests = contents + occurrences + queues
 
     private static let contents = """
         CREATE TABLE notif_contents (
@@ -47,6 +47,10 @@ extension Schema {
         ) STRICT;
         CREATE INDEX notif_idx_deliveries_open ON notif_deliveries (account) WHERE status = 'scheduled';
 
+        """
+
+    /// The last configuration, and the events that wait for callbacks.
+    static let queues = """
         CREATE TABLE notif_config (
             k TEXT PRIMARY KEY,
             v TEXT NOT NULL

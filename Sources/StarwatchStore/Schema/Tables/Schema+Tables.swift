@@ -1,7 +1,8 @@
 /// The tables of the newest version.
 ///
-/// A new database gets these statements, because the migrations from version 1 on take four times as long. Tables that no
-/// migration changed after creating them are the same text in both. `HostDatabaseTests` compares the results.
+/// A new database gets these statements, because the migrations from version 1 on take four times as long. A migration uses
+/// the same text for a table that no later migration changes. Before you change such a text, copy the old one into the
+/// migration. `HostDatabaseTests` compares new and migrated databases.
 ///
 /// Times are in epoch milliseconds. Names follow the requirements where those define one.
 ///
