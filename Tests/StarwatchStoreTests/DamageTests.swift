@@ -32,14 +32,25 @@ import Testing
         #expect(try await store.activeIdentity().did == World.alice)
     }
 
-    @Test func aCreationThatFailsAtItsEndLeavesNothing() async throws {
+    @Test func aDatabaseWithMigrationsOfItsOwnIsForeignAndStaysUnchanged() async throws {
         try await DatabaseQueue(path: world.path).write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
-                    INSERT INTO grdb_migrations VALUES ('v\(Schema.supported.upperBound)');
+                    INSERT INTO grdb_migrations VALUES ('host1');
                     """
             )
+        }
+        #expect(chmod(world.path, 0o600) == 0)
+        let before = try Data(contentsOf: URL(filePath: world.path))
+        #expect(throws: StoreError.foreign) { try Store(world.options()) }
+        #expect(try Data(contentsOf: URL(filePath: world.path)) == before)
+    }
+
+    @Test func aCreationThatFailsAtItsEndLeavesNothing() async throws {
+        try await DatabaseQueue(path: world.path).write { db in
+            // The rows of this table are written last, and this one cannot take them.
+            try db.execute(sql: "CREATE TABLE grdb_migrations (name TEXT)")
         }
         #expect(chmod(world.path, 0o600) == 0)
         let before = try world.schema()

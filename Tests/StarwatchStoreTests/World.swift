@@ -135,7 +135,7 @@ final class World {
             let statements = try String.fetchAll(db, sql: sql).map { $0.filter { !$0.isWhitespace } }
             var done: [String] = []
             if try db.tableExists("grdb_migrations") {
-                done = try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations ORDER BY identifier")
+                done = try String.fetchAll(db, sql: "SELECT * FROM grdb_migrations ORDER BY 1")
             }
             return try statements + [String(Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0)] + done
         }

@@ -132,6 +132,26 @@ import Testing
         }
     }
 
+    /// Secrets without a small letter after `f`, behind the longest escapes, and base64 in words of any length.
+    @Test(
+        arguments: [
+            "0X" + RedactorTests.privateKey.uppercased(), "%2522" + RedactorTests.privateKey.uppercased(),
+            "\\u0022" + RedactorTests.privateKey.uppercased(), "%25220X" + RedactorTests.privateKey.uppercased(),
+            "%2522" + RedactorTests.ulid, "\\u0022" + RedactorTests.ulid, "ZGlkOm" + String(repeating: "A1", count: 20),
+            String(repeating: "A1", count: 20) + "ZGlkOmV0" + String(repeating: "A1", count: 20),
+        ]
+    )
+    func searchMissesNoLongWord(secret: String) {
+        for offset in 0..<16 {
+            let line = [UInt8](repeating: UInt8(ascii: " "), count: offset) + Array(secret.utf8) + Array(" end".utf8)
+            line.withUnsafeBufferPointer { bytes in
+                var scanner = RedactionScanner(bytes: bytes)
+                #expect(scanner.mayFind(), "at \(offset)")
+                #expect(!scanner.run().isEmpty, "at \(offset)")
+            }
+        }
+    }
+
     enum Spelling: Sendable, CaseIterable {
         case percent
         case lowerPercent

@@ -51,7 +51,7 @@ extension Duration {
     /// Seconds with their fraction, the unit of all metrics.
     public var inSeconds: Double {
         let (seconds, attoseconds) = components
-        // One division of a whole number of nanoseconds: 0.3 s is 0.3, not 0.30000000000000004.
+        // Nanoseconds first: 0.3 s is 0.3, not 0.30000000000000004. An `Int64` of them would end after 292 years.
         return (Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / 1e9
     }
 }

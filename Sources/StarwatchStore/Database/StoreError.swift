@@ -62,13 +62,13 @@ extension StoreError: CustomStringConvertible {
         case .version(let found, let supported):
             """
             the database has schema version \(found), and this program needs at least \(supported.lowerBound): \
-            run the statements of starwatch schema --from \(found) as its owner, or set storage.owner to agent; nothing \
-            was written
+            run the statements of starwatch schema --from \(found) as its owner, with sqlite3 -bail or from a program, or set \
+            storage.owner to agent; nothing was written
             """
         case .absent:
             """
-            the database does not exist, and its owner must create it: run the statements of starwatch schema, or set \
-            storage.owner to agent; nothing was written
+            the database does not exist, and its owner must create it: run the statements of starwatch schema with \
+            sqlite3 -bail or from a program, or set storage.owner to agent; nothing was written
             """
         case .sealed(let fault): fault.description
         case .foreign:

@@ -4,16 +4,18 @@ extension Schema {
     /// They are one transaction. The result equals the agent's own, including its migrator's table, so that the owner
     /// can hand the database over later.
     ///
-    /// - Parameter version: The current `PRAGMA user_version`; 0 for a database without these tables.
+    /// - Parameter version: The current `PRAGMA user_version`; 0 for a database without these tables and without a
+    ///   `grdb_migrations` of the owner.
     /// - Returns: `nil` if this program cannot migrate from the version.
     package static func statements(from version: Int) -> String? {
         let newest = supported.upperBound
         switch version {
         case 0:
-            let steps = [migratorTable, tables, firstRows, installation, migrationsAreDone]
+            let steps = [migratorTable, tables, firstRows, installation, migratorRows]
             return "PRAGMA journal_mode = WAL;\n" + transaction(of: steps)
         case 1..<newest:
-            return transaction(of: changes.filter { $0.version > version }.map { $0.statements + isDone($0.version) })
+            let later = changes.filter { $0.version > version }
+            return transaction(of: later.map { $0.statements + migratorRow(of: $0.version) })
         case newest: return ""
         default: return nil
         }
@@ -26,10 +28,10 @@ extension Schema {
     /// The table of GRDB's migrator.
     static let migratorTable = "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);\n"
 
-    /// The rows of a database that needs no migration.
-    static let migrationsAreDone = (1...supported.upperBound).map(isDone).joined()
+    /// The migrator's rows of a new database, so that it runs no migration again. Version 1 was a migration too.
+    static let migratorRows = (1...supported.upperBound).map(migratorRow).joined()
 
-    private static func isDone(_ version: Int) -> String {
+    private static func migratorRow(of version: Int) -> String {
         "INSERT INTO grdb_migrations (identifier) VALUES ('v\(version)');\n"
     }
 

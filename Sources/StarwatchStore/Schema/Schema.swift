@@ -2,7 +2,7 @@ import GRDB
 
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
-    /// The versions that this program supports.
+    /// The versions that a store works with. The agent migrates older ones.
     package static let supported = 6...6
 
     /// The migrations, and the version that each leads to.
@@ -10,7 +10,7 @@ package enum Schema {
         (2, version2), (3, version3), (4, version4), (5, version5), (6, version6),
     ]
 
-    /// Migrates the database to the newest version; for a host's database, checks the version.
+    /// Creates the tables or migrates them to the newest version; for a host's database, checks the version.
     ///
     /// - Parameters:
     ///   - scope: The pages to check. Everything is checked before a migration and before the file is rewritten.
@@ -33,12 +33,7 @@ package enum Schema {
         switch owner {
         case .host: try beforeWriting()
         case .agent:
-            if found == 0 {
-                let tables = try database.unsafeRead { db in
-                    try Int.fetchOne(db, sql: Self.foreignTables) ?? 0
-                }
-                if tables > 0 { throw StoreError.foreign }
-            }
+            if try found == 0 && database.unsafeRead(isForeign) { throw StoreError.foreign }
             try beforeWriting()
             // After the checks: the journal mode is stored in the file, and a rejected database must stay unchanged.
             try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
@@ -60,16 +55,19 @@ package enum Schema {
         try database.close()
     }
 
-    /// The table of migrations alone does not make a database foreign: former versions created it in a transaction of its
-    /// own, and could be killed after it.
-    private static let foreignTables = """
-        SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name <> 'grdb_migrations'
-        """
+    /// Whether another program uses the database. An empty table of migrations does not make it foreign: former versions
+    /// created that in a transaction of its own, and could be killed after it.
+    private static func isForeign(_ db: Database) throws -> Bool {
+        let others = "SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'grdb_migrations'"
+        guard try Int.fetchOne(db, sql: others) == 0 else { return true }
+        guard try db.tableExists("grdb_migrations") else { return false }
+        return try Int.fetchOne(db, sql: "SELECT count(*) FROM grdb_migrations") != 0
+    }
 
     private static func create(_ database: DatabaseQueue) throws {
         try database.write { db in
             if try !db.tableExists("grdb_migrations") { try db.execute(sql: migratorTable) }
-            try db.execute(sql: tables + firstRows + migrationsAreDone)
+            try db.execute(sql: tables + firstRows + migratorRows)
             var generator = SystemRandomNumberGenerator()
             let key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
             let instance = (0..<16).map { _ in

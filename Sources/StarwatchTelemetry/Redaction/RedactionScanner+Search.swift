@@ -21,7 +21,7 @@ extension RedactionScanner {
 
     /// What is known of words that reach beyond a block.
     private struct Known {
-        /// The letters and digits of the last eight bytes, as bytes of ones.
+        /// The letters and digits of the eight bytes at the end of the block before, as bytes of ones.
         var last: UInt64 = 0
         /// The end of the last examined word, which contains no secret.
         var end = 0
@@ -38,7 +38,8 @@ extension RedactionScanner {
         let isPercent = Self.isIn(UInt8(ascii: "%")...UInt8(ascii: "+"), block)
 
         // Any 26 letters and digits contain two complete neighbouring eights: `x` and a full one beside it. That the last
-        // block overlaps the one before only brings them closer. A look too many does no harm.
+        // block overlaps the one before only brings them closer. `y` and `last` can also be full together only, which
+        // costs one look.
         let eights = unsafeBitCast(Self.letters(in: block), to: SIMD2<UInt64>.self)
         if eights.x & (eights.y | known.last) == UInt64.max, holdsSecret(at: position, &known.end) { return true }
         known.last = eights.y
@@ -70,12 +71,11 @@ extension RedactionScanner {
         let end = endOfWord(from: position + 8)
         wordEnd = end
         guard end - start >= Self.shortestSecret else { return false }
-        // Most long words are hexadecimal ids. Of the secrets, only identifiers and keys can lack later letters, and those
-        // have these lengths.
+        // Most long words are hexadecimal ids. The base64 of a DID has a small letter after `f`. Other secrets need not: a
+        // ULID has 26 bytes, a key 64 or 66, and up to five of an escape can precede them.
         let length = end - start
-        guard (0...5).contains(length - 26) || (0...7).contains(length - 64) || holdsLetterAfterF(start..<end) else {
-            return false
-        }
+        guard (0...5).contains(length - 26) || (0...7).contains(length - 64) || holdsSmallLetterAfterF(start..<end)
+        else { return false }
         return secret(from: start, wordEnd: end) != nil
     }
 
@@ -107,7 +107,7 @@ extension RedactionScanner {
     }
 
     /// Whether a word of at least 16 letters and digits has a small letter after `f`.
-    private func holdsLetterAfterF(_ word: Range<Int>) -> Bool {
+    private func holdsSmallLetterAfterF(_ word: Range<Int>) -> Bool {
         for position in stride(from: word.lowerBound, to: word.upperBound, by: 16) {
             let block = block(at: min(position, word.upperBound - 16))
             if unsafeBitCast(block .> Self.all(UInt8(ascii: "f")), to: UInt128.self) != 0 { return true }
@@ -151,7 +151,7 @@ extension RedactionScanner {
         }
     }
 
-    /// Whether a match could begin with a byte at the start of the line, which is in no block.
+    /// Whether the first byte of the line, which is in no block, is a sign. The others need bytes before them.
     private static func isFirstSign(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: ":"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "&"), 0x80...:
@@ -179,7 +179,7 @@ extension RedactionScanner {
         unsafeBitCast((block &- all(range.lowerBound)) .<= all(range.upperBound - range.lowerBound), to: Block.self)
     }
 
-    /// The letters and digits, and nothing else: they are the bounds of words.
+    /// The letters and digits. Exact, because every other byte ends a word.
     @inline(__always)
     private static func letters(in block: Block) -> Block {
         isIn(UInt8(ascii: "0")...UInt8(ascii: "9"), block)

@@ -1,7 +1,7 @@
 extension Schema {
     /// The changes of version 2, one constant for each area.
     static let version2 =
-        windows + columns + snapshots + occurrencesAgain + queues + contentIndexes + actions + feed + host
+        windows + columns + snapshots + occurrencesAgain + digestState + contentIndexes + actions + feed + host
 
     /// The account's share of the rate limits. All streams of an account had the same window, except those that are newer
     /// than its last request.

@@ -1,5 +1,5 @@
 extension Schema {
-    /// The changes of version 3, one constant for each area. The first creates a table again that others use.
+    /// The changes of version 3, one constant for each area.
     static let version3 = sinkResults + quarantine + stories + columns + logLevels + ledgerTotals + sums
 
     /// Sinks that are given up: their result `given_up`, and the time since which a sink has been due.

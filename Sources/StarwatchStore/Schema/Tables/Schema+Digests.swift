@@ -1,6 +1,6 @@
 extension Schema {
-    /// Digests: content with its source, armed texts, and queued callback events.
-    static let digests = contents + occurrences + queues
+    /// Digests: content with its source, armed texts, their state, and queued callback events.
+    static let digests = contents + occurrences + digestState
 
     private static let contents = """
         CREATE TABLE notif_contents (
@@ -49,8 +49,8 @@ extension Schema {
 
         """
 
-    /// The last configuration, and the events that wait for callbacks.
-    static let queues = """
+    /// Values by name (``DigestConfigurationKey``), and the events that wait for callbacks.
+    static let digestState = """
         CREATE TABLE notif_config (
             k TEXT PRIMARY KEY,
             v TEXT NOT NULL

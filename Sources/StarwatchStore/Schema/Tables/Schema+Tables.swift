@@ -1,7 +1,7 @@
 /// The tables of the newest version.
 ///
 /// A new database gets these statements, because the migrations from version 1 on take four times as long. A migration uses
-/// the same text for a table that no later migration changes. Before you change such a text, copy the old one into the
+/// the same text for tables and indexes that no later migration changes. Before you change such a text, copy the old one into the
 /// migration. `HostDatabaseTests` compares new and migrated databases.
 ///
 /// Times are in epoch milliseconds. Names follow the requirements where those define one.
