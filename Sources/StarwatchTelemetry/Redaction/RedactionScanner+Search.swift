@@ -19,7 +19,7 @@ extension RedactionScanner {
         return position < end && holdsSign(at: end &- 16, &known)
     }
 
-    /// What is known of words that reach beyond a block.
+    /// Knowledge of the blocks before: the end of a word that can go on, and words that were examined.
     private struct Known {
         /// The letters and digits of the eight bytes at the end of the block before, as bytes of ones.
         var last: UInt64 = 0

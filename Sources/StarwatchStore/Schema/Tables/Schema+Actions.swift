@@ -1,5 +1,5 @@
 extension Schema {
-    /// What readers do with notifications: shortlinks, actions, and notices of stale polls.
+    /// Actions on notifications, their shortlinks, and notices of stale polls.
     static let actions = """
         CREATE TABLE shortlinks (
             token TEXT PRIMARY KEY,
