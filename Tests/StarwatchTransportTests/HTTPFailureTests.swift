@@ -152,6 +152,18 @@ import Testing
         #expect(requests.value == 0)
     }
 
+    /// The characters of a token, by RFC 9110, section 5.6.2.
+    @Test func aHeaderNameHasOnlyTheCharactersOfAToken() {
+        let digits = (0...9).map { "\($0)" }.joined()
+        let letters = "abcdefghijklmnopqrstuvwxyz"
+        let token = Set("!#$%&'*+-.^_`|~\(digits)\(letters)\(letters.uppercased())".utf8)
+        for byte in UInt8.min..<0x80 {
+            let name = "X" + String(UnicodeScalar(byte))
+            let request = HTTPRequest(url: "http://127.0.0.1/", headers: [(name, "1")])
+            #expect(request.isWellFormed == token.contains(byte), "\(byte)")
+        }
+    }
+
     @Test func everyErrorHasItsOwnSentence() {
         let all: [HTTPError] = [
             .timeout, .dns, .connect, .tls, .reset, .tooLarge, .cancelled, .malformed, .invalidRequest,
