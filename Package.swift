@@ -31,11 +31,16 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
-        // Layer 0: C APIs.
+        // Layer 0: C APIs, and the files that are part of the program.
         .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(
+            name: "CEmbedded",
+            exclude: ["openapi.json", "Runbooks"],
+            cSettings: [.treatAllWarnings(as: .error)]
+        ),
 
         // Layer 1: decisions, and telemetry. Neither knows the other.
         .target(name: "StarwatchCore"),
@@ -92,7 +97,7 @@ let package = Package(
         .target(
             name: "StarwatchHTTP",
             dependencies: [
-                "CCrypt", "CZlib", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry",
+                "CCrypt", "CEmbedded", "CZlib", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchTelemetry",
                 "StarwatchTransport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -103,8 +108,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            resources: [.embedInCode("Routes/openapi.json"), .embedInCode("Runbooks")]
+            ]
         ),
 
         // Layer 6: commands.
@@ -226,7 +230,9 @@ let package = Package(
             ],
             exclude: ["Crash/faults.c"]
         ),
-    ]
+    ],
+    // For #embed.
+    cLanguageStandard: .c2x
 )
 
 for target in package.targets where target.type != .system {

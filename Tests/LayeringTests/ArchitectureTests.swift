@@ -13,7 +13,7 @@ import Testing
         let text = map.replacing(/```[\s\S]*?```/, with: "")
         for span in Set(text.matches(of: /`([^`\n]+)`/).map { String($0.1) }) {
             if words.contains(Substring(span.prefix { $0 != "(" })) { continue }
-            let places = [span, "Sources/" + span, "Sources/StarwatchHTTP/Routes/" + span]
+            let places = [span, "Sources/" + span, "Sources/CEmbedded/" + span]
             let exists = places.contains {
                 FileManager.default.fileExists(atPath: LayeringTests.root.appending(path: $0).path)
             }

@@ -22,10 +22,9 @@ import Testing
         ],
         // Serves reports, and never sees the store.
         "StarwatchHTTP": [
-            "CCrypt", "CZlib", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "NIOCore",
-            "NIOHTTP1",
-            "NIOPosix", "NIOSSL", "NIOTLS", "ServiceLifecycle", "Starwatch", "StarwatchCore", "StarwatchPolling",
-            "StarwatchTelemetry", "StarwatchTransport",
+            "CCrypt", "CEmbedded", "CZlib", "Crypto", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging",
+            "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "ServiceLifecycle", "Starwatch", "StarwatchCore",
+            "StarwatchPolling", "StarwatchTelemetry", "StarwatchTransport",
         ],
         "StarwatchCommand": ["ArgumentParser", "CoreMetrics", "Starwatch", "StarwatchCore", "StarwatchHTTP", "Yams"],
         // Apart: a server that shared our types could not catch a field we misspell.

@@ -18,7 +18,7 @@ struct ControlRoutes: Sendable {
     private var agentRoutes: [Route] {
         [
             Route("GET", "/api/v1/openapi.json") { _ throws(ControlError) in
-                Answer(contentType: "application/json", body: PackageResources.openapi_json)
+                Answer(contentType: "application/json", body: EmbeddedFile.openAPI)
             },
             Route("POST", "/api/v1/polls/{name}/run") { call throws(ControlError) in try await runPoll(call) },
             .json("POST", "/api/v1/sinks/{name}/test") { call throws(ControlError) in

@@ -11,7 +11,7 @@ import Testing
 struct OpenAPITests {
     private let document: OpenAPIDocument
 
-    init() throws { document = try OpenAPIDocument(PackageResources.openapi_json) }
+    init() throws { document = try OpenAPIDocument(EmbeddedFile.openAPI) }
 
     private static let agent = FakeAgent()
     private static let table =
@@ -157,7 +157,7 @@ struct OpenAPITests {
                 let reply = try await HTTPProbe(address: $0).get("/api/v1/openapi.json")
                 #expect(reply.status == 200)
                 #expect(reply.headers["Content-Type"] == ["application/json"])
-                #expect(reply.bytes == PackageResources.openapi_json)
+                #expect(reply.bytes == EmbeddedFile.openAPI)
             }
         }
     }

@@ -1,0 +1,18 @@
+#ifndef STARWATCH_CEMBEDDED_H
+#define STARWATCH_CEMBEDDED_H
+
+#include <stddef.h>
+
+/// A file that is part of the program.
+typedef struct {
+    const unsigned char *bytes;
+    size_t count;
+} starwatch_file;
+
+/// The description of the control API, as OpenAPI.
+starwatch_file starwatch_openapi(void);
+
+/// The runbooks of all alerts by name, each followed by a NUL.
+starwatch_file starwatch_runbooks(void);
+
+#endif
