@@ -109,9 +109,9 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     }
 
     @Test func labelsOfAnySizeFindTheirIndex() {
-        #expect(LabelDimension<Single>("l").index(of: .only) == 0)
-        #expect(Wide.allCases.map { LabelDimension<Wide>("l").index(of: $0) } == [0, 1])
-        #expect(Reason.allCases.map { LabelDimension<Reason>("l").index(of: $0) } == [0, 1, 2])
+        #expect(LabelDimension<Single>("l").indexOf(.only) == 0)
+        #expect(Wide.allCases.map { LabelDimension<Wide>("l").indexOf($0) } == [0, 1])
+        #expect(Reason.allCases.map { LabelDimension<Reason>("l").indexOf($0) } == [0, 1, 2])
     }
 
     @Test func matrixRowsCanBeSummedByAView() throws {
@@ -147,7 +147,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     @Test func nameOfAnotherListTraps() async {
         await #expect(processExitsWith: .failure) {
             let dimension = LabelDimension("poll", of: try ConfiguredNames(["a"]))
-            _ = dimension.index(of: try ConfiguredNames(["b"]).all[0])
+            _ = dimension.indexOf(try ConfiguredNames(["b"]).all[0])
         }
     }
 

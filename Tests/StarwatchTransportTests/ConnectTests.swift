@@ -29,6 +29,18 @@ import Testing
         #expect(failure(of: exchange.result) == .connect)
     }
 
+    /// No packet is sent: the loopback device has no route to the address. Without its zone the address is invalid.
+    @Test func aLinkLocalAddressKeepsItsZone() async throws {
+        let client = try makeClient()
+        func errno(_ host: String) async -> Int32? {
+            await client.exchange(HTTPRequest(url: "http://[\(host)]:9/")).connectErrno
+        }
+        for _ in 0..<2 {
+            #expect(await errno("fe80::1%25lo") == ENETUNREACH)
+            #expect(await errno("fe80::1") == EINVAL)
+        }
+    }
+
     @Test func unansweredHandshakeIsANetworkFailure() async throws {
         let server = try LoopbackServer { _ = $0.waitForClose() }
         // Long enough for a busy machine to connect.

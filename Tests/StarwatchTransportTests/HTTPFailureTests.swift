@@ -140,6 +140,18 @@ import Testing
         #expect(failure(of: await (try makeClient()).exchange(HTTPRequest(url: url)).result) == .invalidRequest)
     }
 
+    @Test func anInvalidURLHasNothingOfTheRequestBefore() async throws {
+        let server = try LoopbackServer.answering { _ in answer() }
+        let client = try makeClient()
+        #expect(await client.exchange(HTTPRequest(url: server.url())).status == 200)
+        for url in ["http://127.0.0.1:99999/", "http://[::1/"] {
+            let exchange = await client.exchange(HTTPRequest(url: url))
+            #expect(failure(of: exchange.result) == .invalidRequest)
+            #expect(exchange.status == nil && exchange.measurements.sentBytes == 0)
+        }
+        #expect(await client.exchange(HTTPRequest(url: server.url())).status == 200)
+    }
+
     @Test(arguments: [("X-A", "1\r\nX-B: 2"), ("X A", "1"), ("", "1"), ("X-A", "\u{0}"), ("X-A", "é")])
     func headerInjectionIsNotSent(name: String, value: String) async throws {
         let requests = Tally()

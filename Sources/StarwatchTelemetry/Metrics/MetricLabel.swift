@@ -59,7 +59,8 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     let cases: [Value]
     /// For each value, whether its series are on the page.
     let shown: [Bool]
-    @usableFromInline let indexOf: @Sendable (Value) -> Int
+    /// Returns the index of a value in ``values``. Traps for a name of another list.
+    let indexOf: @Sendable (Value) -> Int
 
     /// A label whose values are the raw values of an enumeration.
     ///
@@ -102,9 +103,6 @@ package struct LabelDimension<Value: Sendable>: Sendable {
             return value.index
         }
     }
-
-    /// The index of a value in ``values``. Traps for a name of another list.
-    @inlinable func index(of value: Value) -> Int { indexOf(value) }
 
     var axis: LabelAxis { LabelAxis(name: name, values: zip(values, shown).map { ($0, $1) }) }
 }

@@ -47,7 +47,7 @@ package final class MetricRegistry: Sendable {
         _ descriptor: MetricDescriptor,
         by a: LabelDimension<A>
     ) -> MetricVector1<A, Counter> {
-        MetricVector1(a: a, handles: make(descriptor, .counter, [a.axis], Self.counterSeries))
+        MetricVector1(a, make(descriptor, .counter, [a.axis], Self.counterSeries))
     }
 
     /// Registers a counter for each pair of values of two labels.
@@ -61,7 +61,7 @@ package final class MetricRegistry: Sendable {
     ) -> MetricVector2<A, B, Counter> {
         let expected = a.cases.flatMap { left in b.cases.map { isExpected(left, $0) } }
         let handles = make(descriptor, .counter, [a.axis, b.axis], expected: expected, Self.counterSeries)
-        return MetricVector2(a: a, b: b, handles: handles)
+        return MetricVector2(a, b, handles)
     }
 
     // MARK: - Gauges
@@ -73,7 +73,7 @@ package final class MetricRegistry: Sendable {
 
     /// Registers a gauge for each value of a label.
     package func gauges<A>(_ descriptor: MetricDescriptor, by a: LabelDimension<A>) -> MetricVector1<A, Gauge> {
-        MetricVector1(a: a, handles: make(descriptor, .gauge, [a.axis], Self.gaugeSeries))
+        MetricVector1(a, make(descriptor, .gauge, [a.axis], Self.gaugeSeries))
     }
 
     /// Registers a gauge for each pair of values of two labels.
@@ -82,7 +82,7 @@ package final class MetricRegistry: Sendable {
         by a: LabelDimension<A>,
         _ b: LabelDimension<B>
     ) -> MetricVector2<A, B, Gauge> {
-        MetricVector2(a: a, b: b, handles: make(descriptor, .gauge, [a.axis, b.axis], Self.gaugeSeries))
+        MetricVector2(a, b, make(descriptor, .gauge, [a.axis, b.axis], Self.gaugeSeries))
     }
 
     // MARK: - Histograms
@@ -99,7 +99,7 @@ package final class MetricRegistry: Sendable {
         by a: LabelDimension<A>
     ) -> MetricVector1<A, Histogram> {
         let handles = make(descriptor, .histogram, [a.axis], bounds: bounds, Self.histogramSeries(bounds))
-        return MetricVector1(a: a, handles: handles)
+        return MetricVector1(a, handles)
     }
 
     /// Registers a histogram for each pair of values of two labels.
@@ -110,7 +110,7 @@ package final class MetricRegistry: Sendable {
         _ b: LabelDimension<B>
     ) -> MetricVector2<A, B, Histogram> {
         let handles = make(descriptor, .histogram, [a.axis, b.axis], bounds: bounds, Self.histogramSeries(bounds))
-        return MetricVector2(a: a, b: b, handles: handles)
+        return MetricVector2(a, b, handles)
     }
 
     // MARK: - Collecting and rendering

@@ -71,16 +71,12 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: max(connectTimeout.wholeMilliseconds, 1)))
         let sizeLimit = request.onBody == nil ? request.maxResponseBytes : 0
         _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(sizeLimit))
-        prepareHeadAndBody(easy, for: transfer)
+        prepareMethodAndBody(easy, of: request)
+        transfer.headerList = headerList(of: request)
+        _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.headerList)
     }
 
-    private static func prepareHeadAndBody(_ easy: UnsafeMutableRawPointer, for transfer: CurlTransfer) {
-        let request = transfer.request
-        var hasContentType = false
-        for header in request.headers {
-            append(header.value.isEmpty ? header.name + ";" : header.name + ": " + header.value, to: transfer)
-            if header.name.utf8.count == 12, header.name.lowercased() == "content-type" { hasContentType = true }
-        }
+    private static func prepareMethodAndBody(_ easy: UnsafeMutableRawPointer, of request: HTTPRequest) {
         switch request.method {
         case .get:
             _ = starwatch_set_long(easy, CURLOPT_HTTPGET, 1)
@@ -88,9 +84,6 @@ enum CurlHandle {
             _ = starwatch_set_long(easy, CURLOPT_HTTPGET, 1)
             _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         case .post, .put:
-            // Without these headers libcurl waits for a "100 Continue" and declares every body a form.
-            append("Expect:", to: transfer)
-            if !hasContentType { append("Content-Type:", to: transfer) }
             let body = request.body ?? []
             _ = starwatch_set_long(easy, CURLOPT_POST, 1)
             if request.method == .put { _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, "PUT") }
@@ -104,7 +97,37 @@ enum CurlHandle {
                 }
             }
         }
-        _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.headerList)
+    }
+
+    private static func headerList(of request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
+        var list: UnsafeMutablePointer<curl_slist>?
+        // One buffer for all lines: strings would be joined and copied for each.
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
+        func append(_ name: String, _ end: StaticString, _ value: String = "") {
+            line.removeAll(keepingCapacity: true)
+            line.append(contentsOf: name.utf8)
+            end.withUTF8Buffer { line.append(contentsOf: $0) }
+            line.append(contentsOf: value.utf8)
+            line.append(0)
+            line.withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { text in
+                    // NULL means out of memory: the list stays, and the server rejects the request that lacks the header.
+                    list = curl_slist_append(list, text.baseAddress) ?? list
+                }
+            }
+        }
+        var hasContentType = false
+        for header in request.headers {
+            append(header.name, header.value.isEmpty ? ";" : ": ", header.value)
+            if header.name.utf8.count == 12, header.name.lowercased() == "content-type" { hasContentType = true }
+        }
+        if request.method.hasBody {
+            // Without these headers libcurl waits for a "100 Continue" and declares every body a form.
+            append("Expect", ":")
+            if !hasContentType { append("Content-Type", ":") }
+        }
+        return list
     }
 
     /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token, no body and no pointer to a
@@ -118,11 +141,6 @@ enum CurlHandle {
         curl_slist_free_all(transfer.headerList)
         transfer.headerList = nil
         transfer.easy = nil
-    }
-
-    private static func append(_ line: String, to transfer: CurlTransfer) {
-        // NULL means out of memory: the list stays, and the server rejects the request that lacks the header.
-        transfer.headerList = curl_slist_append(transfer.headerList, line) ?? transfer.headerList
     }
 }
 
