@@ -4,7 +4,7 @@ extension Schema {
     /// The checks compare states with `=`: for every row that it checks, SQLite makes a temporary table of a list of more
     /// than two values, which takes half of the time of an insert (`Benchmarks/poll backlog`). `refusals` of a batch does
     /// not count connection failures, which say nothing about the batch. `is_offer` tells whether `plan_id` is the handle
-    /// of an offer without a plan.
+    /// of an offer without a plan. `reason` tells why a suppressed or dead row is not delivered, where its state does not.
     static let outbox = """
         CREATE TABLE notification_outbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -28,6 +28,7 @@ extension Schema {
             fetch_id INTEGER,
             ack_request_id TEXT,
             is_offer INTEGER NOT NULL DEFAULT 0 CHECK (is_offer IN (0, 1)),
+            reason TEXT,
             UNIQUE (stream_id, jwt_id),
             CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
             CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),

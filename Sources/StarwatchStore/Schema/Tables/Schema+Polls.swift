@@ -1,7 +1,7 @@
 extension Schema {
     /// Polls: what each of them asks for next, how far it was delivered, and how it ended.
     ///
-    /// `not_before_set` of a server is the beginning of its wait, by the clock of that time.
+    /// `refused_pages` counts the rejected pages since the last accepted one. `not_before_set` of a server is the beginning of its wait, by the clock of that time.
     static let polls = """
         CREATE TABLE streams (
             id INTEGER PRIMARY KEY,
@@ -18,6 +18,7 @@ extension Schema {
             last_outcome TEXT,
             next_run INTEGER,
             last_notified_at INTEGER,
+            refused_pages INTEGER NOT NULL DEFAULT 0,
             UNIQUE (account, server, poll),
             CHECK ((walk_top IS NULL) = (walk_before IS NULL))
         ) STRICT;
