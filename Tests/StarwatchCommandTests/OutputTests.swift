@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func whatCouldDriveTheTerminalIsShownAsAQuestionMark() {
-        #expect(TerminalText.printable("a\u{1B}[31mb\n\u{202E}c\u{7F}") == "a?[31mb??c?")
+        #expect(TerminalText.printable("a\u{1B}[31mb\n\u{202E}c\u{7F}") == "a?[31mb?c?")
         #expect(TextTable.pairs([("Name", "x\ny"), ("A", "z")]) == "Name  x?y\nA     z")
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Starwatch
+import StarwatchCore
 
 struct StarsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -156,7 +157,9 @@ struct StarsCommand: AsyncParsableCommand {
         let listing = try await arguments.access.perform(work)
         let stars = listing.planIDs.map { Star(planID: $0, name: listing.names?[$0]) }
         try arguments.format.print(stars) { stars in
-            stars.isEmpty ? "No plans are starred." : TextTable(rows: stars.map { [$0.planID, $0.name ?? ""] }).text
+            stars.isEmpty
+                ? "No plans are starred."
+                : TextTable(rows: stars.map { [$0.planID, BidiText.isolated($0.name ?? "")] }).text
         }
     }
 

@@ -9,7 +9,10 @@ enum OutboxText {
             titles: ["ID", "STATE", "POLL", "TRIES", "CREATED", "NAME"],
             right: [0, 3],
             rows: rows.map {
-                ["\($0.id)", state($0), $0.poll, "\($0.attempts)", $0.createdAt, $0.name ?? "-"]
+                [
+                    "\($0.id)", state($0), $0.poll, "\($0.attempts)", $0.createdAt,
+                    $0.name.map { BidiText.isolated($0) } ?? "-",
+                ]
             }
         ).text
     }
@@ -31,7 +34,8 @@ enum OutboxText {
     static func details(_ row: OutboxEntry) -> String {
         var pairs = [
             ("Id", "\(row.id)"), ("State", row.state.rawValue), ("Poll", row.poll), ("Tries", "\(row.attempts)"),
-            ("Created", row.createdAt), ("Name", row.name ?? "-"), ("Plan", row.plan), ("Claim", row.jwtID),
+            ("Created", row.createdAt), ("Name", row.name.map { BidiText.isolated($0) } ?? "-"), ("Plan", row.plan),
+            ("Claim", row.jwtID),
             ("Notification", row.notificationID ?? "-"),
         ]
         for delivery in row.deliveries ?? [] {

@@ -24,6 +24,7 @@ struct NotificationWording {
 
     /// - Parameter isEdited: Whether the only change is an edition of an earlier offer.
     func text(count: Int, name: String?, isEdited: Bool) -> (title: String, body: String) {
+        let name = name.map { BidiText.isolated($0, isRightToLeft: messages.locale.isRightToLeft) }
         guard count == 1 else {
             return (messages.text(multipleTitle), messages.text(multiple, [.count: .number(count)]))
         }

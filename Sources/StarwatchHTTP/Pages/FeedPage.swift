@@ -75,7 +75,7 @@ struct FeedPage: Sendable {
         let named = message.changes.prefix(Self.listedNames)
         let items: [HTML] = named.map { change in
             let fields: HTML = Self.fields(change).map { " <small>\($0)</small>" } ?? ""
-            return "<li>\(change.name ?? "A project without a name")\(fields)</li>"
+            return "<li>\(change.name.map { BidiText.isolated($0) } ?? "A project without a name")\(fields)</li>"
         }
         let rest = message.count - named.count
         let more: HTML = rest > 0 ? "<li class=\"none\">and \(rest) more</li>" : ""

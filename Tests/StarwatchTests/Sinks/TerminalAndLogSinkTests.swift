@@ -24,7 +24,7 @@ import Testing
         let name = "a\u{1B}]0;owned\u{07}\u{1B}[2J\r\n\u{9B}31m\u{7F}\u{00}b\u{202E}c\u{2028}d"
         #expect(await sink.deliver(.sample(name: name)) == .ok)
         let text = try String(contentsOfFile: folder.path("terminal"), encoding: .utf8)
-        #expect(text == "Project Update: a?]0;owned??[2J???31m??b?c?d has been updated\n")
+        #expect(text == "Project Update: a?]0;owned??[2J???31m??bc?d has been updated\n")
     }
 
     @Test func aReaderThatTakesNothingHoldsNobodyUp() async throws {

@@ -1,3 +1,4 @@
+import StarwatchCore
 import StarwatchTelemetry
 
 /// Text for a terminal.
@@ -8,14 +9,16 @@ package enum TerminalText {
     }
 
     /// Returns `text` with `?` in place of characters that could control the terminal or change the reading direction.
-    /// Names come from strangers.
+    /// Names come from strangers. The marks that isolate a name stay.
     package static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
-                text.unicodeScalars.map { isPrintable($0) ? $0 : "?" }
+                BidiText.balanced(text).unicodeScalars.map { isPrintable($0) || isIsolating($0) ? $0 : "?" }
             )
         )
     }
+
+    private static func isIsolating(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{2068}" || scalar == "\u{2069}" }
 
     /// Returns whether a character neither controls a terminal nor changes the reading direction.
     package static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
