@@ -14,7 +14,8 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
     var description: String { name }
 
     static let all: [FuzzTarget] = [
-        .redactor, .page, .answer, .httpDate, .cron, .configuration, .webConfiguration, .exposition, .negotiation,
+        .redactor, .page, .claim, .answer, .httpDate, .cron, .configuration, .webConfiguration, .exposition,
+        .negotiation,
         .target, .deepLink, .message, .content, .token, .ntp, .sealedValue, .masterKey,
     ]
 

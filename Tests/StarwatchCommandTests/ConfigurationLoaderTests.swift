@@ -72,7 +72,7 @@ import Testing
         #expect(options.polls[0].splay == .seconds(10))
         #expect(options.polls[0].bootstrap == .beginning)
         #expect(options.polls[0].validation == .strict)
-        #expect(options.polls[0].quarantineInvalid)
+        #expect(options.polls[0].quarantineInvalid == .atOnce)
         #expect(options.polls[1].kind == .offersToMyProjects)
         #expect(options.polls[1].timing == .every(.seconds(5)))
         #expect(options.polls[1].staleAfter == .seconds(60))

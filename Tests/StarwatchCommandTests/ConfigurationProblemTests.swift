@@ -98,7 +98,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "polls:\n  starred_projects:\n    quarantine_invalid: yes",
             line: 3,
             "polls.starred_projects.quarantine_invalid",
-            "true or false"
+            "true, false or after 3"
         ),
         BadInput("delivery:\n  sinks: log", line: 2, "delivery.sinks", "must be a list of sinks"),
     ]

@@ -59,7 +59,7 @@ import Testing
             plan_ids: []                 # only seeds an empty database; later: starwatch stars set
             bootstrap: latest            # latest | beginning; the first run announces nothing, or everything
             validation: lenient          # lenient | strict
-            quarantine_invalid: false    # true: reject single items, not the whole page
+            quarantine_invalid: after 3  # after 3 | true | false; the third rejection sets items aside
             group_interval: null         # replaces delivery.group_interval (at most 7d)
             max_group_size: null         # replaces delivery.max_group_size (1 to 100)
             priority: 0                  # higher is delivered first and evicted last (-100 to 100)

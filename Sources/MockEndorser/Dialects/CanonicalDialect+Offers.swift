@@ -36,19 +36,20 @@ enum OfferJSON {
     static func value(_ offer: OfferRow, _ endpoint: MockEndpoint, hidden: Bool) -> JSONValue {
         func did(_ text: String) -> JSONValue { .string(hidden ? EndorserRow.hiddenDID : text) }
         let time = JSONValue.string(ClockText.iso(offer.issuedAt))
-        let claim: JSONValue = [
-            "@context": "https://schema.org", "@type": "Offer",
-            "description": .string(offer.description),
-            "includesObject": [
-                "@type": "TypeAndQuantityNode", "amountOfThisGood": .integer(offer.amount),
-                "unitCode": .string(offer.unit),
-            ],
-        ]
+        let claim: JSONValue =
+            offer.claimContent.map(JSONValue.encoded) ?? [
+                "@context": "https://schema.org", "@type": "Offer",
+                "description": .string(offer.description),
+                "includesObject": [
+                    "@type": "TypeAndQuantityNode", "amountOfThisGood": .integer(offer.amount),
+                    "unitCode": .string(offer.unit),
+                ],
+            ]
         var item: JSONValue = [
             "jwtId": .string(offer.id), "handleId": .string(offer.handleID), "issuedAt": time, "updatedAt": time,
             "offeredByDid": did(offer.offeredByDID), "amount": .integer(offer.amount), "unit": .string(offer.unit),
             "objectDescription": .string(offer.description), "validThrough": .null, "fullClaim": claim,
-            "fulfillsPlanHandleId": .string(offer.plan.id),
+            "fulfillsPlanHandleId": offer.isWithoutPlan ? .null : .string(offer.plan.id),
         ]
         switch endpoint {
         case .offersToMe:

@@ -15,6 +15,8 @@ public enum MockFault: Sendable {
     case neverAnswer
     /// Responds 200 with half of a JSON text.
     case malformedJSON
+    /// Cuts the regular response in half if it has the item with this identifier.
+    case unreadableItem(String)
     /// Changes the regular response so that it breaks the contract. Affects only the paged reports.
     case schemaViolation(MockSchemaViolation)
     /// Responds 200 with a JSON text of about this many bytes, mostly blanks. With `gzip` it is a small stream that

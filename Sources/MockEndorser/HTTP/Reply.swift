@@ -42,6 +42,8 @@ struct Reply: Sendable {
         case .dripBody(let chunkBytes, let interval):
             delivery = .drip(chunkBytes: max(1, chunkBytes), every: interval)
         case .resetMidBody(let bytes): delivery = .reset(headFirst: true, bodyBytes: bytes)
+        case .unreadableItem(let id) where String(decoding: body, as: UTF8.self).contains(id):
+            body.removeLast(body.count / 2)
         case .commitThenReset: delivery = .reset(headFirst: false, bodyBytes: 0)
         default: break
         }

@@ -6,7 +6,7 @@ enum CanonicalRow {
         let time = JSONValue.string(ClockText.iso(row.changedAt))
         let claim: JSONValue = [
             "jwtId": .string(row.id), "claimType": "project_update",
-            "claimData": [
+            "claimData": row.claimContent.map(JSONValue.encoded) ?? [
                 "status": "in_progress", "name": .string(row.plan.name), "description": .string(row.plan.description),
                 "version": .integer(row.version),
             ],

@@ -6,6 +6,8 @@ struct ChangeRow: Sendable {
     let version: Int
     /// Whole seconds since 1970, on the server's clock.
     let changedAt: Int
+    /// The JSON of the claim; `nil` makes one of the plan.
+    var claimContent: [UInt8]?
     /// The plan's previous claim at the time of publication; canonical dialect only.
     var previousClaim: [UInt8]?
     /// The JSON of the item (canonical) or of the item's plan (endorser).
@@ -21,7 +23,7 @@ struct ChangeRow: Sendable {
 /// An offer of the two offer reports.
 struct OfferRow: Sendable {
     let id: String
-    let handleID: String
+    var handleID: String
     let recipientDID: String
     let offeredByDID: String
     let plan: MockPlan
@@ -30,4 +32,8 @@ struct OfferRow: Sendable {
     let description: String
     /// Whole seconds since 1970, on the server's clock.
     let issuedAt: Int
+    /// The JSON of the claim; `nil` makes one of the offer.
+    var claimContent: [UInt8]?
+    /// Whether the offer is to a person and for no plan.
+    var isWithoutPlan = false
 }

@@ -38,7 +38,7 @@ enum EndorserRow {
         return [
             "id": .string(row.id), "handleId": .string(plan.id), "issuedAt": .string(ClockText.iso(row.changedAt)),
             "issuer": did, "subject": did, "claimContext": "https://schema.org", "claimType": "PlanAction",
-            "claim": [
+            "claim": row.claimContent.map(JSONValue.encoded) ?? [
                 "@context": "https://schema.org", "@type": "PlanAction", "name": .string(plan.name),
                 "description": .string(plan.description),
             ],

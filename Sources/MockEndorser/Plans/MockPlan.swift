@@ -36,6 +36,9 @@ public struct MockChange: Sendable {
     public var name: String?
     /// The plan's new description; `nil` generates one.
     public var description: String?
+    /// The JSON of the claim, which its author decides; `nil` makes one of the plan. The server shows it as the claim before
+    /// the next version.
+    public var claim: String?
     /// Age of the identifier at publication. With an age above zero it can sort before identifiers that a client has
     /// already seen.
     public var age: Duration
@@ -47,6 +50,7 @@ public struct MockChange: Sendable {
         id: String? = nil,
         name: String? = nil,
         description: String? = nil,
+        claim: String? = nil,
         age: Duration = .zero,
         visibleAfter: Duration = .zero
     ) {
@@ -54,6 +58,7 @@ public struct MockChange: Sendable {
         self.id = id
         self.name = name
         self.description = description
+        self.claim = claim
         self.age = age
         self.visibleAfter = visibleAfter
     }

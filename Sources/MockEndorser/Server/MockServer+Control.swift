@@ -44,6 +44,22 @@ extension MockServer {
         state.withLockedValue { $0.publishOffers(count: count, to: recipientDID) }
     }
 
+    /// Publishes one offer, as anybody can write it.
+    ///
+    /// - Parameters:
+    ///   - claim: The JSON of the claim; `nil` makes one.
+    ///   - handleID: The handle of an offer for no plan; `nil` makes an offer for the catalogue's first plan.
+    ///   - recipientDID: The recipient; `nil` for the options' owner.
+    /// - Returns: The offer's identifier.
+    @discardableResult
+    public func publishOffer(
+        claim: String? = nil,
+        handleID: String? = nil,
+        to recipientDID: String? = nil
+    ) -> String {
+        state.withLockedValue { $0.publishOffer(claim: claim, handleID: handleID, to: recipientDID) }
+    }
+
     /// Identifiers of all changes in the order of publication, including those not yet visible.
     public var publishedIDs: [String] { state.withLockedValue { $0.log.publishedIDs } }
 

@@ -76,7 +76,7 @@ extension MockState {
             return options.dialect == .canonical
                 ? CanonicalDialect.failure(.expired(at: Int(serverNow) - 300), &self)
                 : EndorserDialect.failure(.expired(at: Int(serverNow) - 301), now: serverNow)
-        case nil, .delay, .dripBody, .resetMidBody, .schemaViolation, .commitThenReset: return nil
+        case nil, .delay, .dripBody, .resetMidBody, .unreadableItem, .schemaViolation, .commitThenReset: return nil
         }
     }
 

@@ -90,6 +90,7 @@ struct MockState: Sendable {
             plan: plan,
             version: (previous?.version ?? 0) + 1,
             changedAt: Int(time),
+            claimContent: change.claim.map { Array($0.utf8) },
             previousClaim: previous?.claim
         )
         switch options.dialect {
@@ -110,6 +111,16 @@ struct MockState: Sendable {
             offers.append(offer)
             return offer.id
         }
+    }
+
+    /// Publishes an offer to a person and returns its identifier.
+    mutating func publishOffer(claim: String?, handleID: String?, to recipientDID: String?) -> String {
+        guard let plan = catalogue.plans.first else { return "" }
+        var offer = maker.offer(to: plan, recipientDID: recipientDID, at: serverNow)
+        offer.claimContent = claim.map { Array($0.utf8) }
+        if let handleID { (offer.handleID, offer.isWithoutPlan) = (handleID, true) }
+        offers.append(offer)
+        return offer.id
     }
 
     /// The server's own identifier of a request, for its error bodies.

@@ -26,7 +26,7 @@ package final class EndorserAPI: Sendable {
         package var identifiers = 0
         package var retries = RequestJob.Retries.policy(nil)
         /// Returns the failure that a successful answer is. By default one whose JSON cannot be decoded is a failure.
-        package var check: @Sendable (HTTPResponse) -> APIFailure? = AnswerClassifier.unreadable
+        package var check: @Sendable (HTTPResponse) -> APIFailure? = AnswerClassifier.undecodable
     }
 
     package let client: EndorserClient

@@ -15,7 +15,7 @@ package struct QuarantineEntry: Sendable, Codable, Hashable {
     package struct Issue: Sendable, Codable, Hashable {
         /// A JSON path in the page, such as `$.data[3].planSummary.handleId`.
         package var path: String
-        /// `missing`, `wrong_type` or `invalid`.
+        /// `missing`, `wrong_type`, `invalid` or `unreadable`.
         package var problem: String
 
         package init(path: String, problem: String) {

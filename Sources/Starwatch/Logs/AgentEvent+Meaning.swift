@@ -86,6 +86,9 @@ extension AgentEvent {
         case .pollChanged: "A cycle found changes."
         case .pollContractViolation:
             "A server response violates the contract, and nothing of it was stored. Report it to the server's operator."
+        case .pollCursorAhead:
+            "The newest known change is later than the server's time, because the server's clock was set back. The agent "
+                + "asks for everything since its last cycle, so nothing is missed. Check the server's clock."
         case .pollDeferred: "The cycle waits for a rate limit of the server or the agent. It resumes automatically."
         case .pollFailed:
             "The cycle failed; pages fetched before the failure are kept. If it continues, see the "

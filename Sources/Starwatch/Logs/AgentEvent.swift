@@ -46,6 +46,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case pollCancelled = "poll.cancelled"
     case pollChanged = "poll.changed"
     case pollContractViolation = "poll.contract_violation"
+    case pollCursorAhead = "poll.cursor_ahead"
     case pollDeferred = "poll.deferred"
     case pollFailed = "poll.failed"
     case pollItemQuarantined = "poll.item_quarantined"
@@ -87,8 +88,9 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .notice
         case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
             .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
-            .httpClearText, .httpRefused, .outboxEvicted, .pollContractViolation, .pollFailed, .pollItemQuarantined,
-            .pollPageOutOfOrder, .serverWaitCapped, .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable,
+            .httpClearText, .httpRefused, .outboxEvicted, .pollContractViolation, .pollCursorAhead, .pollFailed,
+            .pollItemQuarantined, .pollPageOutOfOrder, .serverWaitCapped, .sinkGivenUp, .sinkGone, .sinkRejected,
+            .sinkUnavailable,
             .storageCheckFailed, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
@@ -136,6 +138,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .pollBootstrapped, .pollChanged, .pollUnchanged:
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds]
         case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
+        case .pollCursorAhead: [.runID, .poll, .sizeMilliseconds]
         case .pollItemQuarantined: [.runID, .poll, .kind, .page, .path, .problem]
         case .pollCancelled, .pollDeferred, .pollFailed:
             [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error, .reason]

@@ -178,8 +178,9 @@ public struct PollOptions: Sendable, Hashable {
     public var bootstrap = Bootstrap.latest
     /// Strictness of response validation. By default `lenient`.
     public var validation = Validation.lenient
-    /// Rejects invalid items one by one instead of the whole page. By default `false`.
-    public var quarantineInvalid = false
+    /// Treatment of invalid items. By default the third rejection of a page in a row sets them aside and delivers the
+    /// rest; with strict ``validation`` it never does, unless this is ``QuarantinePolicy/atOnce``.
+    public var quarantineInvalid = QuarantinePolicy.standard
     /// This poll's ``DeliveryOptions/groupInterval``. `nil`, the default: the value for all polls.
     public var groupInterval: Duration?
     /// This poll's ``DeliveryOptions/maxGroupSize``. `nil`, the default: the value for all polls.

@@ -31,6 +31,7 @@ extension PollCycle {
         )
         commit.rejectedCount = page.rejected
         commit.refused = page.refused
+        commit.passed = plan.passed
         commit.details = page.details
         commit.claimedChanges = page.claimedChanges
         commit.priority = poll.options.priority

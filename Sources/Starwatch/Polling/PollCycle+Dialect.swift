@@ -59,16 +59,17 @@ extension PollCycle {
     }
 
     /// Validates and decodes a response. If another dialect could have produced it, the next cycle probes the dialect.
-    func decode(_ response: HTTPResponse, dialect: Dialect, askedAt: Timestamp) async throws(Stop) -> Page {
+    func decode(_ answer: Fetched, _ position: Position) async throws(Stop) -> Page {
+        let (response, dialect) = (answer.response, position.dialect)
         if response.status == 204 { return .none }
         let page: Page
         do {
-            let latest = latestID(of: response, askedAt: askedAt)
+            let latest = latestID(of: answer, position)
             if response.body.count < Aside.longAnswer {
-                page = try read(response.body, dialect: dialect, latest: latest)
+                page = try read(response.body, position, latest: latest)
             } else {
                 page = try await Aside.run { () throws(PageRejection) in
-                    try read(response.body, dialect: dialect, latest: latest)
+                    try read(response.body, position, latest: latest)
                 }
             }
         } catch {
@@ -86,28 +87,30 @@ extension PollCycle {
         return page
     }
 
-    private func read(_ body: [UInt8], dialect: Dialect, latest: Timestamp) throws(PageRejection) -> Page {
+    private func read(_ body: [UInt8], _ position: Position, latest: Timestamp) throws(PageRejection) -> Page {
         try PageDecoder.decode(
             body,
-            dialect: dialect,
+            dialect: position.dialect,
             kind: poll.kind,
             validation: poll.options.validation,
-            quarantine: poll.options.quarantineInvalid,
+            quarantine: position.setsInvalidAside,
             latest: latest
         )
     }
 
-    /// Latest time that an identifier can have: one hour after the server's time. If the local clock is behind, the
-    /// response's `Date` counts.
-    private func latestID(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
-        max(askedAt, Self.date(of: response, askedAt: askedAt) ?? askedAt) + Self.longestDoubt
+    /// Latest time that an identifier can have: one hour after the server's time, or that of the cursor if a server's
+    /// clock has carried it further. If the local clock is behind, the response's `Date` counts.
+    private func latestID(of answer: Fetched, _ position: Position) -> Timestamp {
+        let askedAt = answer.askedAt
+        let latest = max(askedAt, Self.date(of: answer.response, askedAt: askedAt) ?? askedAt) + Self.longestDoubt
+        return max(latest, position.cursor?.timestamp ?? latest)
     }
 
     /// Maximum error accepted for the local clock or for the server's `Date`.
-    private static let longestDoubt = Duration.seconds(3600)
+    static let longestDoubt = Duration.seconds(3600)
 
     /// Maximum time that a `Date` is assumed to be ahead of the true time.
-    private static let dateError = Duration.seconds(10)
+    static let dateError = Duration.seconds(10)
 
     /// Returns the earliest time at which the server can have created the response. The local clock can be ahead of the
     /// server's, or a cache can have responded. If the local clock is far behind, only `Date` counts; otherwise a walk
@@ -127,7 +130,7 @@ extension PollCycle {
     }
 
     /// Returns the `Date` of a response; `nil` if it has none.
-    private static func date(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp? {
+    static func date(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp? {
         response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
     }
 

@@ -24,6 +24,8 @@ extension PollCycle {
         let isBootstrap: Bool
         /// The start of the cycle, by the monotonic clock.
         let begun: Duration
+        /// Whether invalid items are set aside in this cycle, and the rest of their page is used.
+        let setsInvalidAside: Bool
         var cursor: JWTID?
         /// The interrupted walk to resume.
         var resume: OpenWalk?
@@ -33,6 +35,8 @@ extension PollCycle {
         var isWalkStored: Bool
         /// The first page, when it was fetched to detect the dialect.
         var first: Fetched?
+        /// Whether an answer showed that the server's time had been assumed too late.
+        var wasClockAhead = false
     }
 
     /// Fetches and stores every page of the poll.
@@ -54,19 +58,17 @@ extension PollCycle {
                 cursor: position.cursor,
                 resume: position.resume,
                 chunks: max(chunks.count, 1),
-                isSettled: settled.holds(stream, state, position.cursor, snapshot.interests)
+                isSettled: memory.isSettled(stream, state, position.cursor, snapshot.interests),
+                seenUntil: seenUntil(stream, state, position.cursor)
             )
             walk.mustComplete = state.hasTombstones
-            let startedAt = clock.now
+            let (startedAt, begun) = (clock.now, time.boottime)
             // Offers are fetched without a limit.
             while let step = walk.next(limit: position.isBootstrap || chunks.isEmpty ? nil : max(position.room, 1)) {
                 let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
-                let answer = try await page(step.query, chunk, stream, &position)
-                // A plan that was starred after the request can have an older change. This page would move the cursor
-                // past it.
-                guard try await interests(are: snapshot) else { throw .interestsChanged }
-                let page = try await decode(answer.response, dialect: position.dialect, askedAt: answer.askedAt)
+                let (answer, page) = try await wholePage(step.query, chunk, stream, snapshot, &position)
                 result.fetched += page.fetched
+                result.rejected += page.rejected
                 let isLate = time.monotonic - position.begun >= shared.longestCycle
                 let madeAt = Self.earliestMaking(of: answer.response, askedAt: answer.askedAt)
                 let plan: PageWalk.Plan
@@ -86,10 +88,22 @@ extension PollCycle {
                 advance(&position, &result, by: counts, plan)
             }
             try await complete(walk, stream, state, snapshot, position)
+            if walk.isComplete, !position.wasClockAhead { memory.walked(stream, since: begun) }
             // The interrupted walk is finished; newer changes come in the same cycle.
             guard walk.isComplete, walk.wasResumed else { return true }
             position.resume = nil
         }
+    }
+
+    /// The server's time up to which the last walk has seen everything. Warns of a cursor that is ahead of the server's
+    /// time: its clock was set back, or it lost data.
+    private func seenUntil(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?) -> Timestamp {
+        let now = clock.now
+        let lead = cursor.map { $0.timestamp - now } ?? .zero
+        if memory.noteAhead(clock.isConfirmed && lead > Self.dateError) {
+            note(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
+        }
+        return memory.seenUntil(stream, lastSuccess: state.lastSuccess, now: now, boottime: time.boottime)
     }
 
     /// Finds out the dialect, if it is not known, and where the walk begins; `nil` if the answer says neither.
@@ -120,12 +134,67 @@ extension PollCycle {
             dialect: dialect,
             isBootstrap: isBootstrap,
             begun: begun,
+            setsInvalidAside: poll.options.quarantineInvalid.isDue(
+                refusals: state.refusedPages,
+                validation: poll.options.validation
+            ),
             cursor: state.fetchCursor,
             resume: isBootstrap ? nil : state.walk,
             room: state.room,
             isWalkStored: state.walk != nil,
             first: first
         )
+    }
+
+    /// Fetches and decodes a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that
+    /// breaks it.
+    private func wholePage(
+        _ query: PageQuery,
+        _ chunk: PlanChunk?,
+        _ stream: StreamKey,
+        _ snapshot: IdentityContext.Snapshot,
+        _ position: inout Position
+    ) async throws(Stop) -> (Fetched, Page) {
+        let answer: Fetched
+        do throws(Stop) {
+            answer = try await page(query, chunk, stream, &position)
+        } catch {
+            guard error.isUnreadable, position.setsInvalidAside else { throw error }
+            return try await searchedPage(query, chunk, stream, position, failure: error)
+        }
+        // A plan that was starred after the request can have an older change. This page would move the cursor past it.
+        guard try await interests(are: snapshot) else { throw .interestsChanged }
+        if let date = Self.date(of: answer.response, askedAt: answer.askedAt),
+            date + position.dialect.lateVisibility / 2 < answer.askedAt
+        {
+            position.wasClockAhead = true
+        }
+        return (answer, try await decode(answer, position))
+    }
+
+    /// Asks for smaller ranges of an unreadable page until it is known which item breaks it.
+    private func searchedPage(
+        _ query: PageQuery,
+        _ chunk: PlanChunk?,
+        _ stream: StreamKey,
+        _ position: Position,
+        failure: Stop
+    ) async throws(Stop) -> (Fetched, Page) {
+        var search = UnreadableItemSearch(query, dialect: position.dialect, latest: clock.now + Self.longestDoubt)
+        // Every readable range includes the one before.
+        var readable: (answer: Fetched, page: Page)?
+        while let query = search.next {
+            do throws(Stop) {
+                let answer = try await request(query, chunk: chunk, account: stream.account, dialect: position.dialect)
+                readable = (answer, try await decode(answer, position))
+                search.receive(isReadable: true)
+            } catch {
+                guard error.isUnreadable else { throw error }
+                search.receive(isReadable: false)
+            }
+        }
+        guard case .item(let item) = search.end, let readable else { throw failure }
+        return (readable.answer, search.page(readable.page, with: item))
     }
 
     private func page(
@@ -168,7 +237,7 @@ extension PollCycle {
         _ position: Position
     ) async throws(Stop) {
         guard walk.isComplete else { return }
-        settled.set(walk.settledCursor, of: stream, state, snapshot.interests)
+        memory.settle(walk.settledCursor, of: stream, state, snapshot.interests)
         if position.isBootstrap {
             let isCurrent: Bool
             do throws(StoreError) {
@@ -204,6 +273,7 @@ extension PollCycle {
             runID: runID,
             poll: poll.name
         )
+        call.check = AnswerClassifier.unreadable
         if let chunk {
             call.body = query.body(for: chunk, startCursor: start)
             call.idempotencyKey = RandomID.uuid()

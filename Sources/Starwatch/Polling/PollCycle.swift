@@ -35,6 +35,10 @@ package final class PollCycle: Sendable {
         package var hasStored: Bool { new + refetched > 0 }
         /// `true` if the fetch cursor moved, so the watermark can possibly follow.
         package var cursorMoved = false
+        /// `true` if a page was rejected for its items or its bytes, so that setting one item aside can help.
+        package var isPageRefused = false
+        /// Number of items that were set aside.
+        package var rejected = 0
     }
 
     /// Dependencies shared by all cycles of an account.
@@ -49,7 +53,7 @@ package final class PollCycle: Sendable {
 
     let poll: Poll
     let shared: Shared
-    let settled: SettledCursor
+    let memory: WalkMemory
     let runID: String
     /// The next scheduled run, stored with the cycle.
     let nextRun: Timestamp?
@@ -58,13 +62,13 @@ package final class PollCycle: Sendable {
     init(
         poll: Poll,
         shared: Shared,
-        settled: SettledCursor = SettledCursor(),
+        memory: WalkMemory = WalkMemory(),
         runID: String,
         nextRun: Timestamp?
     ) {
         self.poll = poll
         self.shared = shared
-        self.settled = settled
+        self.memory = memory
         self.runID = runID
         self.nextRun = nextRun
     }
@@ -97,6 +101,12 @@ package final class PollCycle: Sendable {
         case staleIdentity
         case interestsChanged
         case store(StoreError)
+
+        /// `true` if the bytes of a page are no JSON.
+        var isUnreadable: Bool {
+            guard case .request(.failed(let failure)) = self, let status = failure.status else { return false }
+            return failure.result == .malformed && (200..<300).contains(status)
+        }
 
         /// The failure to report to the circuit. A local failure says nothing about the server.
         var circuitFailure: FailureClass {
@@ -236,7 +246,7 @@ package final class PollCycle: Sendable {
         await api.followClock()
         await gate.end(circuitFailure, now: time.now)
         let duration = time.monotonic - start
-        await finish(stream, result: result, startedAt: startedAt, duration: duration)
+        await finish(stream, result, startedAt: startedAt, duration: duration, formerRefusals: state.refusedPages)
         log(
             result,
             outcome: result.outcome ?? .failed,
@@ -251,6 +261,8 @@ package final class PollCycle: Sendable {
 
     private func explain(_ stop: Stop, in result: inout Result) async {
         result.outcome = .failed
+        if case .page(let rejection) = stop { result.isPageRefused = rejection.isOfItems }
+        if stop.isUnreadable { result.isPageRefused = true }
         switch stop {
         case .request(.deferred(let until, let failure)):
             result.outcome = .deferred
@@ -305,7 +317,13 @@ package final class PollCycle: Sendable {
         )
     }
 
-    private func finish(_ stream: StreamKey, result: Result, startedAt: Timestamp, duration: Duration) async {
+    private func finish(
+        _ stream: StreamKey,
+        _ result: Result,
+        startedAt: Timestamp,
+        duration: Duration,
+        formerRefusals: Int
+    ) async {
         let now = clock.now
         let outcome = result.outcome ?? .failed
         let hasSucceeded = result.hasSucceeded
@@ -330,7 +348,12 @@ package final class PollCycle: Sendable {
         record.nextRun = nextRun
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.cause
-        if outcome == .unchanged {
+        if result.isPageRefused {
+            record.refusedPages = formerRefusals + 1
+        } else if hasSucceeded, formerRefusals > 0, result.rejected == 0 {
+            record.refusedPages = 0
+        }
+        if outcome == .unchanged, record.refusedPages == nil {
             store.recordUnchanged(record)
         } else {
             do {

@@ -32,7 +32,7 @@ package final class PollService: Service {
     let progress: ProgressMark
     private let news: NewsDesk
     let state = Mutex(State())
-    private let settled: [PollName: SettledCursor]
+    private let memories: [PollName: WalkMemory]
 
     package init(
         polls: [Poll],
@@ -48,7 +48,7 @@ package final class PollService: Service {
         self.wakes = wakes
         self.progress = progress
         self.news = news
-        settled = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, SettledCursor()) })
+        memories = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, WalkMemory()) })
     }
 
     var environment: Environment { shared.environment }
@@ -126,7 +126,7 @@ package final class PollService: Service {
         let cycle = PollCycle(
             poll: poll,
             shared: shared,
-            settled: settled[poll.name] ?? SettledCursor(),
+            memory: memories[poll.name] ?? WalkMemory(),
             runID: runID,
             nextRun: nextRun
         )

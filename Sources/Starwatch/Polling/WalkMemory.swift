@@ -1,33 +1,72 @@
 import StarwatchCore
+import StarwatchPolling
 import StarwatchStore
 import Synchronization
 
-/// The cursor of a poll below which nothing can appear any more, so that the next cycle fetches no overlap.
+/// The facts of a poll's last complete walk that the next one needs.
 ///
-/// Kept in memory only: the first cycle after a start fetches the overlap once. Any change of the account or its stars
-/// ends it, because it holds for what was asked for.
-final class SettledCursor: Sendable {
-    private struct Known: Equatable {
+/// Kept in memory only: the first cycle after a start fetches the overlap once.
+final class WalkMemory: Sendable {
+    /// A cursor below which nothing can appear any more, so that the next cycle fetches no overlap. Any change of the
+    /// account or its stars ends it, because it holds for what was asked for.
+    private struct Settled: Equatable {
         let stream: StreamKey
         let generation: Int
         let interests: Interests?
         let cursor: JWTID
     }
 
-    private let known = Mutex<Known?>(nil)
-
-    /// Whether the stored cursor is settled. Never with tombstones, because they move the cursor back.
-    func holds(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?, _ interests: Interests?) -> Bool {
-        guard let cursor, !state.hasTombstones else { return false }
-        let asked = Known(stream: stream, generation: state.generation, interests: interests, cursor: cursor)
-        return known.withLock { $0 == asked }
+    private struct Known {
+        var settled: Settled?
+        /// The stream of the last complete walk, and its beginning by the time since the machine's start.
+        var walk: (stream: StreamKey, begun: Duration)?
+        /// Whether the cursor was ahead of the server's time.
+        var wasAhead = false
     }
 
-    /// Remembers the result of a complete walk; `nil` forgets.
-    func set(_ cursor: JWTID?, of stream: StreamKey, _ state: PollState, _ interests: Interests?) {
+    private let known = Mutex(Known())
+
+    /// Whether the stored cursor is settled. Never with tombstones, because they move the cursor back.
+    func isSettled(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?, _ interests: Interests?) -> Bool {
+        guard let cursor, !state.hasTombstones else { return false }
+        let asked = Settled(stream: stream, generation: state.generation, interests: interests, cursor: cursor)
+        return known.withLock { $0.settled == asked }
+    }
+
+    /// Remembers the settled cursor of a complete walk; `nil` forgets.
+    func settle(_ cursor: JWTID?, of stream: StreamKey, _ state: PollState, _ interests: Interests?) {
         let new = cursor.map {
-            Known(stream: stream, generation: state.generation, interests: interests, cursor: $0)
+            Settled(stream: stream, generation: state.generation, interests: interests, cursor: $0)
         }
-        known.withLock { $0 = new }
+        known.withLock { $0.settled = new }
+    }
+
+    /// Remembers the beginning of a complete walk whose answers confirmed the server's time.
+    func walked(_ stream: StreamKey, since begun: Duration) { known.withLock { $0.walk = (stream, begun) } }
+
+    /// The server's time, by its present clock, at which the last complete walk began. What it has not seen is newer, even
+    /// if the server's clock was set back since.
+    ///
+    /// - Parameters:
+    ///   - lastSuccess: The stored time of the last success, for the first walk after a start.
+    ///   - now: The server's present time.
+    ///   - boottime: The time since the machine's start.
+    func seenUntil(
+        _ stream: StreamKey,
+        lastSuccess: Timestamp?,
+        now: Timestamp,
+        boottime: Duration
+    ) -> Timestamp {
+        let begun = known.withLock { known in known.walk.flatMap { $0.stream == stream ? $0.begun : nil } }
+        if let begun { return now - (boottime - begun) }
+        return lastSuccess.map { min($0, now) } ?? now
+    }
+
+    /// Notes whether the cursor is ahead of the server's time, and returns whether it is for the first time.
+    func noteAhead(_ isAhead: Bool) -> Bool {
+        known.withLock { known in
+            defer { known.wasAhead = isAhead }
+            return isAhead && !known.wasAhead
+        }
     }
 }

@@ -7,9 +7,9 @@ struct QuarantineCommand: AsyncParsableCommand {
         commandName: "quarantine",
         abstract: "List and discard invalid items of the server.",
         discussion: """
-            With quarantine_invalid: true a poll rejects an invalid item alone and uses the rest of its page. Nothing of \
-            such an item is kept but its identifier and where its faults are. Uses the running agent if there is one, \
-            else the database.
+            The third time in a row that a page has an invalid item, a poll rejects the item alone and uses the rest of \
+            the page (quarantine_invalid). Nothing of such an item is kept but its identifier and where its faults are. \
+            Uses the running agent if there is one, else the database.
             """,
         subcommands: [List.self, Discard.self]
     )

@@ -14,7 +14,7 @@ extension ConfigurationTable {
             Setting("plan_ids", \.planIDs, .plans, "only seeds an empty database; later: starwatch stars set")
             Setting("bootstrap", \.bootstrap, .choice(), "the first run announces nothing, or everything")
             Setting("validation", \.validation, .choice())
-            Setting("quarantine_invalid", \.quarantineInvalid, .flag, "true: reject single items, not the whole page")
+            Setting("quarantine_invalid", \.quarantineInvalid, .quarantine, "the third rejection sets items aside")
             Setting("group_interval", \.groupInterval, .duration(.zero, .days(7)), "replaces delivery.group_interval")
             Setting("max_group_size", \.maxGroupSize, .integer(1...100), "replaces delivery.max_group_size")
             Setting("priority", \.priority, .integer(-100...100), "higher is delivered first and evicted last")

@@ -140,13 +140,21 @@ extension Rule<Double> {
 }
 
 extension Rule<Bool> {
-    private static let words = [
+    fileprivate static let words = [
         "yes": "true", "on": "true", "1": "true", "y": "true", "no": "false", "off": "false", "0": "false",
         "n": "false",
     ]
 
     static var flag: Rule {
         plain("true or false", intended: { words[$0.lowercased()] }) { Bool($0.lowercased()) }
+    }
+}
+
+extension Rule<QuarantinePolicy> {
+    static var quarantine: Rule {
+        var rule = plain("true, false or after 3", intended: { Rule<Bool>.words[$0.lowercased()] }, Value.init)
+        rule.choices = "after 3 | true | false"
+        return rule
     }
 }
 

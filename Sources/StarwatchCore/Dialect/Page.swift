@@ -20,6 +20,10 @@ public struct Page: Sendable, Hashable {
     public var issues: [ValidationIssue] { refused.flatMap(\.issues) }
     /// The rejected items.
     public internal(set) var refused: [RefusedItem] = []
+    /// The least identifier of the page, with those of rejected items; `nil` if there is none.
+    package var least: JWTID? { edge(\.lower) { $0.rawValue < $1.rawValue } }
+    /// The greatest identifier of the page, with those of rejected items; `nil` if there is none.
+    package var greatest: JWTID? { edge(\.upper) { $0.rawValue > $1.rawValue } }
     /// The differences from the former claims that the server sent along.
     public internal(set) var claimedChanges: [JWTID: [String: FieldChange]] = [:]
 
@@ -32,6 +36,16 @@ public struct Page: Sendable, Hashable {
         fetched: 0,
         reordered: false
     )
+
+    /// The identifier that comes first by `isBefore`. The changes are sorted.
+    private func edge(_ side: KeyPath<RefusedItem.Span, JWTID>, _ isBefore: (JWTID, JWTID) -> Bool) -> JWTID? {
+        var edge = changes.first?.id
+        if let last = changes.last?.id, edge.map({ isBefore(last, $0) }) ?? true { edge = last }
+        for item in refused {
+            if let id = item.span?[keyPath: side], edge.map({ isBefore(id, $0) }) ?? true { edge = id }
+        }
+        return edge
+    }
 }
 
 /// The strictness of validation.
@@ -46,9 +60,12 @@ public enum Validation: String, Sendable, CaseIterable, Codable {
 public struct PageRejection: Error, Sendable, Hashable {
     public let violation: ContractViolation
     public let issues: [ValidationIssue]
+    /// Whether single items are invalid, so that a page without them would be valid.
+    public let isOfItems: Bool
 
-    public init(violation: ContractViolation, issues: [ValidationIssue]) {
+    public init(violation: ContractViolation, issues: [ValidationIssue], isOfItems: Bool = false) {
         self.violation = violation
         self.issues = issues
+        self.isOfItems = isOfItems
     }
 }

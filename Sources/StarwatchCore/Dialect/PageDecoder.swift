@@ -92,8 +92,7 @@ public enum PageDecoder {
         return page
     }
 
-    /// Limits the stored size of a plan, whatever its author or a hostile server sends.
-    private static let handleLimitBytes = 2048
+    /// Limits the stored size of a name, whatever its author sends.
     private static let nameLimitCharacters = 500
 
     private static func shortened(_ name: String) -> String? {
@@ -135,11 +134,16 @@ public enum PageDecoder {
             guard let id, let handle = item.plan.handle, issues.isEmpty else {
                 let place = "$.data[\(index)]"
                 if quarantine {
-                    let refused = RefusedItem(item, violation: violation, issues: issues, place: place)
+                    var refused = RefusedItem(item, violation: violation, issues: issues, place: place)
+                    if let id, hasPlace(id, dialect: dialect, latest: latest) { refused.span = .init(id, id) }
                     found.refused.append(refused)
                 } else {
                     let former = rejection?.issues ?? []
-                    rejection = PageRejection(violation: rejection?.violation ?? violation, issues: former + issues)
+                    rejection = PageRejection(
+                        violation: rejection?.violation ?? violation,
+                        issues: former + issues,
+                        isOfItems: true
+                    )
                     if former.count + issues.count >= issueLimit { break }
                 }
                 continue
@@ -171,14 +175,19 @@ public enum PageDecoder {
             let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
             // An item with other faults says nothing about the dialect.
             if isOtherKind, item.issues.isEmpty { violation = .idKind }
-            let isInTime = id.map { id in latest.map { id.timestamp <= $0 } ?? true } ?? false
-            if isOtherKind || !isInTime { issues.append(issue(.jwtId)) }
+            if !hasPlace(id, dialect: dialect, latest: latest) { issues.append(issue(.jwtId)) }
         }
         issues += item.issues
-        if let handle = item.plan.handle, handle.utf8.count > handleLimitBytes {
+        if let handle = item.plan.handle, handle.utf8.count > ItemWire.longestHandle {
             issues.append(issue(.handleId))
         }
         return (issues.isEmpty ? [] : issues + item.plan.remarks, violation)
+    }
+
+    /// Whether an item's identifier is of the dialect's kind and not of the future, so that a cursor can pass it.
+    private static func hasPlace(_ id: JWTID?, dialect: Dialect, latest: Timestamp?) -> Bool {
+        guard let id, id.kind == dialect.idKind else { return false }
+        return latest.map { id.timestamp <= $0 } ?? true
     }
 
     /// Sorts the changes and returns whether they were out of order (R-VAL-11).

@@ -12,7 +12,7 @@ enum PageKey: UInt8, CaseIterable {
 
     var name: String { String(describing: self) }
 
-    static let table = JSONKeys(allCases.map(\.name))
+    static let table = JSONKeys(allCases.map(\.name), list: PageKey.data.name)
 }
 
 extension JSONValue {

@@ -23,8 +23,8 @@ struct PageWire {
         }
     }
 
-    /// Ten times the largest page of a real server. The items of a longer page are not decoded.
-    static let longest = 1000
+    /// The largest number of items. The items of a longer page are not decoded.
+    static let longest = JSONParser.longest
 
     var data: [ItemWire]?
     var hitLimit: Bool?
@@ -70,16 +70,29 @@ struct ItemWire {
                 fields.record(.planSummary, .missing)
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
-                let fulfilled = fields.read(.fulfillsPlanHandleId) { $0.text }
+                let fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
                 isOffer = fulfilled == nil
-                plan.handle = fulfilled ?? fields.read(.handleId, required: true) { $0.text }
-                plan.name = fields.read(.planName) { $0.text } ?? fields.read(.objectDescription) { $0.text }
+                plan.handle = fulfilled ?? offerHandle(&fields)
+                plan.name = fields.read(.planName) { $0.line } ?? fields.read(.objectDescription) { $0.line }
             } else {
                 readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
                 compare(value[.wrappedClaimBefore])
                 if claimedChanges == nil { compare(value[.claimBefore]) }
             }
         }
+    }
+
+    /// The longest handle of a plan, in bytes. A star cannot be longer either (``PlanIDRule``).
+    static let longestHandle = 2048
+
+    private static func storable(_ handle: String) -> String? {
+        handle.isEmpty || handle.utf8.count > longestHandle ? nil : handle
+    }
+
+    /// The handle of an offer without a plan. Anybody can offer, and decides about the handle, which nothing needs. So
+    /// the item's identifier replaces one that is too long.
+    private func offerHandle(_ fields: inout FieldReader) -> String? {
+        fields.read(.handleId, required: true) { $0.line }.flatMap { Self.storable($0) ?? plan.id }
     }
 
     private mutating func readPlan(_ key: PageKey, _ fields: inout FieldReader, _ read: (JSONValue) -> PlanWire) {

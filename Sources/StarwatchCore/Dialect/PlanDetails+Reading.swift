@@ -17,7 +17,7 @@ extension PlanDetails {
     }
 
     private init(claimContent content: JSONValue) {
-        self.init(readFrom: content, name: content[.name]?.text)
+        self.init(readFrom: content, name: content[.name]?.line)
         // A schema.org `PlanAction` has its coordinates in `location.geo`.
         let place = content[.location]?[.geo]
         if let north = place?[.latitude]?.number, let east = place?[.longitude]?.number {
@@ -30,11 +30,11 @@ extension PlanDetails {
     init(readFrom object: JSONValue, name: String?) {
         self.init()
         self[.name] = name
-        self[.description] = object[.description]?.text
-        self[.startTime] = object[.startTime]?.text
-        self[.endTime] = object[.endTime]?.text
-        self[.url] = object[.url]?.text
-        self[.image] = object[.image]?.text
+        self[.description] = object[.description]?.text?.withoutControls(keepsLines: true)
+        self[.startTime] = object[.startTime]?.line
+        self[.endTime] = object[.endTime]?.line
+        self[.url] = object[.url]?.line
+        self[.image] = object[.image]?.line
         if let north = object[.locLat]?.number, let east = object[.locLon]?.number {
             setLocation(north: north, east: east)
         }

@@ -47,9 +47,9 @@ struct PlanWire {
     ) {
         issues = FieldReader.issues(of: value, strict: strict) { fields in
             id = fields.read(.jwtId, required: true) { $0.text }
-            handle = fields.read(.handleId, required: true) { $0.text }
+            handle = fields.read(.handleId, required: true) { $0.line }
             if handle == "" { fields.record(.handleId, .invalid) }
-            name = fields.read(.name, required: isNameRequired && strict) { $0.text }
+            name = fields.read(.name, required: isNameRequired && strict) { $0.line }
             details = PlanDetails(readFrom: value, name: name)
             if isNameRequired, name == "", !strict {
                 remarks.append(ValidationIssue(path: value.path + "." + PageKey.name.name, problem: .invalid))

@@ -4,6 +4,8 @@ public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
         case missing
         case wrongType = "wrong_type"
         case invalid
+        /// The bytes are no JSON.
+        case unreadable
     }
 
     /// A JSON path, such as `$.data[3].plan.jwtId`.

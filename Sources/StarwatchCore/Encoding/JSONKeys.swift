@@ -1,7 +1,10 @@
-/// The names of members that a reader of JSON asks for, numbered in their order.
+/// The members that a reader of JSON asks for, numbered in their order.
 ///
-/// The parser looks up each member's name once. Readers then compare numbers.
+/// The parser looks up each member's name once. Readers then compare numbers. The parser skips everything else.
 struct JSONKeys: Sendable {
+    /// Nothing is asked for.
+    static let none = JSONKeys([])
+
     /// The number of a name that nobody asks for.
     static let other = UInt8.max
 
@@ -10,9 +13,13 @@ struct JSONKeys: Sendable {
 
     /// Slots of the number, the length and the bytes of a name. A name that finds its slot taken is in the next free one.
     private let table: [UInt8]
+    /// The number of the outermost object's member whose elements are read; ``other`` for none.
+    let list: UInt8
 
-    /// - Parameter names: At most 100 names, none of them empty or longer than 30 bytes.
-    init(_ names: [String]) {
+    /// - Parameters:
+    ///   - names: At most 100 names, none of them empty or longer than 30 bytes.
+    ///   - list: The one member of the outermost object whose elements are read; `nil` for none.
+    init(_ names: [String], list: String? = nil) {
         var table = [UInt8](repeating: Self.other, count: Self.slots * Self.slotBytes)
         for (number, name) in names.enumerated() {
             let name = Array(name.utf8)
@@ -24,6 +31,7 @@ struct JSONKeys: Sendable {
             table.replaceSubrange(slot + 2..<slot + 2 + name.count, with: name)
         }
         self.table = table
+        self.list = list.flatMap { names.firstIndex(of: $0) }.map(UInt8.init) ?? Self.other
     }
 
     /// Calls `body` with what finds numbers.

@@ -1,4 +1,4 @@
-/// A value of a JSON text, as the parser found it. The nodes of a text are in the order of the text.
+/// A value of a JSON text that a reader can ask for. The nodes of a text are in the order of the text.
 struct JSONNode {
     enum Kind: UInt8 {
         case null, yes, no, number, text, array, object
@@ -13,7 +13,7 @@ struct JSONNode {
     var key: UInt8
     /// The index of the array or object that contains this node; its own for the outermost.
     var parent: UInt32
-    /// The range of a text or number. The `end` of arrays and objects is the number of their elements or members.
+    /// The range of a text or number. The `end` of an array is the number of its elements, and 0 if they were skipped.
     var start: UInt32
     var end: UInt32
     /// The index of the node after this one and all that it contains.

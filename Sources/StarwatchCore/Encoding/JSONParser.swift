@@ -1,29 +1,49 @@
-/// Finds the values of a JSON text in one pass, without decoding any.
+/// Finds the values of a JSON text that its reader asks for in one pass, without decoding any.
 ///
 /// It accepts what Foundation's decoder accepts, as earlier releases did: commas before a closing bracket, and numbers and
-/// escapes that are wrong in values that nobody reads. Unlike Foundation it limits nesting and numbers of values, see
-/// ``JSONText/isBounded(_:)``.
+/// escapes that are wrong in values that nobody reads.
+///
+/// A value that nobody asks for is skipped: a member with another name, an array other than ``JSONKeys/list``, its elements
+/// after ``longest``, and what is nested deeper than ``deepest``. Skipping costs no memory and has no limit, because anybody who writes a claim decides
+/// what is in it. Only the answer's size limits what it can cost.
 struct JSONParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let numbers: JSONKeys.Numbers
+    private let list: UInt8
     private var at = 0
-    private var values = 0
     private(set) var nodes: [JSONNode] = []
+    /// Whether each open bracket of a skipped value is an object's; empty between two of them.
+    private var skipped: [Bool] = []
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ numbers: JSONKeys.Numbers) {
+    /// The deepest nesting that a reader asks for, above the deepest of any page: `$.data[0].wrappedClaimBefore.claim.
+    /// location.geo` is 7.
+    static let deepest = 8
+    /// The largest number of elements that are read: ten times the largest page of a real server.
+    static let longest = 1000
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ numbers: JSONKeys.Numbers, list: UInt8) {
         self.bytes = bytes
         self.numbers = numbers
-        nodes.reserveCapacity(bytes.count / 24 + 8)
+        self.list = list
+        if bytes.starts(with: [0xef, 0xbb, 0xbf]) { at = 3 }
     }
 
-    /// The values of a text, the outermost first; `nil` if it is not JSON in UTF-8 or exceeds a limit.
+    /// The values of a text, the outermost first; `nil` if it is not JSON in UTF-8.
     static func nodes(of bytes: UnsafeBufferPointer<UInt8>, keys: JSONKeys) -> [JSONNode]? {
         guard bytes.count < UInt32.max else { return nil }
         return keys.withNumbers { numbers in
-            var parser = JSONParser(bytes, numbers)
-            if bytes.starts(with: [0xef, 0xbb, 0xbf]) { parser.at = 3 }
+            var parser = JSONParser(bytes, numbers, list: keys.list)
+            parser.nodes.reserveCapacity(bytes.count / 48 + 8)
             guard parser.value(of: JSONKeys.other, in: 0, depth: 0), parser.peek() == nil else { return nil }
             return parser.nodes
+        }
+    }
+
+    /// Returns whether the bytes are one complete JSON value in UTF-8.
+    static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        JSONKeys.none.withNumbers { numbers in
+            var parser = JSONParser(bytes, numbers, list: JSONKeys.other)
+            return parser.skip() && parser.peek() == nil
         }
     }
 
@@ -45,19 +65,80 @@ struct JSONParser {
             guard let text = text() else { return false }
             append(text.isEscaped ? .escapedText : .text, key, in: parent, text.range)
             return true
-        case UInt8(ascii: "{"): return members(isObject: true, key, in: parent, depth: depth + 1)
-        case UInt8(ascii: "["): return members(isObject: false, key, in: parent, depth: depth + 1)
-        case UInt8(ascii: "t"): return word("true", .yes, key, in: parent)
-        case UInt8(ascii: "f"): return word("false", .no, key, in: parent)
-        case UInt8(ascii: "n"): return word("null", .null, key, in: parent)
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            let isObject = byte == UInt8(ascii: "{")
+            let isRead =
+                isObject ? depth < Self.deepest : depth == 0 || depth == 1 && key == list && key != JSONKeys.other
+            if isRead { return members(isObject: isObject, key, in: parent, depth: depth + 1) }
+            append(isObject ? .object : .array, key, in: parent, 0..<0)
+            return skip()
+        default:
             let start = at
-            repeat { at += 1 } while at < bytes.count && Self.isPartOfNumber(bytes[at])
-            append(.number, key, in: parent, start..<at)
+            guard let kind = scalar(byte) else { return false }
+            append(kind, key, in: parent, start..<at)
             return true
-        default: return false
         }
     }
+
+    /// Parses a word or a number that begins with `byte`.
+    private mutating func scalar(_ byte: UInt8) -> JSONNode.Kind? {
+        switch byte {
+        case UInt8(ascii: "t"): return word("true") ? .yes : nil
+        case UInt8(ascii: "f"): return word("false") ? .no : nil
+        case UInt8(ascii: "n"): return word("null") ? .null : nil
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            repeat { at += 1 } while at < bytes.count && Self.isPartOfNumber(bytes[at])
+            return .number
+        default: return nil
+        }
+    }
+
+    /// Skips a value of any depth, without recursion.
+    private mutating func skip() -> Bool {
+        repeat {
+            guard let byte = peek() else { return false }
+            switch byte {
+            case UInt8(ascii: "\""): guard text() != nil else { return false }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                at += 1
+                skipped.append(byte == UInt8(ascii: "{"))
+                guard let next = peek() else { return false }
+                if next == Self.end(ofObject: skipped[skipped.count - 1]) { break }
+                guard skipName() else { return false }
+                continue
+            default: guard scalar(byte) != nil else { return false }
+            }
+            guard closeSkipped() else { return false }
+        } while !skipped.isEmpty
+        return true
+    }
+
+    /// Skips what follows a skipped value: closing brackets, or a comma and the next member's name.
+    private mutating func closeSkipped() -> Bool {
+        while let isObject = skipped.last {
+            guard let next = peek() else { return false }
+            if next == UInt8(ascii: ",") {
+                at += 1
+                guard let following = peek() else { return false }
+                if following != Self.end(ofObject: isObject) { return skipName() }
+            } else if next != Self.end(ofObject: isObject) {
+                return false
+            }
+            at += 1
+            skipped.removeLast()
+        }
+        return true
+    }
+
+    /// Skips the name of a member of the innermost skipped object, and its colon.
+    private mutating func skipName() -> Bool {
+        guard skipped.last == true else { return true }
+        guard peek() == UInt8(ascii: "\""), text() != nil, peek() == UInt8(ascii: ":") else { return false }
+        at += 1
+        return true
+    }
+
+    private static func end(ofObject isObject: Bool) -> UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 
     @inline(__always)
     private static func isPartOfNumber(_ byte: UInt8) -> Bool {
@@ -82,23 +163,20 @@ struct JSONParser {
         )
     }
 
-    private mutating func word(_ word: StaticString, _ kind: JSONNode.Kind, _ key: UInt8, in parent: Int) -> Bool {
+    private mutating func word(_ word: StaticString) -> Bool {
         let end = at + word.utf8CodeUnitCount
         guard end <= bytes.count else { return false }
         for index in at..<end where bytes[index] != word.utf8Start[index - at] { return false }
         at = end
-        append(kind, key, in: parent, 0..<0)
         return true
     }
 
     /// Parses an array or object; its bracket is the next byte.
     private mutating func members(isObject: Bool, _ key: UInt8, in parent: Int, depth: Int) -> Bool {
-        values += 1
-        guard depth <= JSONText.deepest, values < JSONText.mostValues else { return false }
         let index = nodes.count
         append(isObject ? .object : .array, key, in: parent, 0..<0)
         at += 1
-        let end = isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        let end = Self.end(ofObject: isObject)
         var count = 0
         while let first = peek(), first != end {
             var name = JSONKeys.other
@@ -108,14 +186,12 @@ struct JSONParser {
                 guard peek() == UInt8(ascii: ":") else { return false }
                 at += 1
             }
-            guard value(of: name, in: index, depth: depth) else { return false }
+            let isRead = isObject ? name != JSONKeys.other : count < Self.longest
+            guard isRead ? value(of: name, in: index, depth: depth) : skip() else { return false }
             count += 1
             guard let next = peek() else { return false }
             if next == end { break }
-            values += 1
-            guard next == UInt8(ascii: ","), isObject || count < JSONText.longest, values < JSONText.mostValues else {
-                return false
-            }
+            guard next == UInt8(ascii: ",") else { return false }
             at += 1
         }
         guard at < bytes.count else { return false }

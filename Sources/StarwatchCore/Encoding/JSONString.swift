@@ -2,6 +2,8 @@
 enum JSONString {
     /// The text of the bytes between two quotes; `nil` if an escape is invalid, a control character is not escaped, or
     /// the bytes are not UTF-8.
+    ///
+    /// Half of a pair of surrogates becomes U+FFFD. JavaScript's texts can have one, and its `JSON.stringify` escapes it.
     static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -31,12 +33,16 @@ enum JSONString {
     /// Reads the digits after `\u`, and the second half of a pair of surrogates.
     private static func scalar(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Unicode.Scalar? {
         guard let unit = unit(&rest) else { return nil }
-        guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) }
-        guard rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u"),
-            let second = Self.unit(&rest), UTF16.isTrailSurrogate(second)
-        else { return nil }
+        guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) ?? replacement }
+        var following = rest
+        guard following.popFirst() == UInt8(ascii: "\\"), following.popFirst() == UInt8(ascii: "u"),
+            let second = Self.unit(&following), UTF16.isTrailSurrogate(second)
+        else { return replacement }
+        rest = following
         return UTF16.decode(UTF16.EncodedScalar([unit, second]))
     }
+
+    private static let replacement: Unicode.Scalar = "\u{fffd}"
 
     private static func unit(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
         var unit: UInt16 = 0

@@ -1,10 +1,8 @@
 /// Checks of JSON without decoding it.
 public enum JSONText {
-    private static let noKeys = JSONKeys([])
-
-    /// Returns whether the bytes are one complete JSON value in UTF-8 whose cost is bounded (``isBounded(_:)``).
+    /// Returns whether the bytes are one complete JSON value in UTF-8, of any depth and size.
     public static func isValid(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBufferPointer { JSONParser.nodes(of: $0, keys: noKeys) != nil }
+        bytes.withUnsafeBufferPointer(JSONParser.isValid)
     }
 
     /// The deepest nesting of arrays and objects.
@@ -14,8 +12,8 @@ public enum JSONText {
     /// The largest number of values: more than 10 MiB of real pages have.
     static let mostValues = 500_000
 
-    /// Returns whether decoding the bytes has a bounded cost. Each value costs a decoder 50 to 100 times its size, so a
-    /// hostile server could fill the memory with a small page.
+    /// Returns whether decoding the bytes with Foundation's decoder has a bounded cost. Each value costs it 50 to 100
+    /// times its size, so a hostile server could fill the memory with a small answer.
     ///
     /// One pass without decoding. Bytes that are not JSON can pass.
     public static func isBounded(_ bytes: [UInt8]) -> Bool {

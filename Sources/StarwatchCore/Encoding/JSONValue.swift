@@ -7,7 +7,7 @@ struct JSONValue {
     /// Parses a text and passes its outermost value to `body`.
     ///
     /// - Parameter keys: The names of members that `body` asks for.
-    /// - Returns: `nil` if the text is not JSON in UTF-8, or exceeds a limit of ``JSONText/isBounded(_:)``.
+    /// - Returns: `nil` if the text is not JSON in UTF-8.
     static func read<Result>(_ bytes: [UInt8], keys: JSONKeys, _ body: (JSONValue) -> Result) -> Result? {
         bytes.withUnsafeBufferPointer { read($0, keys: keys, body) }
     }
@@ -58,6 +58,9 @@ struct JSONValue {
         }
     }
 
+    /// The ``text`` as one line without control characters.
+    var line: String? { text?.withoutControls() }
+
     /// The result of `body` for the bytes of ``text``, which are not copied if they have no escapes.
     func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
         if node.kind == .text { return body(content) }
@@ -76,7 +79,7 @@ struct JSONValue {
         return nil
     }
 
-    /// The number of elements; `nil` if the value is not an array.
+    /// The number of elements, 0 for a skipped array; `nil` if the value is not an array.
     var count: Int? { node.kind == .array ? Int(node.end) : nil }
 
     /// The elements of an array.

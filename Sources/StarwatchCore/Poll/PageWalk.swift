@@ -32,6 +32,8 @@ public struct PageWalk: Sendable {
         public let walk: OpenWalk?
         /// The walk to store if the page finds no room. It continues below the last item that did. `nil` for none.
         public let interrupted: OpenWalk?
+        /// The greatest rejected item, which the cursor passes with the items; `nil` if none is rejected.
+        public let passed: JWTID?
     }
 
     public let dialect: Dialect
@@ -75,6 +77,8 @@ public struct PageWalk: Sendable {
     ///   - resume: An interrupted walk to finish first; ignored if the plans are split over several requests.
     ///   - chunks: The number of requests that the plan identifiers are split into; at least 1.
     ///   - isSettled: Whether an earlier walk had the cursor as its ``settledCursor``.
+    ///   - seenUntil: The server's time, by its present clock, at which the last complete walk began; `nil` if unknown. A
+    ///     server whose clock was ahead leaves a cursor in the future, and later identifiers below it.
     public init(
         dialect: Dialect,
         mode: Mode,
@@ -82,7 +86,8 @@ public struct PageWalk: Sendable {
         resume: OpenWalk?,
         chunks: Int,
         pageCap: Int = 50,
-        isSettled: Bool = false
+        isSettled: Bool = false,
+        seenUntil: Timestamp? = nil
     ) {
         self.dialect = dialect
         self.mode = mode
@@ -90,7 +95,10 @@ public struct PageWalk: Sendable {
         self.chunkCount = chunks
         self.cursor = cursor
         self.asked = dialect.pageSize
-        let lowerEnd = isSettled ? cursor : cursor.map(dialect.overlap(below:))
+        var lowerEnd = isSettled ? cursor : cursor.map(dialect.overlap(below:))
+        if let end = lowerEnd, let unseen = seenUntil.map({ $0 - dialect.lateVisibility }), unseen < end.timestamp {
+            lowerEnd = .floor(dialect.idKind, at: unseen)
+        }
         self.lowerEnd = lowerEnd
         self.after = lowerEnd
         self.resumed = chunks == 1 && dialect.isDescending && mode == .poll ? resume : nil
@@ -123,7 +131,7 @@ public struct PageWalk: Sendable {
         readSince: Timestamp? = nil,
         isLast: Bool = false
     ) throws(PageRejection) -> Plan {
-        let last = page.changes.last?.id
+        let last = dialect.isDescending ? page.least : page.greatest
         let hasMore = page.hasMore || mayHideMore(page)
         if hasMore {
             if dialect.isDescending {
@@ -141,7 +149,7 @@ public struct PageWalk: Sendable {
         pagesOfChunk += 1
         if let askedAt { firstAsked = min(firstAsked ?? askedAt, askedAt) }
         self.readSince = self.readSince.flatMap { earliest in readSince.map { min(earliest, $0) } }
-        let greatest = dialect.isDescending ? page.changes.first?.id : last
+        let greatest = page.greatest
         if pages == 1 { firstTop = greatest }
         if let greatest, top?.precedes(greatest) ?? true { top = greatest }
         // The walk to continue if this page finds no room at all. Its `before` is replaced by the last item that found
@@ -161,7 +169,8 @@ public struct PageWalk: Sendable {
             changes: page.changes,
             cursor: cursorMove(more: more),
             walk: more ? openWalk(before: before) : nil,
-            interrupted: interrupted
+            interrupted: interrupted,
+            passed: page.refused.isEmpty ? nil : greatest
         )
     }
 

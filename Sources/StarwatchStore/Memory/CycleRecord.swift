@@ -13,6 +13,8 @@ package struct CycleRecord: Sendable, Hashable {
     package var successAt: Timestamp?
     /// The next run of the schedule; `nil` leaves the stored one.
     package var nextRun: Timestamp?
+    /// The number of cycles in a row that rejected a page, with this one; `nil` leaves the stored number.
+    package var refusedPages: Int?
     /// The number of new rows, for the history.
     package var newRows = 0
     /// The reason for a failure, for the history.

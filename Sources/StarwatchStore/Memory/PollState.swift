@@ -14,6 +14,8 @@ package struct PollState: Sendable, Hashable {
     package let lastAttempt: Timestamp?
     package let lastSuccess: Timestamp?
     package let nextRun: Timestamp?
+    /// The number of cycles in a row that rejected a page for its items or its bytes.
+    package let refusedPages: Int
     /// The number of pending and claimed rows of all streams, which the limit counts.
     package let openRows: Int
     /// The number of new rows that can be stored: the limit minus ``openRows``, at least 0.

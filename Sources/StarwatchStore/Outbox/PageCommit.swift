@@ -54,6 +54,8 @@ package struct PageCommit: Sendable, Hashable {
     package var rejectedCount = 0
     /// The rejected items, for the quarantine.
     package var refused: [RefusedItem] = []
+    /// The greatest rejected item, which the cursor passes with the others; `nil` if none is rejected.
+    package var passed: JWTID?
     /// The number of the page in its walk, from 1.
     package var number = 1
     /// The number of new rows that can be stored, from ``PollState/room``.
@@ -88,7 +90,7 @@ package struct PageCommit: Sendable, Hashable {
 
     /// The kind of the page's identifiers; `nil` for an empty page.
     var idKind: IDKind? {
-        if let change = changes.first ?? seenOnly.first { return change.id.kind }
+        if let id = changes.first?.id ?? seenOnly.first?.id ?? passed { return id.kind }
         if case .advance(let id) = cursor { return id.kind }
         return nil
     }

@@ -202,7 +202,9 @@ extension Store {
             // A stream that has run needs no bootstrap: with a later `bootstrap: latest` it would skip open changes.
             try db.run("UPDATE streams SET bootstrapped_at = ? WHERE id = ?", [page.now.milliseconds, id])
         }
-        var target = page.cursor.target(last: counts.lastHandled)
+        var last = counts.lastHandled
+        if let passed = page.passed, !counts.outOfRoom, last?.precedes(passed) ?? true { last = passed }
+        var target = page.cursor.target(last: last)
         if case .advance = page.cursor, counts.outOfRoom { target = nil }
         if let wanted = target, let limit = try db.tombstoneFloor(id), limit.precedes(wanted) == true {
             target = limit

@@ -11,7 +11,7 @@ extension Store {
             let row = try db.row(
                 """
                 SELECT i.generation, i.activeDid IS s.account, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
-                    s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark,
+                    s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark, s.refused_pages,
                     (SELECT count(*) FROM notification_outbox WHERE state = 'pending')
                     + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed')
                 FROM streams s, active_identity i
@@ -25,7 +25,7 @@ extension Store {
             if let top = try row.optionalJWTID(4), let before = try row.optionalJWTID(5) {
                 walk = OpenWalk(top: top, before: before, after: try row.optionalJWTID(6))
             }
-            let open: Int = row[11]
+            let open: Int = row[12]
             let cursor = try row.optionalJWTID(2)
             let hasTombstones = try db.tombstoneFloor(id) != nil
             let state = PollState(
@@ -38,6 +38,7 @@ extension Store {
                 lastAttempt: row.optionalTime(7),
                 lastSuccess: row.optionalTime(8),
                 nextRun: row.optionalTime(9),
+                refusedPages: row[11],
                 openRows: open,
                 room: max(0, maxUndelivered - open),
                 hasTombstones: hasTombstones,
@@ -104,11 +105,13 @@ extension Store {
     /// Stores the result of a cycle. Only cycles that changed something or failed enter the history.
     package func finishCycle(_ cycle: CycleRecord) throws(StoreError) {
         let id = try streamID(cycle.stream)
-        guard let outcome = cycle.outcome, outcome != .unchanged else {
+        guard let outcome = cycle.outcome, outcome != .unchanged || cycle.refusedPages != nil else {
             return try direct(.finishCycle) { db in try db.finish(cycle, of: id) }
         }
+        defer { if cycle.refusedPages != nil { pollMemory.forget() } }
         try write(.finishCycle) { db in
             try db.finish(cycle, of: id)
+            guard outcome != .unchanged else { return }
             try db.run(
                 """
                 INSERT INTO history (stream_id, run_id, started_at, finished_at, outcome, new_rows, reason)
@@ -222,12 +225,13 @@ extension Session {
         try run(
             """
             UPDATE streams SET last_attempt = coalesce(?1, last_attempt), last_success = coalesce(?2, last_success),
-                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run)
-            WHERE id = ?5
+                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run),
+                refused_pages = coalesce(?5, refused_pages)
+            WHERE id = ?6
             """,
             [
                 cycle.startedAt?.milliseconds, cycle.successAt?.milliseconds, cycle.outcome?.rawValue,
-                cycle.nextRun?.milliseconds, id,
+                cycle.nextRun?.milliseconds, cycle.refusedPages, id,
             ]
         )
     }

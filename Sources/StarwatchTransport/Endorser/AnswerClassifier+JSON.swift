@@ -1,22 +1,32 @@
 package import StarwatchCore
 
 extension AnswerClassifier {
-    /// Returns the failure of a successful answer whose JSON cannot be decoded, such as one that was cut off, or is too
-    /// expensive to decode; `nil` for any other answer.
+    /// Returns the failure of a successful answer that is not JSON, such as one that was cut off; `nil` for any other.
     ///
-    /// Without this check such an answer would count as `ok`, and only its cycle would fail.
+    /// Without this check such an answer would count as `ok`, and only its cycle would fail. Any JSON passes, because
+    /// ``PageDecoder`` skips what it does not need.
     package static func unreadable(_ response: HTTPResponse) -> APIFailure? {
         // A 204 has no body.
         guard (200..<300).contains(response.status), response.status != 204 else { return nil }
         if JSONText.isValid(response.body) { return nil }
-        let isBounded = JSONText.isBounded(response.body)
-        return APIFailure(
-            result: .malformed,
-            failureClass: .malformed,
-            status: response.status,
-            reason: isBounded
-                ? "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
-                : "The server's answer has too many items or values, or is nested too deeply; check server.url."
+        return malformed(
+            response,
+            "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
         )
+    }
+
+    /// Returns the failure of a successful answer that Foundation's decoder must not read: one that is not JSON, or too
+    /// expensive to decode.
+    package static func undecodable(_ response: HTTPResponse) -> APIFailure? {
+        if let failure = unreadable(response) { return failure }
+        guard (200..<300).contains(response.status), !JSONText.isBounded(response.body) else { return nil }
+        return malformed(
+            response,
+            "The server's answer has too many items or values, or is nested too deeply; check server.url."
+        )
+    }
+
+    private static func malformed(_ response: HTTPResponse, _ reason: String) -> APIFailure {
+        APIFailure(result: .malformed, failureClass: .malformed, status: response.status, reason: reason)
     }
 }

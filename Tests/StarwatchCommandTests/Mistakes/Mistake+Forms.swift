@@ -215,12 +215,12 @@ extension Mistake {
         Mistake(
             "bool yes",
             "polls:\n  p:\n    kind: starred_projects\n    quarantine_invalid: yes\n",
-            ["starwatch.yaml:4: polls.p.quarantine_invalid: must be true or false; write true."]
+            ["starwatch.yaml:4: polls.p.quarantine_invalid: must be true, false or after 3; write true."]
         ),
         Mistake(
             "bool quoted",
             "polls:\n  p:\n    kind: starred_projects\n    quarantine_invalid: \"true\"\n",
-            ["starwatch.yaml:4: polls.p.quarantine_invalid: must be true or false; remove the quotes."]
+            ["starwatch.yaml:4: polls.p.quarantine_invalid: must be true, false or after 3; remove the quotes."]
         ),
         Mistake(
             "dir as file",

@@ -105,6 +105,46 @@ import Testing
         #expect(page.changes.map(\.isOffer) == [false, true])
     }
 
+    /// Anybody can offer, with a handle of any length.
+    @Test(arguments: [
+        #""handleId":"\#(String(repeating: "x", count: 3000))""#, #""handleId":"""#,
+        #""fulfillsPlanHandleId":"\#(String(repeating: "p", count: 3000))","handleId":"""#,
+    ])
+    func anOfferWithAHandleThatCannotBeStoredHasItsIdentifier(fields: String) throws {
+        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+        let page = try decode(#"{"data":[{"jwtId":"\#(id)",\#(fields)}]}"#, .endorser)
+        #expect(page.changes == [Change(id: JWTID(id)!, plan: id, name: nil, isOffer: true)])
+        #expect(!page.changes[0].isEditedOffer)
+    }
+
+    @Test func theCursorPassesRejectedItemsWithAValidIdentifier() throws {
+        let text =
+            #"{"data":[{"planSummary":{"jwtId":"\#(one)","handleId":"h"}},{"planSummary":{"jwtId":"\#(two)"}}]}"#
+        let page = try decode(text, quarantine: true)
+        #expect(page.rejected == 1)
+        #expect(page.least?.rawValue == one && page.greatest?.rawValue == two)
+        #expect(try decode(canonical([one, "bad"]), quarantine: true).greatest?.rawValue == one)
+        #expect(rejection(text)?.isOfItems == true)
+        #expect(rejection(#"{"data":{}}"#)?.isOfItems == false)
+    }
+
+    /// A database without encryption would cut a name at NUL, and sinks would send control characters on.
+    @Test(arguments: [
+        (#"Gar\u0000den"#, "Garden"), (#"a\u001b[31mb\u0007"#, "a[31mb"), (#"a\r\nb\tc\rd"#, "a b c d"),
+        (#"\u0080a\u009f\u007f"#, "a"), (#"a\u2028b\u0085c"#, "a b c"), ("Café 😀", "Café 😀"),
+        (#"\u202eevil"#, "\u{202e}evil"),
+    ])
+    func namesHaveNoControlCharacters(json: String, name: String) throws {
+        let ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+        let fields = #""jwtId":"\#(ulid)","handleId":"h\u0000","name":"\#(json)","description":"a\n\u0000b""#
+        let plan = try decode(#"{"data":[{"plan":{\#(fields)}}]}"#, .endorser)
+        #expect(plan.changes.first?.name == name && plan.changes.first?.plan == "h")
+        #expect(plan.details.values.first?[.name] == name)
+        #expect(plan.details.values.first?[.description] == "a\nb")
+        let item = #"{"jwtId":"\#(ulid)","handleId":"h","objectDescription":"\#(json)"}"#
+        #expect(try decode(#"{"data":[\#(item)]}"#, .endorser).changes.first?.name == name)
+    }
+
     @Test func pagesWithTooManyItemsAreRejected() throws {
         func page(_ count: Int) -> String {
             #"{"data":["# + Array(repeating: "{}", count: count).joined(separator: ",") + #"],"hitLimit":false}"#

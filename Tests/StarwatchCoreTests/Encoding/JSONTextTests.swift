@@ -37,6 +37,16 @@ import Testing
         #expect(JSONText.isBounded(Array(text.utf8)) == isBounded)
     }
 
+    @Test(arguments: unbounded)
+    func anyDepthAndNumberOfValuesIsValid(text: String) {
+        #expect(JSONText.isValid(Array(text.utf8)))
+        #expect(!JSONText.isValid(Array((text.dropLast() + "}}").utf8)))
+    }
+
+    @Test func aMillionOpenBracketsAreNoJSON() {
+        #expect(!JSONText.isValid(Array(String(repeating: "[", count: 1_000_000).utf8)))
+    }
+
     @Test func invalidUTF8IsInvalid() {
         #expect(!JSONText.isValid(Array(#"{"a":""#.utf8) + [0xc0, 0xaf, 0x22, 0x7d]))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import StarwatchCore
 
 @Suite struct JSONValueTests {
-    private static let keys = JSONKeys(["a", "b", "fulfillsPlanHandleId"])
+    private static let keys = JSONKeys(["a", "b", "fulfillsPlanHandleId"], list: "a")
 
     private func read<Result>(_ text: String, _ body: (JSONValue) -> Result?) -> Result? {
         JSONValue.read(Array(text.utf8), keys: Self.keys, body) ?? nil
@@ -14,7 +14,7 @@ import Testing
         #""plain""#, #""""#, #""Märchen 😀""#, #""\"\\\/\b\f\n\r\t""#, #""\u00e9\u0000""#, #""\ud83d\ude00""#,
         #""1234567é""#, #""12345678é""#, #""1234567\n""#, #""123456789012345\"""#, "\"\u{feff}\u{7f}\"",
         // Not texts.
-        #""\ud83d""#, #""\ude00""#, #""\ud83d\u0041""#, #""\q""#, #""\u00g0""#, "\"a\tb\"", "\"1234567\u{1f}\"", "1",
+        #""\q""#, #""\u00g0""#, "\"a\tb\"", "\"1234567\u{1f}\"", "1",
         "null",
         "{}",
     ])
@@ -87,18 +87,46 @@ import Testing
         #expect(read(#"{"fulfillsPlanHandleIe":1,"fulfillsPlanHandleId":2}"#) { $0[2]?.number } == 2)
     }
 
+    /// JavaScript's texts can have one, and Foundation rejects it.
+    @Test(arguments: [
+        (#""\ud83d""#, "\u{fffd}"), (#""\ude00b""#, "\u{fffd}b"), (#""\ud83d\u0041""#, "\u{fffd}A"),
+        (#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"), (#""\ud83d\n""#, "\u{fffd}\n"),
+    ])
+    func halfOfASurrogatePairIsReplaced(text: String, expected: String) {
+        #expect(read(text) { $0.text } == expected)
+    }
+
     @Test func anObjectWithANameThatIsNoTextIsNoObject() {
-        #expect(read(#"{"a":{"b":1,"\ud800":2}}"#) { $0[0]?.isObject } == false)
+        #expect(read(#"{"a":{"b":1,"\q":2}}"#) { $0[0]?.isObject } == false)
+        #expect(read(#"{"a":{"b":1,"\ud800":2}}"#) { $0[0]?.isObject } == true)
         #expect(read(#"{"a":{"b":1,"\ud83d\ude00":2}}"#) { $0[0]?.isObject } == true)
     }
 
-    @Test func nestingAndNumbersOfValuesAreBounded() {
-        let nested = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
-        let list = { "[" + Array(repeating: "1", count: $0).joined(separator: ",") + "]" }
-        #expect(read(nested(64)) { _ in true } != nil)
-        #expect(read(nested(65)) { _ in true } == nil)
-        #expect(read(list(10_000)) { $0.count } == 10_000)
-        #expect(read(list(10_001)) { $0.count } == nil)
+    @Test(arguments: [
+        String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000),
+        String(repeating: #"{"a":"#, count: 5000) + "1" + String(repeating: "}", count: 5000),
+        "[" + Array(repeating: "1", count: 20_000).joined(separator: ",") + "]",
+        #"{"\ud800":[{"x":[1,{}]},"]}"]}"#, "[[],{},[{}],]",
+    ])
+    func whatNobodyAsksForIsSkippedWithoutABound(value: String) {
+        for text in [#"{"x":\#(value),"b":7}"#, #"{"b":7,"x":\#(value)}"#, #"{"a":\#(value),"b":7}"#] {
+            #expect(read(text) { $0[1]?.number } == 7)
+            #expect(read(String(text.dropLast())) { _ in true } == nil)
+        }
+        let list = #"{"a":[{"x":\#(value)},{"b":\#(value),"a":3}]}"#
+        #expect(read(list) { Array($0[0]!.elements).last?[0]?.number } == 3)
+    }
+
+    /// Each node takes memory, so only what a reader asks for has one.
+    @Test func onlyTheListHasElements() {
+        #expect(read(#"{"a":[1,2,3]}"#) { $0[0]?.count } == 3)
+        #expect(read(#"{"b":[1,2,3]}"#) { $0[1]?.count } == 0)
+        #expect(read(#"{"b":{"a":[1,2,3]}}"#) { $0[1]?[0]?.count } == 0)
+        let claim = #"{"data":[[1],[2]],"name":[3],"x":{"name":"4"}}"#
+        let text = Array(#"{"data":[{"plan":{"jwtId":"a"},"fullClaim":\#(claim),"claim":\#(claim)}]}"#.utf8)
+        let nodes = text.withUnsafeBufferPointer { JSONParser.nodes(of: $0, keys: PageKey.table) }
+        // The page, data, the item, plan, jwtId, claim, and in it data and name.
+        #expect(nodes?.count == 8)
     }
 
     @Test func valuesHaveTheirPlaces() {

@@ -83,6 +83,11 @@ import Testing
             world.mock.script(.rateLimited(retryAfter: .seconds(8 * 86_400)), at: .plansChanged)
             await round(agent)
             _ = try await agent.clearServerWait()
+            world.mock.clockSkew = .seconds(1800)
+            world.mock.publish(count: 1)
+            await round(agent)
+            world.mock.clockSkew = .zero
+            for _ in 0..<2 { await round(agent) }
             world.mock.script(.rateLimited(retryAfter: .seconds(7200)), at: .plansChanged)
             for _ in 0..<3 { await round(agent) }
             _ = try await agent.setIdentity(World.other)
@@ -95,7 +100,7 @@ import Testing
             let agent = try await world.agent {
                 $0.log.level = .debug
                 $0.polls[0].bootstrap = .beginning
-                $0.polls[0].quarantineInvalid = true
+                $0.polls[0].quarantineInvalid = .atOnce
             }
             world.mock.publish(count: 2)
             world.mock.script(.schemaViolation(.nullHandleID), at: .plansChanged)

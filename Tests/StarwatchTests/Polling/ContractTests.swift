@@ -150,7 +150,7 @@ import Testing
     @Test(arguments: MockDialect.allCases)
     func quarantineRefusesTheItemInsteadOfThePage(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in
-            let agent = try await world.agent { $0.polls[0].quarantineInvalid = true }
+            let agent = try await world.agent { $0.polls[0].quarantineInvalid = .atOnce }
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
             world.clock.advance(by: .seconds(900))
             let ids = world.mock.publish(count: 3)
@@ -178,7 +178,7 @@ import Testing
         try await World.with(dialect) { world in
             let agent = try await world.agent {
                 $0.polls[0].bootstrap = .beginning
-                $0.polls[0].quarantineInvalid = isQuarantined
+                $0.polls[0].quarantineInvalid = isQuarantined ? .atOnce : .never
             }
             let first = world.mock.publish(count: 1)
             #expect(try await agent.runPoll(World.starred).new == 1)

@@ -13,7 +13,7 @@ import Testing
     func aRejectedItemIsListedCountedLoggedAndHidden(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in
             let agent = try await world.agent {
-                $0.polls[0].quarantineInvalid = true
+                $0.polls[0].quarantineInvalid = .atOnce
                 $0.log.level = .warning
             }
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
@@ -56,7 +56,7 @@ import Testing
 
     @Test func aBootstrapQuarantinesNothing() async throws {
         try await World.with(.canonical) { world in
-            let agent = try await world.agent { $0.polls[0].quarantineInvalid = true }
+            let agent = try await world.agent { $0.polls[0].quarantineInvalid = .atOnce }
             world.mock.publish(count: 3)
             world.mock.script(.schemaViolation(.nullHandleID), at: .plansChanged)
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")

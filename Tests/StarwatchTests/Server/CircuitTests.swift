@@ -65,7 +65,7 @@ import Testing
     ])
     func whatDoesNotSayThatTheServerIsDownDoesNotOpenIt(fault: MockFault) async throws {
         try await World.with(.canonical) { world in
-            let agent = try await world.agent()
+            let agent = try await world.agent { $0.polls[0].quarantineInvalid = .never }
             world.mock.setStickyFault(fault, at: .plansChanged)
             for _ in 0..<7 {
                 let report = try await agent.runPoll(World.starred)

@@ -186,17 +186,17 @@ import Testing
             .request("malformed")
         ),
         Case("arrays within arrays, a million deep", body: times(1_000_000, "["), .request("malformed")),
-        Case("the same with an end", body: times(500_000, "[") + times(500_000, "]"), .request("malformed")),
+        Case("the same with an end", body: times(500_000, "[") + times(500_000, "]"), .violation(.schema)),
         Case(
             "objects within objects",
             body: page(#""x":"# + times(300_000, #"{"a":"#) + "1" + times(300_000, "}")),
-            .request("malformed")
+            .accepted
         ),
-        Case("a million empty items", body: #"{"data":["# + times(1_000_000, "{},") + "{}]}", .request("malformed")),
+        Case("a million empty items", body: #"{"data":["# + times(1_000_000, "{},") + "{}]}", .violation(.schema)),
         Case(
             "a million numbers for items",
             body: #"{"data":["# + times(1_000_000, "1,") + "1]}",
-            .request("malformed")
+            .violation(.schema)
         ),
         Case("100,000 keys", body: page((0..<100_000).map { #""\#($0)":0"# }.joined(separator: ",")), .accepted),
         Case("the same key 100,000 times", body: page(times(99_999, #""name":"B","#) + #""name":"A""#), .accepted),
