@@ -165,7 +165,7 @@ package final class PollCycle: Sendable {
         }
     }
 
-    private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> Result? {
+    func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> Result? {
         let now = time.now
         let gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
@@ -249,7 +249,7 @@ package final class PollCycle: Sendable {
 
     // MARK: - Ending
 
-    private func explain(_ stop: Stop, in result: inout Result) async {
+    func explain(_ stop: Stop, in result: inout Result) async {
         result.outcome = .failed
         switch stop {
         case .request(.deferred(let until, let failure)):

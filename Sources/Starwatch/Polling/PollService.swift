@@ -99,6 +99,11 @@ package final class PollService: Service {
     func join(_ poll: Poll) async -> PollCycle.Result {
         guard let task = state.withLock({ $0.running[poll.name] }) else { return PollCycle.Result(skip: .overlap) }
         // Cancelling the schedule cancels every cycle.
+    /// Asks for one page of the poll and stores nothing.
+    package func trial(_ poll: Poll, runID: String) async -> PollCycle.Result {
+        await PollCycle(poll: poll, shared: shared, runID: runID, nextRun: nil).trial()
+    }
+
         return await Self.value(of: task) ?? PollCycle.Result(skip: .overlap)
     }
 
