@@ -256,7 +256,7 @@ package final class PollCycle: Sendable {
             result.outcome = .deferred
             result.cause = failure?.cause ?? FailureReason(.rateLimit)
             result.resumeAt = until
-            result.reason = FailureReason.Cause.rateLimit.sentence
+            result.reason = result.cause?.sentence
         case .request(.failed(let failure)):
             result.failure = failure.failureClass
             result.reason = failure.reason

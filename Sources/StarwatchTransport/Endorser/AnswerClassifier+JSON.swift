@@ -9,14 +9,13 @@ extension AnswerClassifier {
         // A 204 has no body.
         guard (200..<300).contains(response.status), response.status != 204 else { return nil }
         if JSONText.isValid(response.body) { return nil }
-        let isBounded = JSONText.isBounded(response.body)
+        let cause = JSONText.isBounded(response.body) ? FailureReason.Cause.notJSON : .tooComplex
         return APIFailure(
             result: .malformed,
             failureClass: .malformed,
             status: response.status,
-            reason: isBounded
-                ? "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
-                : "The server's answer has too many items or values, or is nested too deeply; check server.url."
+            reason: cause.sentence,
+            cause: cause
         )
     }
 }
