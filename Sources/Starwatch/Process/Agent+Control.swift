@@ -67,6 +67,7 @@ extension Agent: ServedAgent {
                     identity.invalidate()
                     await giveUpWork()
                     await runtime.account.api.tokens.forget()
+                    runtime.pollService.startNew()
                     await publishKeyAge()
                     metrics.clock.identityChanges.increment()
                     var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
@@ -79,6 +80,7 @@ extension Agent: ServedAgent {
                 // A failed commit can still have reached the disk.
                 identity.invalidate()
                 await giveUpWork()
+                runtime.pollService.startNew()
                 throw error
             }
         }
@@ -122,7 +124,10 @@ extension Agent: ServedAgent {
             }
             try await checkStars(of: did, before: change)
             // Needed after a failure too, because the change can be stored despite it.
-            defer { identity.invalidate() }
+            defer {
+                identity.invalidate()
+                runtime.pollService.startNew()
+            }
             let (server, now) = (self.server, clock.now)
             let stars =
                 switch change.operation {
