@@ -261,6 +261,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case pollingMetrics = "polling_metrics"
     }
 
+    /// Whether ``reasons`` say that the poll fails.
+    package func isFailing(_ poll: String) -> Bool { reasons.contains(StatusReason.failing.of(poll)) }
+
     public init(version: String, startedAt: Timestamp, now: Timestamp) {
         self.version = version
         self.startedAt = startedAt.iso8601

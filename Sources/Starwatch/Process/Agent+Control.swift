@@ -214,6 +214,7 @@ extension Agent: ServedAgent {
             logger.log(.webConfigReloaded, fields)
         case .refused(let error):
             metrics.web.reloadSuccessful[port].set(0)
+            lifecycle.noteWebConfiguration(of: port, isRefused: true)
             fields[.error] = "\(error)"
             logger.log(.webConfigRefused, fields)
         case .clearText: logger.log(.httpClearText, fields)
@@ -222,6 +223,7 @@ extension Agent: ServedAgent {
 
     private func show(_ certificate: CertificateNews, at port: ServedPort) {
         metrics.web.reloadSuccessful[port].set(1)
+        lifecycle.noteWebConfiguration(of: port, isRefused: false)
         if let expiry = certificate.expiry { metrics.web.certificateExpiry[port].set(expiry.seconds) }
     }
 
@@ -241,10 +243,6 @@ extension Agent: ServedAgent {
     }
 }
 
-extension ControlError {
-    /// Converts any error of a control request.
-    init(_ error: any Error) { self = error as? ControlError ?? ControlError(.failed, "\(error)") }
-}
 extension PollReport {
     fileprivate init(_ result: PollCycle.Result, of poll: Poll, runID: String) {
         self.init(poll: poll.name.rawValue, outcome: result.outcome?.rawValue ?? "skipped", runID: runID)
@@ -255,3 +253,7 @@ extension PollReport {
     }
 }
 
+extension ControlError {
+    /// Converts any error of a control request.
+    init(_ error: any Error) { self = error as? ControlError ?? ControlError(.failed, "\(error)") }
+}
