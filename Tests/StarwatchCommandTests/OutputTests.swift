@@ -297,6 +297,11 @@ import Testing
         status.polls = ["starred_projects": poll]
         let page = StatusText.page(status)
         #expect(page.contains("starred_projects  needs action  "))
+        status.polls["starred_projects"]?.needsAction = false
+        status.polls["starred_projects"]?.stale = false
+        #expect(StatusText.page(status).contains("starred_projects  fresh  "))
+        status.reasons = ["failing:starred_projects"]
+        #expect(StatusText.page(status).contains("starred_projects  failing  "))
         #expect(page.contains("  failed (HTTP 403, forbidden, scope notifications:read)  "))
         #expect(page.contains("\nPoll starred_projects  failing for 5 min: The server denied access (403).\n"))
     }

@@ -70,6 +70,27 @@ import Testing
         #expect(count >= 3)
     }
 
+    /// The commands of a fresh clone, each with what it installs and how long it takes.
+    @Test func theReadmeSaysHowToTryAndTestAFreshClone() throws {
+        let section = try #require(try Pages.text("README.md").components(separatedBy: "## Try it\n").dropFirst().first)
+        let block = try #require(section.components(separatedBy: "```\n").dropFirst().first)
+        let lines = block.split(separator: "\n")
+        let setup = try Pages.text("scripts/setup")
+        #expect(lines.count == 2)
+        let expected = [
+            ("scripts/demo", "--demo", ["libraries"]), ("scripts/test", "", ["Prometheus", "Chromium", "valgrind"]),
+        ]
+        for (line, (script, argument, installed)) in zip(lines, expected) {
+            #expect(line.hasPrefix("\(script) ") && line.contains(/# about \d+ minutes/), "\(line)")
+            #expect(line.contains("installs") && installed.allSatisfy { line.contains($0) }, "\(line)")
+            // What the line names is what the script installs.
+            #expect(try Pages.text(script).contains("scripts/setup \(argument)".trimmingCharacters(in: .whitespaces)))
+            for package in installed.dropFirst(argument.isEmpty ? 0 : 1) {
+                #expect(setup.contains(package.lowercased()), "\(package)")
+            }
+        }
+    }
+
     @Test func theReadmeIsShort() throws {
         #expect(try Pages.text("README.md").split { $0.isWhitespace }.count <= 1200)
     }

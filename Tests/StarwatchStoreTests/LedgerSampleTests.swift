@@ -64,7 +64,11 @@ import Testing
     @Test func theFailuresOfAPollBeginWithTheFirstSinceTheLastSuccess() async throws {
         let store = try await world.open()
         var expected: Timestamp?
-        for (second, outcome) in [(0, PollOutcome.failed), (10, .changed), (20, .failed), (30, .deferred)] {
+        var failures = [1, 0, 1, 1, 2, 2, 0].makeIterator()
+        for (second, outcome) in [
+            (0, PollOutcome.failed), (10, .changed), (20, .failed), (25, .cancelled), (30, .deferred), (40, .failed),
+            (50, .changed),
+        ] {
             let now = world.now + .seconds(second)
             var cycle = CycleRecord(
                 stream: world.stream,
@@ -76,7 +80,9 @@ import Testing
             if outcome == .changed { cycle.successAt = now }
             try await store.finishCycle(cycle)
             expected = second == 0 || second == 20 ? now : outcome == .changed ? nil : expected
-            #expect(try await store.snapshot([world.stream]).streams[world.stream]?.failingSince == expected)
+            let stream = try #require(try await store.snapshot([world.stream]).streams[world.stream])
+            if outcome != .cancelled { #expect(stream.failingSince == expected) }
+            #expect(stream.failures == failures.next())
         }
     }
 }

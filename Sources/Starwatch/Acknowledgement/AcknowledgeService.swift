@@ -5,6 +5,7 @@ package import StarwatchCore
 package import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// Acknowledges delivered changes, and moves the watermark only afterwards.
 package final class AcknowledgeService: Service {
@@ -14,6 +15,9 @@ package final class AcknowledgeService: Service {
         package var watermarkMoved = false
         /// Time of the next retry of a batch; `nil` if only a delivery can create work.
         package var next: Timestamp?
+        /// Whether a batch was acknowledged by the server, and whether one failed.
+        package var hasSucceeded = false
+        package var hasFailed = false
     }
 
     /// Number of rejections before a batch is halved, to find the identifier that the server rejects (C-044).
@@ -30,6 +34,7 @@ package final class AcknowledgeService: Service {
     private let environment: Environment
     private let wakes: Wakes
     private let passes = PassRunner()
+    private let failures = Mutex(0)
 
     package init(
         polls: [Poll],
@@ -61,12 +66,26 @@ package final class AcknowledgeService: Service {
 
     /// Acknowledges everything that can be acknowledged now. Passes never overlap.
     package func pass() async -> Pass {
-        await passes.run { await self.passOnce() } ?? Pass()
+        await passes.run {
+            let pass = await self.passOnce()
+            self.count(pass)
+            return pass
+        } ?? Pass()
+    }
+
+    /// Number of passes in a row in which a batch failed. Passes that send nothing do not count.
+    package var failedPasses: Int { failures.withLock { $0 } }
+
+    private func count(_ pass: Pass) {
+        failures.withLock { failures in
+            if pass.hasFailed { failures += 1 } else if pass.hasSucceeded { failures = 0 }
+        }
     }
 
     /// Cancels the current pass because the identity changed, and returns when the pass has ended.
     package func abort() async {
         await passes.abort()
+        failures.withLock { $0 = 0 }
     }
 
     private func passOnce() async -> Pass {
@@ -94,6 +113,7 @@ package final class AcknowledgeService: Service {
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
+            pass.hasFailed = true
         }
         return pass
     }
@@ -141,6 +161,7 @@ package final class AcknowledgeService: Service {
                 return isSent
             }
             guard isSent else { return }
+            pass.hasSucceeded = true
         }
     }
 
@@ -164,6 +185,8 @@ package final class AcknowledgeService: Service {
         var backoff = Backoff.acknowledgement
         /// A new idempotency key, where the old one cannot be used again.
         var newKey: String?
+        /// Whether nothing failed, and the batch only waits for the rate limit.
+        var isWait = false
     }
 
     /// Sends one batch.
@@ -202,7 +225,8 @@ package final class AcknowledgeService: Service {
             let isUnreadable = failure.status.map { $0 < 300 } ?? false
             retry.isRefused = isUnreadable || [400, 413, 422].contains(failure.status)
             note(failure.reason, batch, reply.trace, failure.cause)
-        case .deferred(let until, _):
+        case .deferred(let until, let failure):
+            retry.isWait = failure == nil
             // The gate's times are the local clock's.
             retry.resume = until + (clock.now - environment.time.now)
         case .noToken(let error):
@@ -297,6 +321,7 @@ package final class AcknowledgeService: Service {
             try await store.deferAck(batch, until: next, isRefused: retry.isRefused, newKey: retry.newKey)
         }
         pass.next = min(pass.next ?? next, next)
+        if !retry.isWait { pass.hasFailed = true }
     }
 
     private func note(_ outcome: WatermarkOutcome, _ poll: Poll, _ pass: inout Pass) {

@@ -8,6 +8,8 @@ package protocol AgentControl: Sendable {
     /// - Parameter unlessWithin: The poll is skipped as `recent` if its last success is younger; whole seconds. `nil`
     ///   never skips.
     func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport
+    /// Asks the server for one page of a poll with the agent's own token, and stores and delivers nothing.
+    func tryPoll(_ name: String) async throws(ControlError) -> PollReport
     /// The newest rows first.
     func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry]
     /// A row with the result of every sink.
@@ -151,6 +153,8 @@ package struct PollReport: Sendable, Codable, Hashable {
     package var outcome: String
     /// The reason why the cycle was skipped, deferred or failed; `nil` otherwise.
     package var reason: String?
+    /// The reason as a `FailureReason`, if the server, the token or the database was it; `nil` otherwise.
+    package var cause: String?
     package var runID: String
     package var fetched = 0
     package var new = 0
@@ -159,7 +163,7 @@ package struct PollReport: Sendable, Codable, Hashable {
     package var watermarkMoved = false
 
     enum CodingKeys: String, CodingKey {
-        case poll, outcome, reason
+        case poll, outcome, reason, cause
         case runID = "run_id"
         case fetched, new, notifications, acknowledged
         case watermarkMoved = "watermark_moved"

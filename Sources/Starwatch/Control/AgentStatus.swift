@@ -224,7 +224,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// `degraded` when there are ``reasons``.
     public var status = Health.healthy
-    /// The reasons why it is degraded, from a fixed set of words, with the poll's or sink's name after a colon.
+    /// The reasons why it is degraded, from a fixed set of words, some with the name of a poll, sink or port after a colon.
     public var reasons: [String] = []
     /// The gravest problem in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 % full`; `nil` when
     /// healthy. Meant for people: its words can change.
@@ -260,6 +260,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case lastScrape = "last_scrape"
         case pollingMetrics = "polling_metrics"
     }
+
+    /// Whether ``reasons`` say that the poll fails.
+    package func isFailing(_ poll: String) -> Bool { reasons.contains(StatusReason.failing.of(poll)) }
 
     public init(version: String, startedAt: Timestamp, now: Timestamp) {
         self.version = version

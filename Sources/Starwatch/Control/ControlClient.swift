@@ -34,6 +34,10 @@ package struct ControlClient: AgentControl {
         return try await post("/api/v1/polls/\(PercentEncoding.encode(name))/run" + query)
     }
 
+    package func tryPoll(_ name: String) async throws(ControlError) -> PollReport {
+        try await post("/api/v1/polls/\(PercentEncoding.encode(name))/try")
+    }
+
     package func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
         let fields = [
             ("limit", "\(query.limit)"), ("state", query.state), ("poll", query.poll),

@@ -175,7 +175,7 @@ package final class PollCycle: Sendable {
         }
     }
 
-    private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> Result? {
+    func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> Result? {
         let now = time.now
         let gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
@@ -259,7 +259,7 @@ package final class PollCycle: Sendable {
 
     // MARK: - Ending
 
-    private func explain(_ stop: Stop, in result: inout Result) async {
+    func explain(_ stop: Stop, in result: inout Result) async {
         result.outcome = .failed
         if case .page(let rejection) = stop { result.isPageRefused = rejection.isOfItems }
         if stop.isUnreadable { result.isPageRefused = true }
@@ -268,7 +268,7 @@ package final class PollCycle: Sendable {
             result.outcome = .deferred
             result.cause = failure?.cause ?? FailureReason(.rateLimit)
             result.resumeAt = until
-            result.reason = FailureReason.Cause.rateLimit.sentence
+            result.reason = result.cause?.sentence
         case .request(.failed(let failure)):
             result.failure = failure.failureClass
             result.reason = failure.reason

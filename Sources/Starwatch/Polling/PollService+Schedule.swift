@@ -62,6 +62,14 @@ extension PollService {
         )
     }
 
+    /// Returns whether the poll has to find its starting point, and can. Until then it would take every change for one that
+    /// was there before, so it does not wait for its schedule.
+    fileprivate func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
+        guard poll.options.bootstrap == .latest else { return false }
+        guard try await shared.account.identity.current().expects(poll.kind) else { return false }
+        return try await storedState(of: poll).map { !$0.bootstrapped } ?? false
+    }
+
     /// Returns the time of an extra run outside the schedule, after a cycle with `result`.
     fileprivate func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
         let now = environment.time.now
@@ -126,6 +134,20 @@ private final class FollowedPoll: ScheduledWork {
         var times = state.withLock { $0 }
         times.isRunning = service.state.withLock { $0.running[poll.name] != nil }
         return times
+    }
+
+    func startsNow() async -> Bool {
+        guard service.state.withLock({ $0.starting.remove(poll.name) }) != nil else { return false }
+        do throws(StoreError) { return try await service.isNew(poll) } catch {
+            // The next look at the schedule tries again.
+            service.state.withLock { _ = $0.starting.insert(poll.name) }
+            return false
+        }
+    }
+
+    func sleep(for duration: Duration, on time: any TimeSource) async {
+        guard let start = service.starts[poll.name] else { return }
+        await start.wait(for: duration, on: time)
     }
 
     func plan(_ next: Timestamp?) async { setNext(next) }

@@ -23,6 +23,8 @@ package final class PollService: Service {
         var storeFailures: [PollName: Int] = [:]
         /// Number of consecutive cycles that got no token.
         var tokenFailures: [PollName: Int] = [:]
+        /// The polls that can need their first run, before it is known whether they do.
+        var starting: Set<PollName> = []
     }
 
     private let polls: [Poll]
@@ -31,7 +33,9 @@ package final class PollService: Service {
     private let wakes: Wakes
     let progress: ProgressMark
     private let news: NewsDesk
-    let state = Mutex(State())
+    let state: Mutex<State>
+    /// Wakes the schedule of a poll that can need its first run.
+    let starts: [PollName: Signal]
     private let memories: [PollName: WalkMemory]
 
     package init(
@@ -48,6 +52,8 @@ package final class PollService: Service {
         self.wakes = wakes
         self.progress = progress
         self.news = news
+        state = Mutex(State(starting: Set(polls.map(\.name))))
+        starts = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, Signal()) })
         memories = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, WalkMemory()) })
     }
 
@@ -93,6 +99,11 @@ package final class PollService: Service {
         }.value
     }
 
+    /// Asks for one page of the poll and stores nothing.
+    package func trial(_ poll: Poll, runID: String) async -> PollCycle.Result {
+        await PollCycle(poll: poll, shared: shared, runID: runID, nextRun: nil).trial()
+    }
+
     /// Waits for the cycle that another caller started. It replaces the scheduled one.
     ///
     /// - Returns: A skip if no cycle is in progress.
@@ -108,6 +119,12 @@ package final class PollService: Service {
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.value }
         state.withLock { $0.lastTokenReason = [:] }
+    }
+
+    /// Lets every poll that has never run for the account start now: the identity or its stars changed.
+    package func startNew() {
+        state.withLock { $0.starting = Set(polls.map(\.name)) }
+        for signal in starts.values { signal.raise() }
     }
 
     /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.

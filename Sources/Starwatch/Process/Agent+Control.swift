@@ -7,9 +7,7 @@ import StarwatchTransport
 extension Agent: ServedAgent {
     package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
         try await counted(.pollRun) {
-            guard let poll = polls.first(where: { $0.name.rawValue == name }) else {
-                throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
-            }
+            let poll = try poll(named: name)
             let runID = RandomID.runID()
             if let unlessWithin, try await hasSucceeded(poll, within: unlessWithin) {
                 var report = PollReport(poll: name, outcome: "skipped", runID: runID)
@@ -17,14 +15,7 @@ extension Agent: ServedAgent {
                 return report
             }
             let result = await runtime.pollService.pass(poll, runID: runID)
-            var report = PollReport(
-                poll: name,
-                outcome: result.outcome?.rawValue ?? "skipped",
-                runID: runID
-            )
-            report.reason = result.skip?.rawValue ?? result.reason
-            report.fetched = result.fetched
-            report.new = result.new
+            var report = PollReport(result, of: poll, runID: runID)
             let delivery = await runtime.dispatcher.pass()
             report.notifications = delivery.made
             let acknowledgement = await runtime.acknowledger.pass()
@@ -32,6 +23,19 @@ extension Agent: ServedAgent {
             report.watermarkMoved = acknowledgement.watermarkMoved
             return report
         }
+    }
+
+    package func tryPoll(_ name: String) async throws(ControlError) -> PollReport {
+        try await counted(.read) {
+            let poll = try poll(named: name)
+            let runID = RandomID.runID()
+            return PollReport(await runtime.pollService.trial(poll, runID: runID), of: poll, runID: runID)
+        }
+    }
+
+    private func poll(named name: String) throws(ControlError) -> Poll {
+        if let poll = polls.first(where: { $0.name.rawValue == name }) { return poll }
+        throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
     }
 
     /// Returns whether the active identity's last success is younger than `time`. A future success, from a clock that
@@ -63,6 +67,7 @@ extension Agent: ServedAgent {
                     identity.invalidate()
                     await giveUpWork()
                     await runtime.account.api.tokens.forget()
+                    runtime.pollService.startNew()
                     await publishKeyAge()
                     metrics.clock.identityChanges.increment()
                     var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
@@ -75,6 +80,7 @@ extension Agent: ServedAgent {
                 // A failed commit can still have reached the disk.
                 identity.invalidate()
                 await giveUpWork()
+                runtime.pollService.startNew()
                 throw error
             }
         }
@@ -118,7 +124,10 @@ extension Agent: ServedAgent {
             }
             try await checkStars(of: did, before: change)
             // Needed after a failure too, because the change can be stored despite it.
-            defer { identity.invalidate() }
+            defer {
+                identity.invalidate()
+                runtime.pollService.startNew()
+            }
             let (server, now) = (self.server, clock.now)
             let stars =
                 switch change.operation {
@@ -205,6 +214,7 @@ extension Agent: ServedAgent {
             logger.log(.webConfigReloaded, fields)
         case .refused(let error):
             metrics.web.reloadSuccessful[port].set(0)
+            lifecycle.noteWebConfiguration(of: port, isRefused: true)
             fields[.error] = "\(error)"
             logger.log(.webConfigRefused, fields)
         case .clearText: logger.log(.httpClearText, fields)
@@ -213,6 +223,7 @@ extension Agent: ServedAgent {
 
     private func show(_ certificate: CertificateNews, at port: ServedPort) {
         metrics.web.reloadSuccessful[port].set(1)
+        lifecycle.noteWebConfiguration(of: port, isRefused: false)
         if let expiry = certificate.expiry { metrics.web.certificateExpiry[port].set(expiry.seconds) }
     }
 
@@ -229,6 +240,16 @@ extension Agent: ServedAgent {
             metrics.controlRequests[operation, .failed].increment()
             throw ControlError(error)
         }
+    }
+}
+
+extension PollReport {
+    fileprivate init(_ result: PollCycle.Result, of poll: Poll, runID: String) {
+        self.init(poll: poll.name.rawValue, outcome: result.outcome?.rawValue ?? "skipped", runID: runID)
+        reason = result.skip?.rawValue ?? result.reason
+        cause = result.cause?.description
+        fetched = result.fetched
+        new = result.new
     }
 }
 

@@ -1,5 +1,6 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTelemetry
 import StarwatchTransport
 
 extension Agent {
@@ -17,7 +18,11 @@ extension Agent {
         status.server.dialect = await runtime.account.gate.dialect
         facts.serverCircuit = await runtime.account.gate.circuitState
         status.server.circuit = facts.serverCircuit.rawValue
-        status.server.throttledUntil = await runtime.account.gate.heldUntil(now: time.now)?.iso8601
+        facts.hold = await runtime.account.gate.hold(now: time.now)
+        status.server.throttledUntil = facts.hold?.until?.iso8601
+        facts.failedAcknowledgements = runtime.acknowledger.failedPasses
+        facts.isReloadRefused = metrics.reloadSuccessful.value == 0
+        facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
         for slot in sinks {
             let health = slot.health
             facts.sinks.append(health)
@@ -42,7 +47,7 @@ extension Agent {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
                 let (name, entry) = self.entry(poll, stream, now: now, of: current)
                 status.polls[name] = entry
-                facts.polls.append(self.facts(of: poll, entry, current))
+                facts.polls.append(self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since))
             }
             status.digests = try await digestStatus(of: snapshot.identity.did)
             status.storage = AgentStatus.Storage(
@@ -66,7 +71,9 @@ extension Agent {
     private func facts(
         of poll: Poll,
         _ entry: AgentStatus.Poll,
-        _ identity: IdentityContext.Snapshot
+        _ stream: StreamSnapshot?,
+        _ identity: IdentityContext.Snapshot,
+        holdSince: Timestamp?
     ) -> HealthFacts.Poll {
         var facts = HealthFacts.Poll(name: poll.name.rawValue)
         facts.isStale = entry.stale
@@ -76,6 +83,10 @@ extension Agent {
             poll.kind.needsToken && runtime.account.api.tokens.isAnonymous
             || runtime.pollService.lastTokenReason(poll.name) != nil
         facts.isRefused = entry.needsAction && !facts.lacksToken
+        guard !facts.lacksStars else { return facts }
+        facts.failures = stream?.failures ?? 0
+        facts.failure = stream?.lastReason
+        facts.interval = holdSince.flatMap { poll.schedule.interval(after: $0) }
         return facts
     }
 

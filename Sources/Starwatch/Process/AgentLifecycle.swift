@@ -9,6 +9,7 @@ package final class AgentLifecycle: Sendable {
 
     private let state = Atomic(Phase.starting)
     private let scrape: Mutex<Timestamp?>
+    private let refused = Mutex<Set<ServedPort>>([])
 
     /// - Parameter previous: The life that a reload continues.
     init(after previous: AgentLifecycle?) { scrape = Mutex(previous?.lastScrape) }
@@ -19,6 +20,15 @@ package final class AgentLifecycle: Sendable {
     var lastScrape: Timestamp? {
         get { scrape.withLock { $0 } }
         set { scrape.withLock { $0 = newValue } }
+    }
+
+    /// The ports whose last web configuration was refused, so that a former one is used.
+    var refusedPorts: Set<ServedPort> { refused.withLock { $0 } }
+
+    func noteWebConfiguration(of port: ServedPort, isRefused: Bool) {
+        refused.withLock { ports in
+            if isRefused { ports.insert(port) } else { ports.remove(port) }
+        }
     }
 
     package func drain() { state.store(.draining, ordering: .relaxed) }

@@ -3,23 +3,31 @@ import StarwatchCore
 import StarwatchTransport
 
 /// A check whether the destination of a sink is there. It delivers nothing.
-package enum SinkReach {
+package enum SinkReach: Sendable, Hashable {
+    /// The folder or program is there, or the sink needs none.
+    case ready
+    /// The server answered a GET request with this status.
+    case answered(status: Int)
+    case failed(SinkFailure)
+
     /// The longest time for an answer.
     private static let timeout = Duration.seconds(10)
 
-    /// Returns why the destination cannot be reached, or `nil`.
+    /// Tries to reach the destination.
     ///
-    /// A webhook or an ntfy server is there if it answers a GET request, with any status below 500.
-    package static func failure(of sink: SinkOptions) async -> SinkFailure? {
+    /// A webhook or an ntfy server is there if it answers a GET request, with any status: only the notification itself
+    /// can show whether it is accepted.
+    package static func of(_ sink: SinkOptions) async -> SinkReach {
         switch sink.kind {
-        case .stdout, .log, .feed: nil
-        case .file(let path): folderProblem(of: path)
-        case .command(let argv, _): programProblem(argv.first ?? "")
-        case .webhook(let url, _, _): await answerProblem(url, sink)
-        case .ntfy(let url, let topic, _):
-            await answerProblem((url.hasSuffix("/") ? url : url + "/") + topic, sink)
+        case .stdout, .log, .feed: .ready
+        case .file(let path): folderProblem(of: path).map(SinkReach.failed) ?? .ready
+        case .command(let argv, _): programProblem(argv.first ?? "").map(SinkReach.failed) ?? .ready
+        case .webhook(let url, _, _): await answer(of: url, sink)
+        case .ntfy(let url, let topic, _): await answer(of: (url.hasSuffix("/") ? url : url + "/") + topic, sink)
         }
     }
+
+    package var failure: SinkFailure? { if case .failed(let failure) = self { failure } else { nil } }
 
     private static func folderProblem(of path: String) -> SinkFailure? {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -42,12 +50,12 @@ package enum SinkReach {
         (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
     }
 
-    private static func answerProblem(_ url: String, _ sink: SinkOptions) async -> SinkFailure? {
+    private static func answer(of url: String, _ sink: SinkOptions) async -> SinkReach {
         let time = SystemClock()
         let http: HTTPClient
         do throws(HTTPError) {
             http = try HTTPClient(options: sink.trust ?? HTTPClientOptions(), time: time)
-        } catch { return SinkFailure(error.description, error.cause) }
+        } catch { return .failed(SinkFailure(error.description, error.cause)) }
         defer { http.shutdown() }
         let request = HTTPRequest(
             url: url,
@@ -55,10 +63,13 @@ package enum SinkReach {
             timeout: timeout,
             maxResponseBytes: HTTPSinkAnswer.largestBytes
         )
-        let result = HTTPSinkAnswer.result(of: await http.exchange(request), at: time.now)
-        switch result {
-        case .unavailable, .timeout: return result.failure
-        case .ok, .rejected, .gone: return nil
+        let exchange = await http.exchange(request)
+        // A body that is too long or incomplete is an answer too.
+        if let status = exchange.status { return .answered(status: status) }
+        switch exchange.result {
+        case .success(let response): return .answered(status: response.status)
+        case .failure(let error):
+            return .failed(SinkFailure("The sink cannot be reached (\(error.cause.phrase)).", error.cause))
         }
     }
 }

@@ -7,8 +7,9 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             Checks the configuration, the modes of its files, the running agent, the server's name, connection, \
             certificate and dialect, the clock, the token, whether each sink can be reached, the last scrape, and the \
-            version of the rules in Prometheus. Runs every poll once, with a database of its own that it deletes. \
-            Delivers nothing, but sends a GET request to webhook and ntfy URLs. Exits 1 if there are problems.
+            version of the rules in Prometheus. Runs every poll once, with a database of its own that it deletes; a running \
+            agent also tries its own token. Delivers nothing, but sends a GET request to webhook and ntfy URLs; any \
+            answer means that the sink can be reached. Exits 1 if there are problems.
 
             Examples:
               sudo starwatch doctor

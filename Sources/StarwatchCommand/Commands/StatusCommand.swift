@@ -9,8 +9,9 @@ struct StatusCommand: AsyncParsableCommand {
         abstract: "Show the agent's status.",
         discussion: """
             Exits 0 when the agent is healthy; 1 when it is degraded: signed out, no stars, no token, refused credentials, \
-            a stale poll, dead letters, quarantined items, backpressure, an open circuit, a sink that is disabled or rejects everything, \
-            skew over the limit, or inconsistent counters; 3 when no agent answers.
+            a poll whose last two cycles failed, a stale poll, a wait for the server that is longer than a poll's interval, \
+            failing acknowledgements, dead letters, quarantined items, backpressure, an open circuit, a sink that is disabled or rejects everything, \
+            a refused reload, skew over the limit, or inconsistent counters; 3 when no agent answers.
 
             Examples:
               starwatch status

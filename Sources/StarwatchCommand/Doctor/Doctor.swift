@@ -42,7 +42,12 @@ struct Doctor {
         case .success: findings += running?.agent ?? []
         case .failure(let error): findings.append(Finding("agent", .problem, error.message))
         }
-        findings += await server(options, hasSecrets: hasSecrets, agent: running == nil ? nil : agent)
+        findings += await server(
+            options,
+            hasSecrets: hasSecrets,
+            agent: running == nil ? nil : agent,
+            try? status.get()
+        )
         for sink in options.delivery.sinks { findings.append(await self.sink(sink, options, running)) }
         if let running { findings.append(running.scraping) }
         findings.append(await rules())
@@ -53,20 +58,30 @@ struct Doctor {
         do throws(ControlError) { return .success(try await agent.status()) } catch { return .failure(error) }
     }
 
-    /// - Parameter agent: The running agent, which knows who is signed in; `nil` if none runs.
-    private func server(_ options: AgentOptions, hasSecrets: Bool, agent: ControlClient?) async -> [Finding] {
-        var options = options
+    /// - Parameter agent: The running agent, which knows who is signed in and has the token; `nil` if none runs.
+    private func server(
+        _ configured: AgentOptions,
+        hasSecrets: Bool,
+        agent: ControlClient?,
+        _ status: AgentStatus?
+    ) async -> [Finding] {
+        var options = configured
+        var own: [String: PollReport] = [:]
         if let agent {
             options.initialIdentity = (try? await agent.identity().did).flatMap { DID($0) }
             let stars = (try? await agent.stars()) ?? []
             for index in options.polls.indices where options.polls[index].kind == .starredProjects {
                 options.polls[index].planIDs = stars
             }
+            // An older agent cannot try, and another configuration can have other polls.
+            for poll in options.polls { own[poll.name.rawValue] = try? await agent.tryPoll(poll.name.rawValue) }
         }
-        let hasToken = hasSecrets || options.auth.kind == .none
+        let hasToken = options.auth.kind == .none || hasSecrets && !options.auth.storedKeys
         if !hasToken { options.auth = AuthOptions() }
         do throws(AgentError) {
-            return ServerFindings(trial: try await Trial.polls(options), options: options, hasToken: hasToken).all
+            var trial = try await Trial.polls(options)
+            trial.status.server.dialect = trial.status.server.dialect ?? status?.server.dialect
+            return ServerFindings(trial: trial, options: configured, hasToken: hasToken, own: own).all
         } catch {
             return [Finding("server", .problem, error.message)]
         }
@@ -74,12 +89,12 @@ struct Doctor {
 
     private func sink(_ sink: SinkOptions, _ options: AgentOptions, _ running: AgentFindings?) async -> Finding {
         let area = "sink \(sink.name)"
-        if let failure = await SinkReach.failure(of: sink) {
-            return Finding(area, .problem, failure.sentence)
-        }
+        let reach = await SinkReach.of(sink)
+        if let failure = reach.failure { return Finding(area, .problem, failure.sentence) }
         if let finding = running?.sink(sink.name) { return finding }
         let test = "'starwatch sinks test \(sink.name)' delivers to it."
-        return Finding(area, .ok, sink.kind.sendsRequests ? "It can be reached; \(test)" : "It is ready; \(test)")
+        guard case .answered(let status) = reach else { return Finding(area, .ok, "It is ready; \(test)") }
+        return Finding(area, .ok, "It can be reached (HTTP \(status) to a GET request); \(test)")
     }
 
     private func rules() async -> Finding {

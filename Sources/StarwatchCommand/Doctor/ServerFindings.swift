@@ -6,8 +6,11 @@ import StarwatchCore
 struct ServerFindings {
     let trial: Trial.Polls
     let options: AgentOptions
-    /// Whether the token could be tried.
+    /// Whether the trial had the token.
     let hasToken: Bool
+    /// The results of the running agent, which tried its polls with its own token, by name of the poll; empty without an
+    /// agent.
+    var own: [String: PollReport] = [:]
 
     /// The steps of a request, in their order.
     private enum Step: Int, CaseIterable {
@@ -28,14 +31,28 @@ struct ServerFindings {
     }
 
     var all: [Finding] {
-        guard let asked = trial.reports.first(where: { $0.outcome != "skipped" || reason(of: $0) != nil }) else {
-            return [Finding("server", .warning, unasked)]
-        }
-        let failure = isFailed(asked) ? reason(of: asked) : nil
+        let asked = trial.reports.first { $0.outcome != "skipped" || reason(of: $0) != nil }
+        let failure = asked.flatMap { isFailed($0) ? reason(of: $0) : nil }
         // A poll without a token asks nothing.
-        if let failure, failure.label == .noToken { return [Finding("token", .problem, failure.sentence)] }
+        guard asked != nil, failure?.label != .noToken else { return untried(failure) }
         if let failure, Step(failure) != .server { return network(failure) }
-        return network(failure) + [clock, token].compactMap { $0 } + trial.reports.map(poll)
+        return network(failure) + [clock, token].compactMap { $0 } + reports.map(poll)
+    }
+
+    /// The findings if the trial sent no request.
+    private func untried(_ failure: FailureReason?) -> [Finding] {
+        if !own.isEmpty { return [token].compactMap { $0 } + reports.map(poll) }
+        guard let failure else { return [Finding("server", .warning, unasked)] }
+        return [hasToken ? Finding("token", .problem, failure.sentence) : Finding("token", .skipped, tokenIsElsewhere)]
+    }
+
+    /// The results of the polls; those of the running agent, if there are any.
+    private var reports: [PollReport] { trial.reports.map { own[$0.poll] ?? $0 } }
+
+    private var tokenIsElsewhere: String {
+        options.auth.storedKeys
+            ? "Only the running agent has the key, which is in its database; start the agent."
+            : "Only the service can read the secret of auth."
     }
 
     private var unasked: String {
@@ -47,7 +64,7 @@ struct ServerFindings {
     private func isFailed(_ report: PollReport) -> Bool { ["failed", "deferred", "skipped"].contains(report.outcome) }
 
     private func reason(of report: PollReport) -> FailureReason? {
-        trial.status.polls[report.poll]?.lastReason.flatMap { FailureReason($0) }
+        report.cause.flatMap { FailureReason($0) }
     }
 
     private func skip(_ report: PollReport) -> String {
@@ -107,15 +124,17 @@ struct ServerFindings {
     }
 
     private var token: Finding? {
-        let reasons = trial.reports.compactMap(reason)
+        let isTried = hasToken || !own.isEmpty
+        let reasons = reports.compactMap(reason)
         if let refused = reasons.first(where: \.needsAction) {
-            if !hasToken { return Finding("token", .skipped, "Only the service can read the secret of auth.") }
-            return Finding("token", .problem, refused.sentence)
+            return isTried
+                ? Finding("token", .problem, refused.sentence) : Finding("token", .skipped, tokenIsElsewhere)
         }
-        guard trial.reports.contains(where: { !isFailed($0) }) else { return nil }
-        if !hasToken { return Finding("token", .skipped, "Only the service can read the secret of auth.") }
+        guard reports.contains(where: { !isFailed($0) }) else { return nil }
+        guard isTried else { return Finding("token", .skipped, tokenIsElsewhere) }
         if options.auth.kind == .none { return Finding("token", .ok, "The polls need none.") }
-        return Finding("token", .ok, "The server did not reject the token (\(options.auth.kind.rawValue)).")
+        let token = own.isEmpty ? "the token" : "the agent's token"
+        return Finding("token", .ok, "The server did not reject \(token) (\(options.auth.kind.rawValue)).")
     }
 
     // MARK: Polls
@@ -123,7 +142,7 @@ struct ServerFindings {
     private func poll(_ report: PollReport) -> Finding {
         let area = "poll \(report.poll)"
         if let reason = reason(of: report), isFailed(report) {
-            let isUntried = reason.needsAction && !hasToken
+            let isUntried = reason.needsAction && !hasToken && own[report.poll] == nil
             return Finding(area, isUntried ? .skipped : .problem, isUntried ? "It needs the token." : reason.sentence)
         }
         switch report.outcome {

@@ -31,12 +31,17 @@ enum StatusText {
             titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "NEXT RUN", "WATERMARK"],
             rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
                 [
-                    name, poll.needsAction ? "needs action" : poll.stale ? "stale" : "fresh",
+                    name, state(name, poll, status),
                     RelativeTime.text(poll.lastSuccess, now: now, never: "never"), outcome(poll),
                     RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
                 ]
             }
         )
+    }
+
+    private static func state(_ name: String, _ poll: AgentStatus.Poll, _ status: AgentStatus) -> String {
+        if poll.needsAction { return "needs action" }
+        return poll.stale ? "stale" : status.isFailing(name) ? "failing" : "fresh"
     }
 
     private static func outcome(_ poll: AgentStatus.Poll) -> String {

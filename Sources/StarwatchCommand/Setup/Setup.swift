@@ -73,7 +73,7 @@ struct Setup {
             return Finding("sink", .skipped, "The agent runs the program as its own user; \(test)")
         case .file:
             // A file that this user makes can be closed to the agent's.
-            let failure = await SinkReach.failure(of: options.delivery.sinks[0])
+            let failure = await SinkReach.of(options.delivery.sinks[0]).failure
             return failure.map { Finding("sink", .problem, $0.sentence) }
                 ?? Finding("sink", .skipped, "The agent makes the file; \(test)")
         default: break

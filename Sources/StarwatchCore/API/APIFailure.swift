@@ -12,14 +12,18 @@ public struct APIFailure: Error, Sendable, Hashable {
     public let reason: String
     /// The server's words in its error response.
     public let detail: ServerErrorDetail
+    /// The cause of a failure whose status says success; `nil` for any other.
+    private let ownCause: FailureReason.Cause?
 
+    /// - Parameter cause: The cause where neither the status nor the result tells it.
     public init(
         result: RequestResult,
         failureClass: FailureClass,
         status: Int? = nil,
         retryAfter: Duration? = nil,
         reason: String,
-        detail: ServerErrorDetail = ServerErrorDetail()
+        detail: ServerErrorDetail = ServerErrorDetail(),
+        cause: FailureReason.Cause? = nil
     ) {
         self.result = result
         self.failureClass = failureClass
@@ -27,10 +31,12 @@ public struct APIFailure: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
         self.reason = reason
         self.detail = detail
+        ownCause = cause
     }
 
     /// The reason from a closed set.
     public var cause: FailureReason {
+        if let ownCause { return FailureReason(ownCause) }
         // A success that is a failure has another reason than its status.
         if let status, !(200..<300).contains(status) { return FailureReason(status: status, detail: detail) }
         return switch result {

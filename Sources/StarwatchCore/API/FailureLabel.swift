@@ -37,7 +37,7 @@ extension FailureReason {
         case .tls: .tls
         case .timeout: .timeout
         case .reset: .reset
-        case .tooLarge, .malformed: .malformed
+        case .tooLarge, .malformed, .notJSON, .tooComplex: .malformed
         case .contract: .contract
         case .rateLimit: .http429
         case .noToken, .tokenFile, .tokenFilePermissions, .tokenFileContent, .keyMismatch, .unsupportedDID, .poolEmpty,

@@ -27,6 +27,7 @@ extension FailureReason {
         case 400..<500 where detail.field != nil:
             "The server rejected the request (\(status)) because of \(subject); check server.url and server.dialect."
         case 400..<500: "The server rejected the request (\(status)); check server.url and server.dialect."
+        case 503: "The server is unavailable (503); check the server if it persists."
         case 500..<600: "Server error (\(status)); check the server if it persists."
         default: "The server sent the unexpected status \(status); check server.url."
         }
@@ -44,6 +45,8 @@ extension FailureReason.Cause {
         case .reset: "connection reset"
         case .tooLarge: "response too large"
         case .malformed: "malformed response"
+        case .notJSON: "the answer is not JSON"
+        case .tooComplex: "the answer is too complex"
         case .invalidRequest: "invalid request"
         case .cancelled: "cancelled"
         case .contract: "the page breaks the contract"
@@ -78,7 +81,11 @@ extension FailureReason.Cause {
         case .reset: "The connection closed before the response was complete; check the server and the network."
         case .tooLarge: "The response exceeds server.max_response, or its headers exceed 256 KiB; check the server."
         case .cancelled: "The request was cancelled."
-        case .malformed: "The response is not valid HTTP; check server.url and any proxy in between."
+        case .malformed:
+            "The response is not valid HTTP, or cannot be decompressed; check server.url and any proxy in between."
+        case .notJSON: "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
+        case .tooComplex:
+            "The server's answer has too many items or values, or is nested too deeply; check server.url."
         case .invalidRequest: "The request's URL or a header contains invalid characters; check server.url."
         case .contract: "The server's answer broke its contract."
         case .rateLimit: "The server, or our rate limit, asks to wait."

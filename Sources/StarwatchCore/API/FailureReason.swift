@@ -9,8 +9,12 @@ public struct FailureReason: Sendable, Hashable {
         case dns
         case connect, tls, timeout, reset
         case tooLarge = "too_large"
-        /// The answer is not HTTP, or not what its status promises.
+        /// The answer is not HTTP, or cannot be decompressed.
         case malformed
+        /// A successful answer that is not JSON.
+        case notJSON = "not_json"
+        /// A successful answer whose JSON is too expensive to decode.
+        case tooComplex = "too_complex"
         /// The request cannot be sent as it is.
         case invalidRequest = "invalid_request"
         case cancelled

@@ -19,12 +19,17 @@ package enum HealthDecision {
         add(.credentialsRefused, of: polls(\.isRefused))
         add(.noToken, of: polls(\.lacksToken))
         add(.circuitOpen, of: (facts.serverCircuit == .closed ? [] : ["server"]) + sinks(.down))
+        add(.held, of: heldUntil(facts) == nil ? [] : ["server"])
+        add(.failing, of: failing(facts).map(\.name))
         add(.stale, of: polls(\.isStale))
+        add(.acknowledgementsFailing, if: doAcknowledgementsFail(facts))
         add(.deadLetters, if: outbox.dead + outbox.undelivered > 0)
         add(.quarantined, if: outbox.quarantined > 0)
         add(.sinkDisabled, of: sinks(.disabled))
         add(.sinkRejecting, of: sinks(.rejecting))
         add(.backpressure, if: outbox.isUnderPressure)
+        add(.reloadRefused, if: facts.isReloadRefused)
+        add(.reloadRefused, of: facts.refusedPorts)
         add(.noStars, of: polls(\.lacksStars))
         add(.clockSkew, if: facts.isSkewed)
         add(.ledgerImbalance, if: outbox.imbalance != 0)
@@ -56,6 +61,7 @@ package enum HealthDecision {
         var causes: [String] = []
         if facts.outbox.isUnderPressure { causes += sinks(facts, now: now) + [fill(facts.outbox)] }
         if facts.serverCircuit != .closed { causes.append("the server does not answer") }
+        if let until = heldUntil(facts) { causes.append("the server asks to wait until \(until.clock(on: now))") }
         guard causes.isEmpty else { return causes }
         guard facts.polls.allSatisfy({ $0.lacksToken || $0.lacksStars }) else { return [] }
         if facts.polls.contains(where: \.lacksToken) { causes.append("no token") }
@@ -74,8 +80,12 @@ package enum HealthDecision {
         add({ "poll \($0) has no token" }, \.lacksToken)
         // A server that does not answer stops every poll. It is a problem by itself only if there are no polls.
         if facts.serverCircuit != .closed { problems.append("the server does not answer") }
+        problems += failing(facts).map { poll in
+            "poll \(poll.name) fails" + (poll.failure.map { ": \($0.phrase)" } ?? "")
+        }
         problems += sinks(facts, now: now)
         add({ "poll \($0) is stale" }, \.isStale)
+        if doAcknowledgementsFail(facts) { problems.append("acknowledgements fail") }
         let outbox = facts.outbox
         let letters = outbox.dead + outbox.undelivered
         if letters > 0 { problems.append(letters == 1 ? "1 dead letter" : "\(letters) dead letters") }
@@ -83,6 +93,8 @@ package enum HealthDecision {
             problems.append(outbox.quarantined == 1 ? "1 invalid item" : "\(outbox.quarantined) invalid items")
         }
         if outbox.isUnderPressure { problems.append(fill(outbox)) }
+        if facts.isReloadRefused { problems.append("the changed configuration was refused") }
+        problems += facts.refusedPorts.map { "the changed web configuration of port \($0) was refused" }
         add({ "poll \($0) has no starred projects" }, \.lacksStars)
         if facts.isSkewed { problems.append("the clock differs from the server's") }
         if outbox.imbalance != 0 { problems.append("the outbox counters are inconsistent") }
@@ -101,6 +113,24 @@ package enum HealthDecision {
             case .disabled: "sink \(sink.name) disabled"
             }
         }
+    }
+
+    /// The polls whose cycles fail. While the server does not answer, that is the reason, and the polls pause.
+    private static func failing(_ facts: HealthFacts) -> [HealthFacts.Poll] {
+        facts.serverCircuit == .closed ? facts.polls.filter(\.isFailing) : []
+    }
+
+    /// The end of the server's wait, if it is longer than the time between two runs of a poll. After refused credentials
+    /// the wait is our own.
+    private static func heldUntil(_ facts: HealthFacts) -> Timestamp? {
+        guard let hold = facts.hold, let until = hold.until, let since = hold.since,
+            let interval = facts.polls.compactMap(\.interval).min(), !facts.polls.contains(where: \.isRefused)
+        else { return nil }
+        return until - since > interval ? until : nil
+    }
+
+    private static func doAcknowledgementsFail(_ facts: HealthFacts) -> Bool {
+        facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter
     }
 
     private static func fill(_ outbox: HealthFacts.Outbox) -> String {

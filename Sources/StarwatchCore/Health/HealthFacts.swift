@@ -11,6 +11,18 @@ package struct HealthFacts: Sendable, Hashable {
         package var lacksToken = false
         /// Whether the server refused the credentials of its last cycles.
         package var isRefused = false
+        /// The number of cycles in a row that failed or were deferred, counted up to ``failingAfter``.
+        package var failures = 0
+        /// The reason for the last of these failures.
+        package var failure: FailureReason?
+        /// The time between two runs of its schedule; `nil` if it is not expected to run.
+        package var interval: Duration?
+
+        /// The number of cycles in a row without success after which a poll counts as failing.
+        package static let failingAfter = 2
+
+        /// Whether its cycles fail for another reason than its token.
+        package var isFailing: Bool { failures >= Self.failingAfter && !isRefused && !lacksToken }
 
         package init(name: String) { self.name = name }
     }
@@ -52,8 +64,19 @@ package struct HealthFacts: Sendable, Hashable {
     package var sinks: [Sink] = []
     package var outbox = Outbox()
     package var serverCircuit = CircuitState.closed
+    /// The wait that the server asked for; `nil` if requests can go.
+    package var hold: NotBefore?
+    /// The number of passes in a row in which an acknowledgement failed.
+    package var failedAcknowledgements = 0
+    /// Whether the last reload was refused, so that a former configuration runs.
+    package var isReloadRefused = false
+    /// The ports whose changed web configuration was refused.
+    package var refusedPorts: [String] = []
     /// Whether the local clock is off by more than the limit.
     package var isSkewed = false
+
+    /// The number of failed passes in a row after which acknowledgements count as failing.
+    package static let acknowledgementsFailAfter = 2
 
     package init() {}
 }

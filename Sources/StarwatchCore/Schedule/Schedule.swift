@@ -40,6 +40,11 @@ public enum Schedule: Sendable {
         return runs
     }
 
+    /// The time between the next two runs after `time`; `nil` if there are no two.
+    public func interval(after time: Timestamp) -> Duration? {
+        next(after: time).flatMap { first in next(after: first).map { $0 - first } }
+    }
+
     /// The longest time between two runs in the year after `time`: `starwatch_poll_interval_seconds`.
     public func longestGap(from time: Timestamp) -> Duration {
         switch self {

@@ -19,6 +19,13 @@ extension Timestamp {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The time in UTC for a person, `12:00:05 UTC`, with the date if that is not the day of `now`.
+    package func clock(on now: Timestamp) -> String {
+        let (text, day) = (iso8601, iso8601.prefix(10))
+        let clock = text.dropFirst(11).prefix(8)
+        return day == now.iso8601.prefix(10) ? "\(clock) UTC" : "\(day) \(clock) UTC"
+    }
+
     /// Parses an RFC 3339 time: `T` or a space, an optional fraction, and `Z` or a numeric offset.
     ///
     /// `nil` for other texts and for impossible dates. Digits beyond milliseconds are dropped.

@@ -42,7 +42,7 @@ struct HelpPage: Sendable {
     private var reasons: HTML {
         let rows = StatusReason.allCases.map { ($0.rawValue, Self.meaning($0)) }
         return """
-            <p>Each reason makes the agent degraded. Some name a poll, a sink or the server after a colon.</p>
+            <p>Each reason makes the agent degraded. Some name a poll, a sink, a port or the server after a colon.</p>
             \(table("Reasons", "Word", rows))
             <p>A poll with <b>Needs action</b> fails until a person changes its token, the token’s scope or the \
             configuration; its row says why. It still follows its schedule. A sink with <b>Rejecting</b> answers, but \
@@ -60,6 +60,27 @@ struct HelpPage: Sendable {
             The server or a sink failed repeatedly, so requests to it pause. The agent retries by itself, and nothing \
             is lost. <code>starwatch_api_requests_total</code> and <code>starwatch_delivery_attempts_total</code> show \
             the failures.
+            """
+        case .held:
+            """
+            The server asked for a wait that is longer than the time between two runs of a poll. No request is sent before \
+            its end. <code>starwatch server clear-wait</code> ends it now, if the server’s operator agrees.
+            """
+        case .failing:
+            """
+            The poll’s last two cycles or more failed or were deferred. Its row says why. The agent retries by itself, and \
+            one success ends this reason.
+            """
+        case .acknowledgementsFailing:
+            """
+            The server did not accept acknowledgements two times in a row. Notifications are delivered, and the agent \
+            retries by itself. <code>starwatch logs --level warn</code> shows the errors.
+            """
+        case .reloadRefused:
+            """
+            The changed configuration cannot be used, so the former one stays. With a port, the web configuration of that \
+            port. <code>starwatch check</code> shows the errors of the configuration, and the log those of a web \
+            configuration. Correct them; SIGHUP reloads the configuration.
             """
         case .stale:
             """

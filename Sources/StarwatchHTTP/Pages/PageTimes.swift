@@ -30,10 +30,5 @@ struct PageTimes: Sendable {
     func time(_ text: String) -> HTML { "<time datetime=\"\(text)\"><small>\(clock(text))</small></time>" }
 
     /// `12:00:05 UTC`, with the date if it is another day.
-    func clock(_ text: String) -> String {
-        guard let time = Timestamp(iso8601: text)?.iso8601 else { return text }
-        let day = time.prefix(10)
-        let clock = time.dropFirst(11).prefix(8)
-        return day == now.iso8601.prefix(10) ? "\(clock) UTC" : "\(day) \(clock) UTC"
-    }
+    func clock(_ text: String) -> String { Timestamp(iso8601: text)?.clock(on: now) ?? text }
 }

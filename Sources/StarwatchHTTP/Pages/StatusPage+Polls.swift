@@ -26,7 +26,7 @@ extension StatusPage {
     private func pollRow(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
         """
         <tr><th scope="row">\(name)</th>
-        <td data-label="State"><div class="state">\(pill(poll))\(freshness(poll))</div></td>
+        <td data-label="State"><div class="state">\(pill(name, poll))\(freshness(poll))</div></td>
         <td data-label="Last success"><div>\(times.ageAndTime(poll.lastSuccess, never: "not yet"))</div></td>
         <td data-label="Last attempt"><div>\(attempt(poll))</div></td>
         <td data-label="Next run"><div>\(nextRun(poll))</div></td>
@@ -51,9 +51,10 @@ extension StatusPage {
 
     private func since(_ time: String?) -> HTML { time.map { " since \(times.timeAndDuration($0))" } ?? "" }
 
-    private func pill(_ poll: AgentStatus.Poll) -> HTML {
+    private func pill(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
         if poll.needsAction { return "<span class=\"pill bad\">Needs action</span>" }
         if poll.stale { return "<span class=\"pill bad\">Stale</span>" }
+        if status.isFailing(name) { return "<span class=\"pill bad\">Failing</span>" }
         if let skip = poll.skipReason { return "<span class=\"pill warn\">\(Self.words(skip.rawValue))</span>" }
         if poll.lastSuccess == nil { return "<span class=\"pill\">New</span>" }
         return "<span class=\"pill good\">Fresh</span>"

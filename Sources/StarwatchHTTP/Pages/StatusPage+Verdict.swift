@@ -100,6 +100,25 @@ extension StatusPage {
         case .circuitOpen:
             return
                 "<b>Sink <code>\(name ?? "")</code> does not answer.</b> The agent retries by itself; nothing is lost."
+        case .held:
+            let until: HTML = status.server.throttledUntil.map { " until \(times.time($0))" } ?? ""
+            return "<b>The server asks to wait\(until).</b> The agent sends no request before, and then continues."
+        case .failing:
+            let poll = status.polls[name ?? ""]
+            let why: HTML = poll?.lastError.map { "\($0)" } ?? "The log says why."
+            let since: HTML = poll?.failingSince.map { " since \(times.timeAndDuration($0))" } ?? ""
+            return "<b>Poll <code>\(name ?? "")</code> fails\(since).</b> \(why)"
+        case .acknowledgementsFailing:
+            return """
+                <b>Acknowledgements fail.</b> Notifications are delivered, and the agent retries by itself. \
+                <code>starwatch logs --level warn</code> shows the errors.
+                """
+        case .reloadRefused:
+            let what: HTML = name.map { "web configuration of port <code>\($0)</code>" } ?? "configuration"
+            return """
+                <b>The changed \(what) was refused, and the former one stays.</b> \
+                <code>starwatch check</code> and the log show the errors; correct them\(name == nil ? ", then reload" : "").
+                """
         case .clockSkew:
             let skew = AgeText.duration(status.clock.skewSeconds?.magnitude ?? 0)
             return "<b>The clock is \(skew) off the server’s.</b> Synchronise this machine’s clock."

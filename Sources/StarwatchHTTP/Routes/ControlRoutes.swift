@@ -21,6 +21,9 @@ struct ControlRoutes: Sendable {
                 Answer(contentType: "application/json", body: EmbeddedFile.openAPI)
             },
             Route("POST", "/api/v1/polls/{name}/run") { call throws(ControlError) in try await runPoll(call) },
+            .json("POST", "/api/v1/polls/{name}/try") { call throws(ControlError) in
+                try await agent.tryPoll(call.arguments[0])
+            },
             .json("POST", "/api/v1/sinks/{name}/test") { call throws(ControlError) in
                 try await agent.testSink(call.arguments[0])
             },

@@ -121,6 +121,9 @@ package actor Gate {
     /// The time before which nothing is sent; `nil` if requests can go.
     package func heldUntil(now: Timestamp) -> Timestamp? { wait.until(at: now) }
 
+    /// The wait that ends at ``heldUntil(now:)``, with its beginning; `nil` if requests can go.
+    package func hold(now: Timestamp) -> NotBefore? { wait.until(at: now) == nil ? nil : wait.notBefore }
+
     /// Returns whether the circuit lets a request through. It starts no trial.
     package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
 

@@ -22,6 +22,10 @@ package protocol ScheduledWork: Sendable {
     func runExtra(next: Timestamp) async -> Timestamp?
     /// Waits for the run in flight, which replaces the scheduled one.
     func join() async -> Timestamp?
+    /// Returns whether a run outside the schedule is due now, such as the first one.
+    func startsNow() async -> Bool
+    /// Sleeps for `duration`, or until ``startsNow()`` can have become true.
+    func sleep(for duration: Duration, on time: any TimeSource) async
     /// Returns whether the due run is skipped; if so, the loop plans the next one.
     func leavesOut() -> Bool
     /// Counts scheduled runs by their outcome.
@@ -47,6 +51,8 @@ package struct ScheduleTimes: Sendable, Hashable {
 
 extension ScheduledWork {
     package var splay: Duration { .zero }
+    package func startsNow() async -> Bool { false }
+    package func sleep(for duration: Duration, on time: any TimeSource) async { try? await time.sleep(for: duration) }
     package func leavesOut() -> Bool { false }
     package func count(_ outcomes: [ScheduleOutcome: Int]) {}
     package func lookedAt() {}
@@ -57,6 +63,7 @@ extension ScheduledWork {
         var extra: Timestamp?
         while !Task.isCancelled {
             lookedAt()
+            if await startsNow() { extra = time.now }
             let now = time.now
             let decision = decide(times(), at: now)
             switch decision {
@@ -65,7 +72,7 @@ extension ScheduledWork {
                 if let due = extra, due <= now {
                     extra = await runExtra(next: planned)
                 } else {
-                    try? await time.sleep(for: min(until, extra ?? until) - now)
+                    await sleep(for: min(until, extra ?? until) - now, on: time)
                 }
             case .run(_, let planned, _, let next):
                 if leavesOut() {

@@ -19,6 +19,9 @@ package struct StreamSnapshot: Sendable, Hashable {
     package let lastReason: FailureReason?
     /// The end of the first cycle that failed or was deferred since the last success; `nil` if none was.
     package let failingSince: Timestamp?
+    /// The number of cycles that failed or were deferred since the last success, counted up to
+    /// ``HealthFacts/Poll/failingAfter``. A cancelled cycle does not end the count.
+    package let failures: Int
 }
 
 /// The notifications that wait for one sink.

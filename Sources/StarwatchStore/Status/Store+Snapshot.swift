@@ -24,7 +24,12 @@ extension Store {
                         (SELECT finished_at FROM history WHERE stream_id = s.id
                             AND finished_at > coalesce(s.last_success, 0) AND outcome IN ('failed', 'deferred')
                             ORDER BY finished_at LIMIT 1)
-                    END
+                    END,
+                    CASE WHEN s.last_outcome IN ('failed', 'deferred', 'cancelled') THEN
+                        (SELECT count(*) FROM (SELECT 1 FROM history WHERE stream_id = s.id
+                            AND finished_at > coalesce(s.last_success, 0) AND outcome IN ('failed', 'deferred')
+                            LIMIT \(HealthFacts.Poll.failingAfter)))
+                    ELSE 0 END
                 FROM streams s JOIN ledger l ON l.stream_id = s.id
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 """
@@ -50,7 +55,8 @@ extension Store {
                     ledger: ledger,
                     rows: open,
                     lastReason: (row[23] as String?).flatMap { FailureReason($0) },
-                    failingSince: row.optionalTime(24)
+                    failingSince: row.optionalTime(24),
+                    failures: row[25]
                 )
             }
             return StoreSnapshot(

@@ -9,10 +9,7 @@ extension AnswerClassifier {
         // A 204 has no body.
         guard (200..<300).contains(response.status), response.status != 204 else { return nil }
         if JSONText.isValid(response.body) { return nil }
-        return malformed(
-            response,
-            "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
-        )
+        return malformed(response, .notJSON)
     }
 
     /// Returns the failure of a successful answer that Foundation's decoder must not read: one that is not JSON, or too
@@ -20,13 +17,16 @@ extension AnswerClassifier {
     package static func undecodable(_ response: HTTPResponse) -> APIFailure? {
         if let failure = unreadable(response) { return failure }
         guard (200..<300).contains(response.status), !JSONText.isBounded(response.body) else { return nil }
-        return malformed(
-            response,
-            "The server's answer has too many items or values, or is nested too deeply; check server.url."
-        )
+        return malformed(response, .tooComplex)
     }
 
-    private static func malformed(_ response: HTTPResponse, _ reason: String) -> APIFailure {
-        APIFailure(result: .malformed, failureClass: .malformed, status: response.status, reason: reason)
+    private static func malformed(_ response: HTTPResponse, _ cause: FailureReason.Cause) -> APIFailure {
+        APIFailure(
+            result: .malformed,
+            failureClass: .malformed,
+            status: response.status,
+            reason: cause.sentence,
+            cause: cause
+        )
     }
 }

@@ -15,15 +15,12 @@ package enum AnswerClassifier {
         var detail = error.detail
         if status == 400 { detail.token = tokenProblem(error) }
         let (result, failureClass) = meaning(of: status, error, detail.token, isTimed: wait != nil)
-        let isTimed503 = failureClass == .unavailable
         return APIFailure(
             result: result,
             failureClass: failureClass,
             status: status,
             retryAfter: wait,
-            reason: isTimed503
-                ? "The server is unavailable and asks the agent to wait (503)."
-                : FailureReason(status: status, detail: detail).sentence,
+            reason: FailureReason(status: status, detail: detail).sentence,
             detail: detail
         )
     }

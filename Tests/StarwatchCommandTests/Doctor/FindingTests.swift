@@ -13,12 +13,10 @@ import Testing
 
     private func trial(_ outcome: String, _ reason: FailureReason? = nil) -> Trial.Polls {
         var status = status()
-        var poll = AgentStatus.Poll(kind: .starredProjects, stale: false, staleAfterSeconds: 60)
-        poll.lastReason = reason?.description
-        status.polls = ["p": poll]
         status.server.dialect = .endorser
         var trial = Trial.Polls(status: status)
         trial.reports = [PollReport(poll: "p", outcome: outcome, runID: "run")]
+        trial.reports[0].cause = reason?.description
         return trial
     }
 
@@ -43,6 +41,26 @@ import Testing
         #expect(states(refused).suffix(2) == ["token problem", "poll p problem"])
         #expect(states(refused, hasToken: false).suffix(2) == ["token skipped", "poll p skipped"])
         #expect(states(trial("unchanged"), auth: .none).suffix(2) == ["token ok", "poll p ok"])
+    }
+
+    @Test func theRunningAgentsTokenCountsWhereTheTrialHasNone() {
+        var options = AgentOptions()
+        options.auth.kind = .sharedSecret
+        options.auth.storedKeys = true
+        func findings(_ trial: Trial.Polls, _ own: PollReport?) -> [Finding] {
+            let own = own.map { ["p": $0] } ?? [:]
+            return ServerFindings(trial: trial, options: options, hasToken: false, own: own).all.suffix(2)
+        }
+        let refused = trial("failed", FailureReason(status: 401))
+        let ok = PollReport(poll: "p", outcome: "unchanged", runID: "run")
+        #expect(findings(refused, ok).map(\.state) == [.ok, .ok])
+        #expect(findings(refused, ok)[0].text == "The server did not reject the agent's token (shared_secret).")
+        #expect(findings(refused, refused.reports[0]).map(\.state) == [.problem, .problem])
+        #expect(findings(refused, nil)[0].text.contains("Only the running agent has the key"))
+        // A poll of offers asks nothing without a token.
+        let unasked = trial("skipped", FailureReason(.noToken))
+        #expect(findings(unasked, ok).map(\.state) == [.ok, .ok])
+        #expect(findings(unasked, nil).map(\.state) == [.skipped])
     }
 
     @Test func aServerErrorIsTheProblemOfThePoll() {

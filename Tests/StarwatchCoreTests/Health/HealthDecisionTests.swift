@@ -74,6 +74,51 @@ import Testing
         }
     }
 
+    @Test func aPollThatFailedTwoTimesInARowIsNotHealthyAndItsReasonIsSaid() {
+        expect([], nil) { $0.polls[0].failures = 1 }
+        expect(["failing:stars"], "Poll stars fails: HTTP 500") { facts in
+            facts.polls[0].failures = 2
+            facts.polls[0].failure = FailureReason(status: 500)
+        }
+        expect(["failing:stars"], "Poll stars fails") { $0.polls[0].failures = 2 }
+        // The more specific reason is enough.
+        expect(["credentials_refused:stars"], "The server refuses the credentials of poll stars") { facts in
+            facts.polls[0].failures = 2
+            facts.polls[0].isRefused = true
+        }
+        expect(["circuit_open:server"], "Polling stopped: the server does not answer") { facts in
+            facts.polls[0].failures = 2
+            facts.serverCircuit = .open
+        }
+    }
+
+    @Test func aWaitLongerThanTheShortestIntervalStopsPolling() {
+        let intervals: [Duration] = [.seconds(900), .seconds(600)]
+        func hold(_ seconds: Int, _ facts: inout HealthFacts) {
+            facts.hold = NotBefore(until: now + .seconds(seconds - 100), since: now - .seconds(100))
+            for index in intervals.indices { facts.polls[index].interval = intervals[index] }
+        }
+        expect([], nil) { hold(600, &$0) }
+        expect(["held:server"], "Polling stopped: the server asks to wait until 00:08:21 UTC") { hold(601, &$0) }
+        expect(["held:server"], "Polling stopped: the server asks to wait until 2026-01-02 00:00:00 UTC") {
+            hold(86_500, &$0)
+        }
+        // The wait after a refused token is our own.
+        expect(["credentials_refused:stars"], "The server refuses the credentials of poll stars") { facts in
+            hold(601, &facts)
+            facts.polls[0].isRefused = true
+        }
+    }
+
+    @Test func failingAcknowledgementsAndRefusedReloadsAreNotHealthy() {
+        expect([], nil) { $0.failedAcknowledgements = 1 }
+        expect(["acknowledgements_failing"], "Acknowledgements fail") { $0.failedAcknowledgements = 2 }
+        expect(["reload_refused"], "The changed configuration was refused") { $0.isReloadRefused = true }
+        expect(["reload_refused:http"], "The changed web configuration of port http was refused") {
+            $0.refusedPorts = ["http"]
+        }
+    }
+
     @Test func aSinkThatRejectsEverythingIsNotHealthy() {
         expect(["sink_rejecting:hook"], "Sink hook rejects everything") {
             $0.sinks[1].condition = .rejecting

@@ -155,6 +155,28 @@ import Testing
         #expect(HelpPage().html(nonce: "n").text.contains("<code>\(reason.rawValue)</code>"))
     }
 
+    @Test func aFailingPollIsNotShownAsFreshAndItsReasonIsSaid() {
+        var status = Self.degraded
+        status.reasons = ["failing:starred_projects"]
+        status.polls["starred_projects"]?.stale = false
+        status.polls["starred_projects"]?.lastError = "The server's answer broke its contract."
+        let page = page(status)
+        #expect(
+            page.contains(
+                "<b>Poll <code>starred_projects</code> fails.</b> The server&#39;s answer broke its contract."
+            )
+        )
+        #expect(page.contains("<span class=\"pill bad\">Failing</span>"))
+    }
+
+    @Test func aLongWaitSaysWhenItEnds() {
+        var status = Self.degraded
+        status.reasons = ["held:server"]
+        status.server.throttledUntil = "2026-01-01T12:10:00.000Z"
+        let time = "<time datetime=\"2026-01-01T12:10:00.000Z\"><small>12:10:00 UTC</small></time>"
+        #expect(page(status).contains("<b>The server asks to wait until \(time).</b>"))
+    }
+
     @Test func aSinkThatRejectsEverythingIsNotShownAsWorking() {
         var status = Self.healthy
         status.outbox.sinks["phone"] = "rejecting"

@@ -81,6 +81,10 @@ final class FakeAgent: ServedAgent {
         return Sample.report(of: name)
     }
 
+    func tryPoll(_ name: String) async throws(ControlError) -> PollReport {
+        try record("try \(name)") { _ in Sample.report(of: name) }
+    }
+
     func reload() async throws(ControlError) { try record("reload") }
 
     func clearServerWait() async throws(ControlError) -> ServerWaitReport {

@@ -54,6 +54,99 @@ import Testing
         }
     }
 
+    @Test func aPollWhoseLastTwoCyclesFailedIsNotHealthyAlsoAfterARestartUntilASuccess() async throws {
+        try await World.with(.endorser) { world in
+            var agent = try await world.agent()
+            world.mock.publish(count: 1)
+            world.mock.setStickyFault(.schemaViolation(.missingJWTID), at: .plansChanged)
+            #expect(await agent.cycle().outcome == .failed)
+            #expect(await agent.status().reasons == [])
+            world.clock.advance(by: .seconds(900))
+            #expect(await agent.cycle().outcome == .failed)
+            for _ in 1...2 {
+                let status = await agent.status()
+                #expect(status.reasons == ["failing:starred_projects"])
+                #expect(status.headline == "Poll starred_projects fails: the page breaks the contract")
+                #expect(status.isFailing(World.starred))
+                agent = try await world.agent()
+            }
+            world.mock.clearFaults()
+            world.clock.advance(by: .seconds(900))
+            #expect(await agent.cycle().outcome == .bootstrapped)
+            #expect(await agent.status().reasons == [])
+        }
+    }
+
+    /// A skipped or cancelled cycle says nothing about the server.
+    @Test func aFailingPollStaysSoOverACycleThatWasSkipped() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent()
+            world.mock.setStickyFault(.malformedJSON, at: .plansChanged)
+            for _ in 1...2 {
+                _ = await agent.cycle()
+                world.clock.advance(by: .seconds(900))
+            }
+            await agent.runtime.account.gate.hold(until: world.clock.now + .seconds(10), now: world.clock.now)
+            #expect(await agent.cycle().skip == .throttled)
+            #expect(await agent.status().reasons == ["failing:starred_projects"])
+            // Without stars nothing is asked, so nothing fails.
+            _ = try await agent.changeStars(StarsChange(operation: .set, planIDs: []))
+            #expect(await agent.status().reasons == ["no_stars:starred_projects"])
+        }
+    }
+
+    @Test(arguments: [(60, true), (900, false)])
+    func aWaitForTheServerIsNoProblemUnlessItIsLongerThanTheInterval(interval: Int, isProblem: Bool) async throws {
+        try await World.with(.endorser) { world in
+            let timing = PollTiming.every(.seconds(interval))
+            var agent = try await world.agent(random: 0) { $0.polls[0].timing = timing }
+            world.mock.script(.rateLimited(retryAfter: .seconds(600)), at: .plansChanged)
+            #expect(await agent.cycle().outcome == .deferred)
+            for seconds in [0, 590] {
+                world.clock.advance(by: .seconds(seconds))
+                let status = await agent.status()
+                #expect(status.reasons == (isProblem ? ["held:server"] : []))
+                let until = isProblem ? "Polling stopped: the server asks to wait until 12:10:00 UTC" : nil
+                #expect(status.headline == until)
+                agent = try await world.agent(random: 0) { $0.polls[0].timing = timing }
+            }
+            world.clock.advance(by: .seconds(11))
+            #expect(await agent.status().reasons == [])
+        }
+    }
+
+    @Test func acknowledgementsThatFailTwoTimesInARowAreAReasonUntilASuccess() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(2)
+            bench.mock.setStickyFault(.status(403), at: .acknowledge)
+            for expected in [[], ["acknowledgements_failing"], ["acknowledgements_failing"]] as [[String]] {
+                let next = try #require(await bench.acknowledge().next)
+                #expect(await bench.agent.status().reasons == expected)
+                // A pass that has nothing to send changes nothing.
+                await bench.acknowledge()
+                #expect(await bench.agent.status().reasons == expected)
+                bench.clock.advance(by: next - bench.clock.now)
+            }
+            #expect(await bench.agent.status().headline == "Acknowledgements fail")
+            bench.mock.clearFaults()
+            #expect(await bench.acknowledge().acknowledged == 2)
+            #expect(await bench.agent.status().reasons == [])
+        }
+    }
+
+    @Test func aRefusedWebConfigurationIsAReasonUntilOneIsAccepted() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent()
+            agent.noteWebConfiguration(.refused("No."), at: .control)
+            agent.noteWebConfiguration(.clearText, at: .control)
+            let status = await agent.status()
+            #expect(status.reasons == ["reload_refused:control"])
+            #expect(status.headline == "The changed web configuration of port control was refused")
+            agent.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .control)
+            #expect(await agent.status().reasons == [])
+        }
+    }
+
     /// An endorser server answers such a request as if there were no offers.
     @Test(arguments: [PollKind.offersToMe, .offersToMyProjects])
     func aPollOfOffersWithoutTokensIsSkippedAndMovesNoWatermark(kind: PollKind) async throws {

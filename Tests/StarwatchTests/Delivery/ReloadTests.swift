@@ -126,6 +126,7 @@ import Testing
         #expect(agent.metrics.reloadSuccessful.value == 0)
         #expect(agent.reloader.next == nil)
         #expect(await agent.notReady() == ["signed_out"])
+        #expect(await agent.status().reasons == ["reload_refused", "signed_out"])
         try await agent.reload()
         #expect(try await next == options)
     }

@@ -71,7 +71,7 @@ import Testing
     @Test func cronRunsAtItsTimeAndSleepsThirtySecondsAtMost() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             world.clock.advance(by: .seconds(61))
-            let agent = try await world.agent()
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
                 await world.clock.run(until: ManualClock.start + .milliseconds(899_999))
                 #expect(polls(world) == 0)
@@ -96,7 +96,7 @@ import Testing
     @Test(arguments: CatchUp.allCases)
     func missedRunsAreCaughtUpOnceOrNotAtAll(catchUp: CatchUp) async throws {
         try await World.with(.endorser, clock: .waiting) { world in
-            var agent = try await world.agent()
+            var agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
                 await world.clock.run(until: ManualClock.start + .seconds(900))
                 await world.clock.sleepers(atLeast: 1)
@@ -104,7 +104,10 @@ import Testing
             }
             // Down over 12:30 and 12:45 and 13:00.
             world.clock.advance(by: .seconds(3000))
-            agent = try await world.agent { $0.polls[0].catchUp = catchUp }
+            agent = try await world.agent {
+                $0.polls[0].bootstrap = .beginning
+                $0.polls[0].catchUp = catchUp
+            }
             try await following(agent) {
                 await world.clock.sleepers(atLeast: 1)
                 #expect(polls(world) == (catchUp == .latest ? 2 : 1))
@@ -121,7 +124,7 @@ import Testing
 
     @Test func aDatabaseThatFailsAtStartSkipsNoMissedRun() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
-            var agent = try await world.agent()
+            var agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
                 await world.clock.run(until: ManualClock.start + .seconds(900))
                 await world.clock.sleepers(atLeast: 1)
@@ -129,7 +132,9 @@ import Testing
             }
             world.clock.advance(by: .seconds(1000))
             let fault = StoreFault()
-            agent = try await world.agent(surroundings: fault.surroundings)
+            agent = try await world.agent(surroundings: fault.surroundings) {
+                $0.polls[0].bootstrap = .beginning
+            }
             fault.fail(.pollState)
             try await following(agent) {
                 await world.clock.sleepers(atLeast: 1)
@@ -190,7 +195,7 @@ import Testing
 
     @Test func aClockSetForwardRunsOnceForAllThatWasSkipped() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
-            let agent = try await world.agent()
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
                 await world.clock.sleepers(atLeast: 1)
                 world.clock.setWall(to: ManualClock.start + .seconds(7200 + 120))
@@ -203,7 +208,7 @@ import Testing
 
     @Test func aSuspendedMachineCatchesUpWithinThirtySeconds() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
-            let agent = try await world.agent()
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
                 await world.clock.sleepers(atLeast: 1)
                 world.clock.suspend(for: .seconds(8 * 3600))
@@ -289,7 +294,10 @@ import Testing
         try await World.with(.endorser, clock: .waiting) { world in
             var delays: [Duration] = []
             for count in 1...2 {
-                let agent = try await world.agent { $0.polls[0].splay = .seconds(600) }
+                let agent = try await world.agent {
+                    $0.polls[0].bootstrap = .beginning
+                    $0.polls[0].splay = .seconds(600)
+                }
                 let splay = agent.starred.splay
                 delays.append(splay)
                 let due = ManualClock.start + .seconds(900 * count) + splay
@@ -313,7 +321,7 @@ import Testing
 
     @Test func aClockSetBackDoesNotStopThePolls() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
-            let agent = try await world.agent()
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
                 await world.clock.run(until: ManualClock.start + .seconds(1000))
                 #expect(polls(world) == 1)
@@ -331,7 +339,7 @@ import Testing
     func whatAClockThatWasAheadStoredIsNotWaitedFor(isThrottled: Bool) async throws {
         let ahead = Duration.seconds(30 * 86_400)
         try await World.with(.canonical, clock: .waiting, mock: { $0.clockSkew = .zero - ahead }) { world in
-            var agent = try await world.agent(random: 0)
+            var agent = try await world.agent(random: 0) { $0.polls[0].bootstrap = .beginning }
             if isThrottled { world.mock.script(.rateLimited(retryAfter: .seconds(600)), at: .plansChanged) }
             try await following(agent) {
                 await world.clock.run(until: ManualClock.start + .seconds(900))
@@ -343,7 +351,7 @@ import Testing
             world.clock.setWall(to: world.clock.now - ahead)
             world.mock.clockSkew = .zero
             let restart = world.clock.now
-            agent = try await world.agent(random: 0)
+            agent = try await world.agent(random: 0) { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
                 let held = await agent.runtime.account.gate.heldUntil(now: restart)
                 if isThrottled {
@@ -359,7 +367,7 @@ import Testing
                 #expect(await agent.page()["starwatch_poll_success_total", ["poll": World.starred]] == 1)
             }
             // The shortened wait is stored.
-            agent = try await world.agent(random: 0)
+            agent = try await world.agent(random: 0) { $0.polls[0].bootstrap = .beginning }
             #expect(await agent.runtime.account.gate.heldUntil(now: world.clock.now) == nil)
         }
     }
@@ -395,6 +403,7 @@ import Testing
         try await World.with(.endorser, clock: .waiting) { world in
             let agent = try await world.agent(random: 0) {
                 $0.polls[0].timing = .cron("0 * * * *", timezone: "UTC")
+                $0.polls[0].bootstrap = .beginning
             }
             world.mock.script(.rateLimited(retryAfter: .seconds(300)), at: .plansChanged)
             world.clock.advance(by: .seconds(3599))

@@ -123,7 +123,7 @@ import Testing
             let agent = try await world.agent()
             let faults: [(MockFault, String, FailureLabel)] = [
                 (.status(502), "http_502", .http5xx), (.resetBeforeHead, "reset", .reset),
-                (.schemaViolation(.missingJWTID), "contract", .contract), (.malformedJSON, "malformed", .malformed),
+                (.schemaViolation(.missingJWTID), "contract", .contract), (.malformedJSON, "not_json", .malformed),
                 (.status(404), "http_404", .http404),
                 (.authenticationFailure, "http_401 error=unauthorized", .http401),
             ]

@@ -31,6 +31,28 @@ import Testing
         }
     }
 
+    /// Log, report, status and history have one reason, and none of them blames HTTP.
+    @Test(arguments: [
+        (bodies[0], FailureReason.Cause.notJSON),
+        (Array((#"{"data":["# + String(repeating: "1,", count: 1_000_000) + "1]}").utf8), .tooComplex),
+    ])
+    func anAnswerThatIsNotAPageHasTheSameReasonEverywhere(body: [UInt8], cause: FailureReason.Cause) async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.log.level = .debug }
+            world.mock.setStickyFault(Self.answer(body), at: .plansChanged)
+            let report = try await agent.runPoll(World.starred)
+            #expect(report.reason == cause.sentence && report.cause == cause.rawValue)
+            let status = try #require(await agent.status().polls[World.starred])
+            #expect(status.lastReason == cause.rawValue && status.lastError == cause.sentence)
+            for event in ["api.failure", "poll.failed"] {
+                let line = try #require(world.log.lines.first { $0.contains("\"event\":\"\(event)\"") })
+                #expect(line.contains("\"reason\":\"\(cause.rawValue)\""))
+                #expect(line.contains("\"error\":\"\(cause.sentence)\""))
+            }
+            #expect(!cause.sentence.contains("HTTP"))
+        }
+    }
+
     @Test func anAcknowledgementWhoseAnswerCannotBeDecodedIsMalformed() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.deliver(1)
