@@ -34,7 +34,7 @@ import Testing
         #expect(try await store.outbox(OutboxFilter()).map(\.change) == [change])
         #expect(try await store.changeStory(1)?.row.change == change)
         let (stream, now) = (world.stream, world.now)
-        let claim = try await store.claim(stream, now: now, limit: 1, leaseUntil: now, sinks: ["log"]) { rows in
+        let claim = try await store.claim(stream, now: now, limit: 1, leaseUntil: now, sinks: ["log"]) { rows, _ in
             let message = NotificationMessage(
                 id: "ntf_1",
                 runID: "run",
@@ -46,7 +46,7 @@ import Testing
             )
             return (OutgoingNotification(message), nil)
         }
-        #expect(NotificationMessage(json: claim?.outgoing.payload ?? [])?.deepLink == DeepLink.notifications.url)
+        #expect(NotificationMessage(json: claim.first?.outgoing.payload ?? [])?.deepLink == DeepLink.notifications.url)
     }
 
     @Test func anOfferOfAnOlderVersionThatComesAgainIsKnownAsOne() async throws {

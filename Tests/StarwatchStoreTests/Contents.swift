@@ -52,7 +52,7 @@ extension World {
             limit: 2,
             leaseUntil: now + .seconds(60),
             sinks: ["log"]
-        ) { rows in
+        ) { rows, _ in
             let outgoing = OutgoingNotification(
                 id: "ntf_fill",
                 runID: "run",

@@ -117,7 +117,7 @@ import Testing
         // Retries one of the two rows; both were announced together.
         let row = try #require(try await dead(store).first)
         world.now = world.now + .seconds(60)
-        #expect(try await store.retry([row], sinks: ["a", "b", "c"], now: world.now) == 2)
+        #expect(try await store.retry([row], sinks: ["a", "b", "c"], now: world.now, make: renewed) == 2)
         try await world.expectBalanced(store)
         let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
         #expect(open.map(\.id) == ["ntf_1"])
@@ -132,7 +132,7 @@ import Testing
     @Test func rowsRejectedOnlyByAFormerSinkAreDeliveredByARetry() async throws {
         let store = try await world.open()
         _ = try await rejectedByOne(store)
-        #expect(try await store.retry(try await dead(store), sinks: ["a"], now: world.now) == 2)
+        #expect(try await store.retry(try await dead(store), sinks: ["a"], now: world.now, make: renewed) == 2)
         #expect(try await store.outboxCounts()[.delivered] == 2)
         #expect(try await store.nextDeliveryAt() == nil)
         try await world.expectBalanced(store)
@@ -184,7 +184,7 @@ import Testing
             limit: 3,
             leaseUntil: world.now,
             sinks: ["a"]
-        ) { rows in
+        ) { rows, _ in
             #expect(rows.map(\.change.id) == expected)
             witness.add("made")
             return (.made("ntf_o", count: rows.count), nil)
@@ -201,9 +201,9 @@ import Testing
         filter.states = [.dead]
         let dead = try await store.outbox(filter).map(\.id)
         #expect(dead.count == 3)
-        #expect(try await store.retry([dead[0], 999], sinks: ["log"], now: world.now) == 1)
-        #expect(try await store.discard([dead[1]], now: world.now) == 1)
-        #expect(try await store.discard([dead[1]], now: world.now) == 0)
+        #expect(try await store.retry([dead[0], 999], sinks: ["log"], now: world.now, make: renewed) == 1)
+        #expect(try await store.discard([dead[1]], now: world.now, make: renewed) == 1)
+        #expect(try await store.discard([dead[1]], now: world.now, make: renewed) == 0)
         let ledger = try await store.ledger(world.stream)
         #expect(ledger.dead == 1)
         #expect(ledger.cancelled == 1)

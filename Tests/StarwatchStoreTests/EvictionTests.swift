@@ -66,7 +66,7 @@ import Testing
         let generation = try await store.setIdentity(World.alice, server: World.server, now: world.now)
             .identity.generation
         let dead = try await store.outbox(OutboxFilter()).map(\.id)
-        #expect(try await store.retry(dead, sinks: ["log"], now: world.now) == 12)
+        #expect(try await store.retry(dead, sinks: ["log"], now: world.now, make: renewed) == 12)
         #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 0)
 
         let top = world.id(20)
@@ -160,7 +160,7 @@ import Testing
         dead.states = [.dead]
         world.now = world.now + .days(8)
         _ = try await store.retention(RetentionPolicy(), now: world.now)
-        _ = try await store.retry(try await store.outbox(dead).map(\.id), sinks: [], now: world.now)
+        _ = try await store.retry(try await store.outbox(dead).map(\.id), sinks: [], now: world.now, make: renewed)
         try await world.commit(store, world.changes(7...12))
         #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 8, now: world.now) == 2)
         var evicted = OutboxFilter()

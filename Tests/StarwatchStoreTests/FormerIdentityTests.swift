@@ -51,7 +51,7 @@ import Testing
                 limit: 100,
                 leaseUntil: now + .seconds(60),
                 sinks: ["log"]
-            ) { rows in (.made("ntf", count: rows.count), nil) }
+            ) { rows, _ in (.made("ntf", count: rows.count), nil) }.first
         },
         Step(name: "recordDelivery", isBound: true) { store, _, now, round in
             _ = try await store.recordDelivery(round.notification!.tickets[0], .ok, now: now, maxRetries: 3)

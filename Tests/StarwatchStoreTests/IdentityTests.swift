@@ -233,7 +233,7 @@ import Testing
             maxRetries: 0
         )
         let dead = try await store.deadRows(poll: nil, isActiveOnly: true)
-        #expect(try await store.discard(dead, now: world.now) == 1)
+        #expect(try await store.discard(dead, now: world.now, make: renewed) == 1)
         _ = try await store.setIdentity(nil, server: World.server, now: world.now)
         _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
         let counts = try #require(try await world.commit(store, world.changes(1...1)))

@@ -102,9 +102,9 @@ private struct RandomRun {
             let dead = try await store.outbox(filter).map(\.id).filter { _ in Bool.random(using: &random) }
             if Bool.random(using: &random) {
                 let sinks = [["x"], ["x", "y"]].randomElement(using: &random)!
-                _ = try await store.retry(dead, sinks: sinks, now: world.now)
+                _ = try await store.retry(dead, sinks: sinks, now: world.now, make: renewed)
             } else {
-                _ = try await store.discard(dead, now: world.now)
+                _ = try await store.discard(dead, now: world.now, make: renewed)
             }
         case 18:
             _ = try await store.setStars(["a", "b", "c"], of: World.alice, server: World.server, now: world.now)
@@ -225,7 +225,7 @@ private struct RandomRun {
                 (0...top).map { world.change($0, plan: ["a", "b", "c"][$0 % 3]) },
                 room: state.room
             )
-            if let open = try await world.claim(store, limit: 1000, id: "ntf_drain\(round)") {
+            for open in try await world.claimAll(store, id: "ntf_drain\(round)") {
                 _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
             }
             for open in try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(5)) {

@@ -23,7 +23,7 @@ import Testing
         var filter = OutboxFilter()
         filter.states = [.dead]
         let dead = try await store.outbox(filter).map(\.id)
-        #expect(try await store.retry(dead, sinks: ["log"], now: world.now) == 2)
+        #expect(try await store.retry(dead, sinks: ["log"], now: world.now, make: renewed) == 2)
         #expect(try await store.ledger(world.stream).dead == 0)
         #expect(try await store.ledgerTotals().dead == 2)
         try await world.killAll(store, id: "ntf_again")

@@ -17,7 +17,7 @@ import Testing
             limit: 1000,
             leaseUntil: now + .seconds(60),
             sinks: ["log"]
-        ) { rows in
+        ) { rows, _ in
             let message = NotificationMessage(
                 id: id,
                 runID: "run",
@@ -29,7 +29,7 @@ import Testing
             )
             return (OutgoingNotification(message), nil)
         }
-        return try #require(open)
+        return try #require(open.first)
     }
 
     private func act(_ store: Store, _ action: NotificationAction, on id: String = first) async throws -> ActionResult {

@@ -77,7 +77,7 @@ import Testing
         #expect(shown.deliveries.map(\.state) == [.givenUp, .ok])
 
         world.now = world.now + .seconds(3600)
-        #expect(try await store.retry([letters[0]], sinks: ["log", "hook"], now: world.now) == 1)
+        #expect(try await store.retry([letters[0]], sinks: ["log", "hook"], now: world.now, make: renewed) == 1)
         let again = try await due(store)
         #expect(again.map(\.id) == ["ntf_1"])
         #expect(again.flatMap(\.tickets).map(\.sink) == ["hook"])
@@ -85,7 +85,7 @@ import Testing
         _ = try await record(store, again[0], "hook", .givenUp(isAttempt: true))
         try await world.expectBalanced(store)
 
-        #expect(try await store.discard(letters, now: world.now) == 2)
+        #expect(try await store.discard(letters, now: world.now, make: renewed) == 2)
         #expect(try await ids(store, [.dead], undelivered: true) == [])
         #expect(try await store.snapshot([world.stream]).undelivered == 0)
         #expect(try await store.outboxCounts()[.dead] == 0)
@@ -100,7 +100,7 @@ import Testing
         let open = try #require(try await world.claim(store, sinks: ["log", "file", "hook"]))
         _ = try await record(store, open, "file", .ok)
         _ = try await record(store, open, "log", .givenUp(isAttempt: true))
-        #expect(try await store.discard(try await ids(store, [.dead]), now: world.now) == 2)
+        #expect(try await store.discard(try await ids(store, [.dead]), now: world.now, make: renewed) == 2)
         _ = try await record(store, open, "hook", .givenUp(isAttempt: false))
         #expect(try await ids(store, [.dead], undelivered: true) == [])
         #expect(try await store.snapshot([world.stream]).undelivered == 0)
@@ -152,7 +152,7 @@ import Testing
 
         // Only the sink that did not get it is retried, and the optional one stays due under the same id.
         let dead = try await ids(store, [.dead])
-        #expect(try await store.retry(dead, sinks: ["log", "file", "hook"], now: world.now) == 2)
+        #expect(try await store.retry(dead, sinks: ["log", "file", "hook"], now: world.now, make: renewed) == 2)
         #expect(try await store.outboxCounts()[.claimed] == 2)
         world.now = world.now + .seconds(61)
         let again = try await due(store)
@@ -169,7 +169,7 @@ import Testing
         let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
         #expect(try await record(store, open, "log", .givenUp(isAttempt: true)) == .dead([world.id(1)]))
         let dead = try await ids(store, [.dead])
-        #expect(try await store.retry(dead, sinks: ["log", "hook"], now: world.now) == 1)
+        #expect(try await store.retry(dead, sinks: ["log", "hook"], now: world.now, make: renewed) == 1)
         #expect(try await store.outboxCounts()[.pending] == 0)
         world.now = world.now + .seconds(61)
         #expect(try await due(store).map(\.id) == ["ntf_1"])
@@ -228,10 +228,10 @@ import Testing
         let open = try #require(try await world.claim(store, sinks: ["log"]))
         let claimed = try await store.claimedRows(poll: nil)
         #expect(claimed.count == 3)
-        #expect(try await store.discard([claimed[0]], now: world.now) == 1)
+        #expect(try await store.discard([claimed[0]], now: world.now, make: renewed) == 1)
         // Two of its rows still wait, so the notification is sent.
         #expect(try await store.nextDeliveryAt() != nil)
-        #expect(try await store.discard([claimed[1], claimed[2]], now: world.now) == 2)
+        #expect(try await store.discard([claimed[1], claimed[2]], now: world.now, make: renewed) == 2)
         #expect(try await store.nextDeliveryAt() == nil)
         #expect(try await record(store, open, "log", .ok) == .stale)
         let ledger = try await store.ledger(world.stream)

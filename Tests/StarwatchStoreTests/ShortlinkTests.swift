@@ -13,9 +13,9 @@ import Testing
             limit: 100,
             leaseUntil: world.now + .seconds(60),
             sinks: ["log"]
-        ) { rows in
+        ) { rows, _ in
             (.made("ntf_1", count: rows.count), shortlink)
-        }
+        }.first
     }
 
     @Test func itResolvesToTheRowsOfItsNotificationForADay() async throws {

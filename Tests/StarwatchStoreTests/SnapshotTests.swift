@@ -21,7 +21,7 @@ import Testing
             limit: 100,
             leaseUntil: now,
             sinks: ["log"]
-        ) { rows in
+        ) { rows, _ in
             let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
             let message = NotificationMessage(
                 id: "ntf_\(rows[0].id)",
@@ -34,7 +34,7 @@ import Testing
             )
             return (OutgoingNotification(message), nil)
         }
-        let changes = NotificationMessage(json: open?.outgoing.payload ?? [])?.changes ?? []
+        let changes = NotificationMessage(json: open.first?.outgoing.payload ?? [])?.changes ?? []
         return Dictionary(
             uniqueKeysWithValues: changes.compactMap { change in
                 change.fields.flatMap { fields in JWTID(change.jwtID).map { ($0, fields) } }

@@ -79,6 +79,7 @@ final class World {
         return counts
     }
 
+    /// Claims rows for one notification.
     func claim(
         _ store: Store,
         limit: Int = 100,
@@ -86,33 +87,52 @@ final class World {
         id: String = "ntf_1",
         lease: Duration = .seconds(60)
     ) async throws -> OpenNotification? {
+        let open = try await claimAll(store, limit: limit, sinks: sinks, id: id, lease: lease)
+        #expect(open.count <= 1)
+        return open.first
+    }
+
+    /// Claims rows for one or more notifications. The ids of further parts end with their number.
+    func claimAll(
+        _ store: Store,
+        limit: Int = 1000,
+        sinks: [String] = ["log"],
+        id: String = "ntf_1",
+        lease: Duration = .seconds(60)
+    ) async throws -> [OpenNotification] {
         try await store.claim(
             stream,
             now: now,
             limit: limit,
             leaseUntil: now + lease,
             sinks: sinks
-        ) { rows in (.made(id, count: rows.count), nil) }
+        ) { rows, part in
+            let suffix = part.flatMap { $0.number > 1 ? "_\($0.number)" : nil } ?? ""
+            return (.made(id + suffix, count: rows.count), nil)
+        }
     }
 
     /// Claims and delivers all pending rows.
     @discardableResult
     func deliverAll(_ store: Store, id: String = "ntf_all") async throws -> Int {
-        guard let notification = try await claim(store, limit: 1000, id: id) else { return 0 }
-        let result = try await store.recordDelivery(notification.tickets[0], .ok, now: now, maxRetries: 3)
-        guard case .delivered(let ids) = result else { return 0 }
-        return ids.count
+        var count = 0
+        for notification in try await claimAll(store, id: id) {
+            let result = try await store.recordDelivery(notification.tickets[0], .ok, now: now, maxRetries: 3)
+            if case .delivered(let ids) = result { count += ids.count }
+        }
+        return count
     }
 
     /// Makes all pending rows dead.
     func killAll(_ store: Store, id: String = "ntf_dead") async throws {
-        let notification = try #require(try await claim(store, limit: 1000, id: id))
-        _ = try await store.recordDelivery(
-            notification.tickets[0],
-            .rejected(nextAttemptAt: now),
-            now: now,
-            maxRetries: 1
-        )
+        for notification in try await claimAll(store, id: id) {
+            _ = try await store.recordDelivery(
+                notification.tickets[0],
+                .rejected(nextAttemptAt: now),
+                now: now,
+                maxRetries: 1
+            )
+        }
     }
 
     func expectBalanced(_ store: Store, sourceLocation: SourceLocation = #_sourceLocation) async throws {
@@ -180,6 +200,18 @@ final class Witness: Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return values[key, default: 0]
     }
+}
+
+/// Renders the rest of a notification in English.
+@Sendable
+func renewed(_ remainder: NotificationRemainder) -> (notification: OutgoingNotification, shortlink: Shortlink?)? {
+    remainder.message.without(
+        remainder.discarded,
+        offers: remainder.offers,
+        poll: remainder.poll,
+        kind: .starredProjects,
+        context: NotificationContext()
+    ).map { (OutgoingNotification($0), nil) }
 }
 
 extension OutgoingNotification {

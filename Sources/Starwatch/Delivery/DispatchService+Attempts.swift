@@ -53,8 +53,12 @@ extension DispatchService {
             }
             return await record(ticket, .postponed(until: next), notification)
         }
+        guard let outgoing = await current(notification) else {
+            if let changed = slot.abandon(at: clock.now) { note(changed, of: slot, runID: notification.runID) }
+            return nil
+        }
         let (start, startedAt) = (environment.time.monotonic, clock.now)
-        let result = await deliver(notification.outgoing, to: slot)
+        let result = await deliver(outgoing, to: slot)
         // The attempt was cancelled. It does not count against the sink, and the claim ends with its lease at the
         // latest.
         if Task.isCancelled, result.isNoAnswer {
@@ -93,6 +97,17 @@ extension DispatchService {
             log(.sinkGone, notification, slot, result.failure)
         }
         return await record(ticket, outcome, notification, facts, reason: result.failure?.reason)
+    }
+
+    /// The notification to send now; `nil` if there is none, because an operator discarded its rows since the pass began.
+    private func current(_ notification: OpenNotification) async -> OutgoingNotification? {
+        guard store.isOutdated(notification) else { return notification.outgoing }
+        do {
+            return try await store.current(notification)
+        } catch {
+            logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
+            return nil
+        }
     }
 
     /// Ends the attempts of a notification at a sink that was down for too long.

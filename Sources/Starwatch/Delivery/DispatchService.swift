@@ -27,8 +27,9 @@ package final class DispatchService: Service {
         package let maxRetries: Int
     }
 
-    /// Maximum number of rows in one notification. The remaining rows wait for the next notification.
-    static let rowsPerNotification = 1000
+    /// Maximum number of rows that one pass claims of a poll, for the sake of memory. The next pass claims the rest, without
+    /// a wait.
+    static let rowsPerPass = 10 * NotificationMessage.listedChanges
     /// Duration of a claim if the agent ends. An attempt can take longer, because passes never overlap.
     static let lease = Duration.seconds(120)
 
@@ -37,7 +38,7 @@ package final class DispatchService: Service {
     let store: Store
     private let account: Account
     let options: DeliveryOptions
-    let messages: Messages
+    let renderer: NotificationRenderer
     /// Start time. A poll that never succeeded is measured from here.
     let startedAt: Timestamp
     let maxRetries: Int
@@ -62,13 +63,14 @@ package final class DispatchService: Service {
         self.account = account
         self.options = options.delivery
         maxRetries = options.maxRetries
-        messages = options.delivery.catalogues.messages(for: LocaleTag(options.delivery.locale) ?? .english)
+        renderer = NotificationRenderer(polls: polls.map(\.options), options: options.delivery)
         self.environment = environment
         startedAt = environment.clock.now
         self.wakes = wakes
     }
 
     var server: String { account.server }
+    var messages: Messages { renderer.messages }
     var clock: ServerClock { environment.clock }
     var metrics: AgentMetrics { environment.metrics }
     var logger: Logger { environment.logger }
@@ -171,7 +173,7 @@ package final class DispatchService: Service {
         polls.first { $0.name == poll }?.options.groupInterval ?? options.groupInterval
     }
 
-    /// Creates the stream's notification, if one is allowed now.
+    /// Creates the stream's notifications, if a group is allowed now.
     ///
     /// - Parameter poll: `nil` for rows of a poll or server that is no longer configured.
     private func claim(
@@ -197,52 +199,23 @@ package final class DispatchService: Service {
             return []
         case .notify: break
         }
-        let wording = wording(of: poll, stream.poll, at: now)
-        let notification = try await store.claim(
+        let renderer = renderer
+        let notifications = try await store.claim(
             stream,
             now: now,
-            limit: Self.rowsPerNotification,
+            limit: Self.rowsPerPass,
             leaseUntil: now + Self.lease,
             sinks: active,
-            make: wording
+            make: { rows, part in renderer.notification(of: rows, part: part, poll: stream.poll, at: now) }
         )
-        guard let notification else { return [] }
-        pass.made += 1
-        if let poll { metrics.outbox.notifications[poll.label, notification.outgoing.group].increment() }
-        if due.count > notification.outgoing.count { pass.next = now }
-        return [notification]
-    }
-
-    /// Words a notification of the rows that are claimed for it. Its ids are made before, outside the transaction.
-    ///
-    /// Its run is the one that found its newest change, so that the log of a run continues with its delivery.
-    private func wording(
-        of poll: Poll?,
-        _ name: PollName,
-        at now: Timestamp
-    ) -> @Sendable ([OutboxRow]) -> (OutgoingNotification, Shortlink?) {
-        let (id, shortlink) = (RandomID.notificationID(), RandomID.shortlink())
-        let largest = poll?.options.maxGroupSize ?? options.maxGroupSize
-        let (messages, names) = (messages, options.projectNames)
-        return { rows in
-            let needsShortlink = NotificationMessage.needsShortlink(rows.count, largestGroup: largest)
-            let fields = rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }
-            let message = NotificationMessage(
-                id: id,
-                runID: rows.max { $0.id < $1.id }?.runID ?? "",
-                poll: name,
-                kind: poll?.kind ?? .starredProjects,
-                changes: rows.map(\.change),
-                context: NotificationContext(
-                    largestGroup: largest,
-                    messages: messages,
-                    names: names,
-                    fields: Dictionary(fields) { $1 },
-                    shortlink: needsShortlink ? shortlink : nil
-                ),
-                createdAt: now
-            )
-            return (OutgoingNotification(message), needsShortlink ? shortlink : nil)
+        pass.made += notifications.count
+        if let poll {
+            for notification in notifications {
+                metrics.outbox.notifications[poll.label, notification.outgoing.group].increment()
+            }
         }
+        let claimed = notifications.reduce(0) { $0 + $1.outgoing.count }
+        if claimed > 0, due.count > claimed { pass.next = now }
+        return notifications
     }
 }

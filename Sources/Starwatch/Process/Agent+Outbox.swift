@@ -71,7 +71,13 @@ extension Agent {
     }
 
     private func retry(_ ids: [Int64]) async throws -> Int {
-        let count = try await store.retry(ids, sinks: sinks.map(\.name), now: clock.now)
+        let renderer = runtime.dispatcher.renderer
+        let count = try await store.retry(
+            ids,
+            sinks: sinks.map(\.name),
+            now: clock.now,
+            make: { renderer.renewed($0) }
+        )
         if count > 0 {
             runtime.wakes.dispatch.raise()
             // A row counts as delivered if every sink that rejected it has been removed.
@@ -81,7 +87,8 @@ extension Agent {
     }
 
     private func discard(_ ids: [Int64]) async throws -> Int {
-        let count = try await store.discard(ids, now: clock.now)
+        let renderer = runtime.dispatcher.renderer
+        let count = try await store.discard(ids, now: clock.now, make: { renderer.renewed($0) })
         // Discarded rows no longer hold back the watermark.
         if count > 0 { runtime.wakes.acknowledge.raise() }
         return count

@@ -133,6 +133,9 @@ package final class AgentProcess: Sendable {
                 let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
                 _ = try await store.seedStarsIfEmpty(plans, of: did, server: server, now: now)
             }
+            let renderer = NotificationRenderer(polls: options.polls, options: options.delivery)
+            // Before `retainSinks`, which can deliver the rows of a notification.
+            _ = try await store.releaseUnlisted(now: now, make: { renderer.renewed($0) })
             _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name) + hostSinks), now: now)
             // Deletes notifications that can no longer be read.
             try await store.trimFeed(keep: options.delivery.feedKeep ?? 0)

@@ -110,8 +110,8 @@ struct OutboxCommand: AsyncParsableCommand {
             abstract: "Discard dead rows, or rows that wait for a sink.",
             discussion: """
                 Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
-                nor a claimed row, nothing changes. A notification is cancelled when all of its claimed rows are discarded; \
-                until then it is sent with its stored text.
+                nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
+                and is cancelled when none is left. An attempt that is running can still name them.
 
                 Examples:
                   starwatch outbox discard 17

@@ -14,7 +14,7 @@ public enum MessageArgument: Sendable, Hashable {
 
 /// The variables of messages.
 public enum MessageVariable: String, Sendable, CaseIterable {
-    case projectName, count, hours
+    case projectName, count, total, hours
 
     /// Whether the values are numbers, so that a plural can use them.
     public var isNumber: Bool { self != .projectName }

@@ -18,6 +18,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case projectOfferSingle = "notifications.offers_to_my_projects.single_update"
     case projectOfferSingleUnnamed = "notifications.offers_to_my_projects.single_update_unnamed"
     case projectOfferMultiple = "notifications.offers_to_my_projects.multiple_updates"
+    case followingPart = "notifications.following_part"
     case actionViewUpdates = "notifications.starred_projects.action_view"
     case actionViewProject = "notifications.starred_projects.action_view_project"
     case actionViewAll = "notifications.starred_projects.action_view_all"
@@ -38,6 +39,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
         switch self {
         case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle: [.projectName]
         case .starredMultiple, .offerMultiple, .projectOfferMultiple: [.count]
+        case .followingPart: [.count, .total]
         case .staleMessage: [.hours]
         default: []
         }

@@ -21,7 +21,7 @@ extension NotificationMessage {
         poll = feature.rawValue
         group = .single
         collapseKey = "feature-" + feature.rawValue.replacing("_", with: "-")
-        count = 0
+        (count, part, parts, total) = (0, nil, nil, nil)
         title = messages.text(feature.title)
         body = messages.text(feature.body)
         locale = messages.locale.description

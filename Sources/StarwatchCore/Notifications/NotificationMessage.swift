@@ -26,11 +26,18 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public let poll: String
     public let group: NotificationGroup
     public let collapseKey: String
+    /// The number of ``changes``.
     public let count: Int
+    /// The number of this notification among ``parts``; `nil` if one notification holds the whole group.
+    public let part: Int?
+    /// The number of notifications for the changes of this group; `nil` for one.
+    public let parts: Int?
+    /// The number of changes in all parts; `nil` if there is one.
+    public let total: Int?
     public let title: String
     public let body: String
     public let locale: String
-    public let createdAt: String
+    public internal(set) var createdAt: String
     public let deepLink: String
     public let actions: [String]
     /// The texts of the buttons, by action.
@@ -48,7 +55,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         case runID = "run_id"
         case poll, group
         case collapseKey = "collapse_key"
-        case count, title, body, locale
+        case count, part, parts, total, title, body, locale
         case createdAt = "created_at"
         case deepLink = "deep_link"
         case actions
@@ -56,10 +63,11 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         case repeats, priority, cleared, changes
     }
 
-    /// The largest number of changes listed; ``count`` includes all of them.
+    /// The largest number of changes in one notification. ``NotificationPart`` splits larger groups.
     public static let listedChanges = 100
 
-    /// Composes the notification of `changes`, which must not be empty (R-NOT-01, R-NOT-02, R-NOT-06).
+    /// Composes the notification of `changes`, which must not be empty (R-NOT-01, R-NOT-02, R-NOT-06), and lists all
+    /// of them.
     ///
     /// - Parameters:
     ///   - id: The stable id, kept through every retry, so that sinks can recognise a repetition.
@@ -76,18 +84,23 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         func name(_ change: Change) -> String? { context.names[change.plan] ?? change.name }
         let messages = context.messages
         let wording = NotificationWording(kind: kind, messages: messages)
-        let group = NotificationGroup(count: changes.count, largest: context.largestGroup)
+        let part = context.part
+        let group = NotificationGroup(count: part?.total ?? changes.count, largest: context.largestGroup)
         let offered = NotificationAction.offered(in: group, hasProject: changes.first?.isOffer == false)
         self.id = id
         self.runID = runID
         self.poll = poll.rawValue
         self.group = group
-        collapseKey = poll.rawValue.replacing("_", with: "-")
+        // A key of a poll has no underscore, so a following part never replaces another notification of the group.
+        let suffix = part.flatMap { $0.number > 1 ? "_\($0.number)" : nil } ?? ""
+        collapseKey = poll.rawValue.replacing("_", with: "-") + suffix
         count = changes.count
+        (self.part, parts, total) = (part?.number, part?.parts, part?.total)
         (title, body) = wording.text(
             count: changes.count,
             name: changes.first.flatMap(name),
-            isEdited: kind == .offersToMe && changes.first?.isEditedOffer == true
+            isEdited: kind == .offersToMe && changes.first?.isEditedOffer == true,
+            part: part
         )
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
@@ -98,7 +111,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         )
         repeats = nil
         (priority, cleared) = (nil, nil)
-        self.changes = changes.prefix(Self.listedChanges).map { change in
+        self.changes = changes.map { change in
             Item(
                 jwtID: change.id.rawValue,
                 plan: change.plan,
@@ -128,6 +141,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         self.runID = runID
         self.poll = poll.rawValue
         (group, count, changes) = (.single, 0, [])
+        (part, parts, total) = (nil, nil, nil)
         collapseKey = "staleness-" + poll.rawValue.replacing("_", with: "-")
         title = messages.text(.staleTitle)
         if let lastSuccess {
@@ -152,6 +166,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         self.runID = runID
         poll = "test"
         (group, count, changes) = (.single, 0, [])
+        (part, parts, total) = (nil, nil, nil)
         collapseKey = "test"
         title = "Starwatch test"
         body = "The sink \(sink) works. This notification announces no change."
@@ -182,8 +197,10 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     }
 
     /// Whether a link to `count` changes needs a shortlink (R-NOT-08).
-    public static func needsShortlink(_ count: Int, largestGroup: Int) -> Bool {
-        NotificationGroup(count: count, largest: largestGroup) == .many || count > LinkedJWTs.limit
+    ///
+    /// - Parameter part: The notification's place in its group; `nil` if it holds the whole group.
+    public static func needsShortlink(_ count: Int, part: NotificationPart? = nil, largestGroup: Int) -> Bool {
+        NotificationGroup(count: part?.total ?? count, largest: largestGroup) == .many || count > LinkedJWTs.limit
     }
 
     /// The destination of a tap (R-NOT-07). Without a needed shortlink it is the list of notifications.

@@ -22,8 +22,19 @@ struct NotificationWording {
         }
     }
 
-    /// - Parameter isEdited: Whether the only change is an edition of an earlier offer.
-    func text(count: Int, name: String?, isEdited: Bool) -> (title: String, body: String) {
+    /// - Parameters:
+    ///   - isEdited: Whether the only change is an edition of an earlier offer.
+    ///   - part: The place in a group of several notifications. The first one tells the size of the group, and the
+    ///     others continue it.
+    func text(count: Int, name: String?, isEdited: Bool, part: NotificationPart?) -> (title: String, body: String) {
+        if let part {
+            let total = MessageArgument.number(part.total)
+            let body =
+                part.number == 1
+                ? messages.text(multiple, [.count: total])
+                : messages.text(.followingPart, [.count: .number(count), .total: total])
+            return (messages.text(multipleTitle), body)
+        }
         let name = name.map { BidiText.isolated($0, isRightToLeft: messages.locale.isRightToLeft) }
         guard count == 1 else {
             return (messages.text(multipleTitle), messages.text(multiple, [.count: .number(count)]))

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import StarwatchCore
 
@@ -21,6 +22,24 @@ extension Session {
             ]
         )
         return lastInsertedRowID
+    }
+
+    /// The columns for ``outgoing(_:)``, of `notifications n` and `streams s`.
+    static let outgoingColumns = """
+        n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count, n.run_id
+        """
+
+    /// The notification in a row of ``outgoingColumns``.
+    func outgoing(_ row: Row) throws -> OutgoingNotification {
+        OutgoingNotification(
+            id: row[1],
+            runID: row[10],
+            poll: row[4],
+            group: try row.word(5),
+            count: row[9],
+            text: try texts(row[6], row[7], of: row[1]),
+            payload: try opened(row[8] as Data, .notificationPayload, row: row[1])
+        )
     }
 
     /// The title and body of a notification, from their stored forms.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 package import StarwatchCore
+import Synchronization
 
 extension Store {
     /// The number of pending rows of a stream. If there are any, also the age of the oldest and the last notification
@@ -24,16 +25,19 @@ extension Store {
         }
     }
 
-    /// Claims pending rows and stores the notification that announces them, in one transaction.
+    /// Claims pending rows and stores the notifications that announce them, in one transaction.
     ///
-    /// The order is priority, then age, then identifier (C-039).
+    /// The order is priority, then age, then identifier (C-039). Rows that are too many for one notification become
+    /// several, by ``NotificationPart``. The interval to the next group begins when no row is left, so that rows beyond
+    /// the limit do not wait for it.
     ///
     /// - Parameters:
     ///   - limit: The largest number of rows to claim.
     ///   - leaseUntil: The end of the caller's lease on the tickets.
     ///   - sinks: The sinks to deliver to. Without sinks nothing is claimed.
-    ///   - make: Renders the rows from local data only (C-051). Runs on the store's queue and must not block.
-    /// - Returns: The notification with a ticket for every sink; `nil` if no row is pending or another identity is
+    ///   - make: Renders the rows of one notification from local data only (C-051). Runs on the store's queue and must
+    ///     not block.
+    /// - Returns: The notifications with a ticket for every sink; none if no row is pending or another identity is
     ///   active.
     package func claim(
         _ stream: StreamKey,
@@ -41,44 +45,56 @@ extension Store {
         limit: Int,
         leaseUntil: Timestamp,
         sinks: [String],
-        make: @Sendable ([OutboxRow]) -> (notification: OutgoingNotification, shortlink: Shortlink?)
-    ) throws(StoreError) -> OpenNotification? {
-        guard !sinks.isEmpty else { return nil }
+        make: @Sendable ([OutboxRow], NotificationPart?) -> (notification: OutgoingNotification, shortlink: Shortlink?)
+    ) throws(StoreError) -> [OpenNotification] {
+        guard !sinks.isEmpty else { return [] }
         let id = try streamID(stream)
         return try write(.claim) { db in
-            guard try db.isActive(stream.account) else { return nil }
+            guard try db.isActive(stream.account) else { return [] }
             let rows = try pending(stream, id, limit: limit, db)
-            guard !rows.isEmpty else { return nil }
-            let (outgoing, shortlink) = make(rows)
-            let notification = try db.insertNotification(outgoing, id, now)
-            if let shortlink {
-                try db.store(shortlink, to: rows.map(\.change), of: notification, stream.account, now: now)
-            }
-            let claimed = try db.changed(
-                """
-                UPDATE notification_outbox SET state = 'claimed', notification_id = ?
-                WHERE +state = 'pending' AND id IN (SELECT value FROM json_each(?))
-                """,
-                [notification, jsonArray(rows.map(\.id))]
-            )
-            guard claimed == rows.count else { throw Row.damaged }
-            try db.insertDeliveries(of: notification, to: sinks, dueAt: now, leasedUntil: leaseUntil, now: now)
-            try db.run("UPDATE streams SET last_notified_at = ? WHERE id = ?", [now.milliseconds, id])
-            record(.claimed, claimed)
-            return OpenNotification(
-                outgoing: outgoing,
-                stream: stream,
-                tickets: sinks.map {
-                    DeliveryTicket(
-                        notification: outgoing.id,
-                        sink: $0,
-                        lease: 1,
-                        earlierAttempts: 0,
-                        rejections: 0,
-                        dueSince: now
-                    )
+            guard !rows.isEmpty else { return [] }
+            let notifications = try NotificationPart.split(rows).map { rows, part in
+                let (outgoing, shortlink) = make(rows, part)
+                let notification = try db.insertNotification(outgoing, id, now)
+                if let shortlink {
+                    try db.store(shortlink, to: rows.map(\.change), of: notification, stream.account, now: now)
                 }
+                let claimed = try db.changed(
+                    """
+                    UPDATE notification_outbox SET state = 'claimed', notification_id = ?
+                    WHERE +state = 'pending' AND id IN (SELECT value FROM json_each(?))
+                    """,
+                    [notification, jsonArray(rows.map(\.id))]
+                )
+                guard claimed == rows.count else { throw Row.damaged }
+                try db.insertDeliveries(of: notification, to: sinks, dueAt: now, leasedUntil: leaseUntil, now: now)
+                return outgoing
+            }
+            try db.run(
+                """
+                UPDATE streams SET last_notified_at = ?1 WHERE id = ?2
+                    AND NOT EXISTS (SELECT 1 FROM notification_outbox WHERE state = 'pending' AND stream_id = ?2)
+                """,
+                [now.milliseconds, id]
             )
+            record(.claimed, rows.count)
+            return notifications.map { outgoing in
+                OpenNotification(
+                    outgoing: outgoing,
+                    stream: stream,
+                    renewals: renewals.load(ordering: .relaxed),
+                    tickets: sinks.map {
+                        DeliveryTicket(
+                            notification: outgoing.id,
+                            sink: $0,
+                            lease: 1,
+                            earlierAttempts: 0,
+                            rejections: 0,
+                            dueSince: now
+                        )
+                    }
+                )
+            }
         }
     }
 
@@ -108,8 +124,7 @@ extension Store {
                     acknowledgedAt: nil,
                     finishedAt: nil,
                     runID: row[8],
-                    changedFields: found.count < NotificationMessage.listedChanges
-                        ? try db.changedFields(row[7], of: id, jwt) : nil
+                    changedFields: try db.changedFields(row[7], of: id, jwt)
                 )
             )
         }
@@ -129,9 +144,7 @@ extension Store {
         return try write(.claim) { db in
             let found: [(Int64, Row)] = try db.all(
                 """
-                SELECT n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count,
-                    n.run_id
-                FROM notifications n JOIN streams s ON s.id = n.stream_id
+                SELECT \(Session.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
                 ORDER BY (SELECT min(d.attempts) FROM deliveries d WHERE d.notification_id = n.id AND \(due)), n.id
@@ -158,16 +171,9 @@ extension Store {
                     )
                 }
                 return OpenNotification(
-                    outgoing: OutgoingNotification(
-                        id: row[1],
-                        runID: row[10],
-                        poll: row[4],
-                        group: try row.word(5),
-                        count: row[9],
-                        text: try db.texts(row[6], row[7], of: row[1]),
-                        payload: try db.opened(row[8] as Data, .notificationPayload, row: row[1])
-                    ),
+                    outgoing: try db.outgoing(row),
                     stream: try db.stream(row, 2),
+                    renewals: renewals.load(ordering: .relaxed),
                     tickets: tickets.sorted { $0.sink < $1.sink }
                 )
             }

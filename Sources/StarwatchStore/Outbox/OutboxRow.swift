@@ -22,8 +22,7 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let runID: String
     /// The sinks that rejected it too often or were given up, by name.
     package var undeliveredTo: [String] = []
-    /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, in lists, and for rows
-    /// beyond ``NotificationMessage/listedChanges``.
+    /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, and in lists.
     package var changedFields: [String: FieldChange]?
 }
 
@@ -68,14 +67,18 @@ extension OutboxRow {
         o.id, s.account, s.server, s.poll, o.jwt_id, o.plan_id, o.name, o.state, o.priority, o.retry_count,
         (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
         o.acknowledged_at, o.finished_at, o.run_id,
-        (SELECT group_concat(sink) FROM deliveries d WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)),
+        (SELECT group_concat(sink) FROM deliveries d
+            WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost) AND o.reason IS NOT '\(discarded)'),
         o.is_offer, o.stream_id
         """
+
+    /// The `reason` of a finished row that the operator discarded for the optional sinks that did not get it.
+    static let discarded = "discarded"
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
     /// none is finished.
     static let isUndelivered = """
-        (o.state IN ('delivered', 'acknowledged')
+        (o.state IN ('delivered', 'acknowledged') AND o.reason IS NOT '\(discarded)'
             AND o.notification_id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
         """
 

@@ -72,9 +72,16 @@ extension Store {
     /// sinks that did not get them are retried, with the same notification and all of its dead rows. Rows that an
     /// optional sink did not get stay as they are: only that sink is retried.
     ///
-    /// - Parameter sinks: The current sinks.
+    /// - Parameters:
+    ///   - sinks: The current sinks.
+    ///   - make: Renders a notification without the rows that were discarded.
     /// - Returns: The number of changed rows.
-    package func retry(_ ids: [Int64], sinks: [String], now: Timestamp) throws(StoreError) -> Int {
+    package func retry(
+        _ ids: [Int64],
+        sinks: [String],
+        now: Timestamp,
+        make: NotificationRenewal
+    ) throws(StoreError) -> Int {
         try write(.edit) { db in
             let (list, names) = (jsonArray(ids), try jsonArray(sinks))
             let isActive = """
@@ -90,11 +97,11 @@ extension Store {
                 """,
                 [list]
             ) { ($0[0], $0[1], $0[2], $0[3]) }
-            let partial = found.map { (notification: $0.notification, stream: $0.stream) }
             let undelivered = found.reduce(0) { $0 + ($1.isDead ? 0 : $1.rows) }
             var streams: [Int64: Int] = [:]
-            for (notification, stream) in partial {
-                streams[stream, default: 0] += try db.reopen(notification, of: stream, sinks: names, now)
+            for (notification, stream, _, isDead) in found {
+                let rows = try db.reopen(notification, of: stream, isDead: isDead, sinks: names, now, make)
+                streams[stream, default: 0] += rows
             }
             let rows = try db.rows(
                 """
@@ -108,54 +115,15 @@ extension Store {
             let total = try book(streams, as: .retried, db) { $0.dead = -$1 }
             record(.retried, undelivered)
             // If the sinks that rejected it are gone, the accepting sinks decide the result.
-            for (notification, stream) in partial { _ = try settle(notification, stream, db, now) }
+            for (notification, stream, _, _) in found { _ = try settle(notification, stream, db, now) }
             return total + undelivered
-        }
-    }
-
-    /// Gives rows up. Ignores other ids.
-    ///
-    /// Dead and claimed rows become `cancelled`. A notification is cancelled when all of its claimed rows are discarded;
-    /// until then it is sent with its stored text. For rows that an optional sink did not get, that sink's result is
-    /// dropped.
-    ///
-    /// - Returns: The number of changed rows.
-    package func discard(_ ids: [Int64], now: Timestamp) throws(StoreError) -> Int {
-        try write(.edit) { db in
-            let list = jsonArray(ids)
-            let undelivered = try db.integer(
-                """
-                SELECT count(*) FROM notification_outbox o
-                WHERE id IN (SELECT value FROM json_each(?)) AND \(OutboxRow.isUndelivered)
-                """,
-                [list]
-            )
-            try db.run(
-                """
-                UPDATE deliveries SET state = 'cancelled', updated_at = ?
-                WHERE \(Schema.isLost) AND notification_id IN (SELECT notification_id FROM notification_outbox
-                    WHERE id IN (SELECT value FROM json_each(?)) AND state IN ('delivered', 'acknowledged'))
-                """,
-                [now.milliseconds, list]
-            )
-            record(.discarded, undelivered)
-            let dead = try book(try db.cancel("dead", list, now).streams, as: .discarded, db) { entry, count in
-                entry.dead = -count
-                entry.cancelled = count
-            }
-            let (streams, notifications) = try db.cancel("claimed", list, now)
-            let claimed = try book(streams, as: .discarded, db) { $0.cancelled = $1 }
-            for (notification, stream) in notifications.sorted(by: { $0.key < $1.key }) {
-                try db.closeIfDiscarded(notification, stream, now)
-            }
-            return undelivered + dead + claimed
         }
     }
 
     /// Records an operator's change of rows in the ledgers.
     ///
     /// - Returns: The number of changed rows of all streams.
-    private func book(
+    func book(
         _ streams: [Int64: Int],
         as change: OutboxChange,
         _ db: Session,
@@ -217,11 +185,21 @@ extension Session {
 }
 
 extension Session {
-    /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it.
+    /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it, without the rows
+    /// that were discarded since.
     ///
-    /// - Parameter sinks: The current sinks, as JSON.
+    /// - Parameters:
+    ///   - sinks: The current sinks, as JSON.
+    ///   - isDead: Whether its rows are dead. Delivered ones stay as they are.
     /// - Returns: The number of rows.
-    fileprivate func reopen(_ notification: Int64, of stream: Int64, sinks: String, _ now: Timestamp) throws -> Int {
+    fileprivate func reopen(
+        _ notification: Int64,
+        of stream: Int64,
+        isDead: Bool,
+        sinks: String,
+        _ now: Timestamp,
+        _ make: NotificationRenewal
+    ) throws -> Int {
         try run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
         try run(
             """
@@ -232,57 +210,20 @@ extension Session {
             """,
             [sinks, now.milliseconds, notification]
         )
-        return try changed(
+        // Rows that a notification of an earlier version does not list become pending instead.
+        let rows = try changed(
             """
             UPDATE notification_outbox SET state = 'claimed', finished_at = NULL, retry_count = 0
-            WHERE state = 'dead' AND stream_id = ? AND notification_id = ?
+            WHERE state = 'dead' AND stream_id = ?1 AND notification_id = ?2
+                AND (?3 IS NULL OR jwt_id IN (SELECT value FROM json_each(?3)))
             """,
-            [stream, notification]
+            [stream, notification, try listed(in: notification)]
         )
-    }
-
-    /// Cancels rows of a state.
-    ///
-    /// - Parameters:
-    ///   - list: The rows' ids, as JSON.
-    /// - Returns: The number of rows by stream, and the streams of their notifications.
-    fileprivate func cancel(
-        _ state: String,
-        _ list: String,
-        _ now: Timestamp
-    ) throws -> (streams: [Int64: Int], notifications: [Int64: Int64]) {
-        var (streams, notifications): ([Int64: Int], [Int64: Int64]) = ([:], [:])
-        let rows = try rows(
-            """
-            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
-            WHERE +state = '\(state)' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id, notification_id
-            """,
-            [now.milliseconds, list]
-        )
-        while let row = try rows.next() {
-            streams[row[0], default: 0] += 1
-            if let notification = row[1] as Int64? { notifications[notification] = row[0] }
+        if isDead, rows == 0 {
+            try cancel(notification, now)
+        } else {
+            try renew(notification, of: stream, now, make)
         }
-        return (streams, notifications)
-    }
-
-    /// Cancels an open notification without claimed rows. A running attempt ends without effect.
-    fileprivate func closeIfDiscarded(_ notification: Int64, _ stream: Int64, _ now: Timestamp) throws {
-        let rest = try integer(
-            """
-            SELECT count(*) FROM notification_outbox
-            WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
-            """,
-            [stream, notification]
-        )
-        guard rest == 0 else { return }
-        try run(
-            "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending' AND notification_id = ?",
-            [now.milliseconds, notification]
-        )
-        try run(
-            "UPDATE notifications SET state = 'cancelled', finished_at = ? WHERE state = 'open' AND id = ?",
-            [now.milliseconds, notification]
-        )
+        return rows
     }
 }

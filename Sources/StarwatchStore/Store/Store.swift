@@ -1,5 +1,6 @@
 import GRDB
 import StarwatchCore
+import Synchronization
 
 /// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
 ///
@@ -34,6 +35,8 @@ package actor Store {
     nonisolated let pollMemory = PollMemory()
     nonisolated let snapshotMemory = SnapshotMemory()
     nonisolated let unchanged = UnchangedCycles()
+    /// The number of transactions that changed or closed stored notifications for an operator.
+    nonisolated let renewals = Atomic(0)
 
     /// Opens the database. Creates and migrates it if the agent owns it.
     ///

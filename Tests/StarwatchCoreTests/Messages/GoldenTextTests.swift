@@ -67,6 +67,19 @@ import Testing
         #expect(try texts("ja", .staleMessage, .hours) == Self.counts.map { "最終更新は\($0)時間前です。タップして更新してください。" })
     }
 
+    @Test(arguments: [
+        ("en", ["1 more of 250", "2 more of 250", "100 more of 250"]),
+        ("pl", ["Kolejna 1 z 250", "Kolejne 2 z 250", "Kolejnych 100 z 250"]),
+        ("ja", ["全250件の続き：1件", "全250件の続き：2件", "全250件の続き：100件"]),
+    ])
+    func followingParts(_ locale: String, _ expected: [String]) throws {
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        let texts = [1, 2, 100].map {
+            messages.text(.followingPart, [.count: .number($0), .total: .number(250)])
+        }
+        #expect(texts == expected)
+    }
+
     @Test(arguments: ["en", "ja", "pl"], PollKind.allCases)
     func notificationsContainNoPlaceholder(_ locale: String, _ kind: PollKind) throws {
         let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))

@@ -6,7 +6,8 @@ import Testing
     private func message(
         _ count: Int,
         kind: PollKind = .starredProjects,
-        name: String? = "Garden"
+        name: String? = "Garden",
+        part: NotificationPart? = nil
     ) throws -> NotificationMessage {
         let changes = (0..<count).map { index in
             Change(
@@ -21,7 +22,7 @@ import Testing
             poll: try #require(PollName("starred_projects")),
             kind: kind,
             changes: changes,
-            context: NotificationContext(largestGroup: 5, shortlink: Shortlink("abc123def456789")),
+            context: NotificationContext(largestGroup: 5, shortlink: Shortlink("abc123def456789"), part: part),
             createdAt: Timestamp(seconds: 1_767_225_600)
         )
     }
@@ -73,12 +74,60 @@ import Testing
         #expect(message.actions.contains("view_updates"))
     }
 
-    @Test func manyHaveAShortlinkAndALimitedList() throws {
+    @Test func manyHaveAShortlinkAndAreAllListed() throws {
         let message = try message(250)
         #expect(message.group == .many)
         #expect(message.count == 250)
-        #expect(message.changes.count == 100)
+        #expect(message.changes.count == 250)
         #expect(message.deepLink == "timesafari://projects/updates?shortlink=abc123def456789")
+    }
+
+    @Test(arguments: [0, 1, 100, 101, 200, 250, 1000])
+    func aGroupIsSplitIntoPartsOfAHundred(_ count: Int) {
+        let parts = NotificationPart.split(Array(0..<count))
+        #expect(parts.flatMap(\.items) == Array(0..<count))
+        #expect(parts.count == (count + 99) / 100)
+        #expect(parts.allSatisfy { (1...100).contains($0.items.count) })
+        guard parts.count > 1 else {
+            #expect(parts.allSatisfy { $0.part == nil })
+            return
+        }
+        #expect(parts.compactMap(\.part?.number) == Array(1...parts.count))
+        #expect(parts.allSatisfy { $0.part?.parts == parts.count && $0.part?.total == count })
+    }
+
+    @Test func thePartsOfAGroupTellItsSizeAndReplaceNoOther() throws {
+        let first = try message(100, part: NotificationPart(number: 1, of: 3, total: 201))
+        #expect(first.body == "You have 201 new updates in your starred projects")
+        #expect(first.collapseKey == "starred-projects" && first.count == 100)
+        let last = try message(1, part: NotificationPart(number: 3, of: 3, total: 201))
+        #expect(last.title == "Project Updates" && last.body == "1 more of 201")
+        #expect(last.collapseKey == "starred-projects_3")
+        #expect(last.group == .many && last.actions.first == "view_updates")
+        #expect(last.deepLink == "timesafari://projects/updates?shortlink=abc123def456789")
+        #expect(last.part == 3 && last.parts == 3 && last.total == 201)
+        #expect(NotificationMessage(json: last.json()) == last)
+    }
+
+    @Test func theRestOfANotificationHasItsOwnTextsUnderTheSameID() throws {
+        let whole = try message(7)
+        func rest(_ discarded: some Sequence<Int>) throws -> NotificationMessage? {
+            whole.without(
+                Set(try discarded.map { try #require(JWTID(whole.changes[$0].jwtID)) }),
+                offers: [],
+                poll: try #require(PollName("starred_projects")),
+                kind: .starredProjects,
+                context: NotificationContext()
+            )
+        }
+        let several = try #require(try rest([0, 2]))
+        #expect(several.id == whole.id && several.runID == whole.runID && several.createdAt == whole.createdAt)
+        #expect(several.group == .several && several.count == 5)
+        #expect(several.changes == [1, 3, 4, 5, 6].map { whole.changes[$0] })
+        #expect(several.body == "You have 5 new updates in your starred projects")
+        let single = try #require(try rest(0...5))
+        #expect(single.body == "Garden has been updated" && single.actions.first == "view_project")
+        #expect(try rest(0...6) == nil)
     }
 
     @Test(arguments: PollKind.allCases, [1, 2])

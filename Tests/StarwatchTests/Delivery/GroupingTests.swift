@@ -76,17 +76,83 @@ import Testing
         }
     }
 
-    @Test func theCountIsTrueAndAHundredChangesAreListed() async throws {
-        try await Bench.run(sinks: ["first"]) { bench async throws in
-            let ids = await bench.fetch(150)
+    @Test func aLargeGroupIsAnnouncedInPartsThatListEveryChange() async throws {
+        try await Bench.run(
+            sinks: ["first"],
+            configure: { options, _, _ in options.delivery.groupInterval = .seconds(300) }
+        ) { bench async throws in
+            let ids = await bench.fetch(250)
             let pass = await bench.dispatch()
 
-            #expect(pass.made == 1)
-            #expect(pass.delivered == 150)
-            let payload = try Payload(try #require(bench["first"].seen.first))
-            #expect(payload.count == 150)
-            #expect(payload.changes.map(\.jwt_id) == Array(ids.prefix(100)))
-            #expect(payload.body.contains("150"))
+            #expect(pass.made == 3)
+            #expect(pass.delivered == 250)
+            let seen = bench["first"].seen
+            let payloads = try seen.map { try Payload($0) }
+            #expect(payloads.map(\.count) == [100, 100, 50])
+            #expect(payloads.flatMap { $0.changes.map(\.jwt_id) } == ids)
+            #expect(
+                payloads.map(\.body) == [
+                    "You have 250 new updates in your starred projects", "100 more of 250", "50 more of 250",
+                ]
+            )
+            #expect(Set(seen.map(\.id)).count == 3 && Set(payloads.map(\.deep_link)).count == 3)
+            #expect(payloads.allSatisfy { $0.group == "many" && $0.title == "Project Updates" })
+            for payload in payloads {
+                guard case .shortlink(let link) = try DeepLink(parsing: payload.deep_link) else {
+                    Issue.record("the link is no shortlink")
+                    continue
+                }
+                let targets = try await bench.agent.store.shortlink(link, now: bench.clock.now)?.targets
+                #expect(targets?.map(\.jwt.rawValue) == payload.changes.map(\.jwt_id))
+            }
+        }
+    }
+
+    /// One sink is down until 1,250 offers have waited for it.
+    @Test func everyChangeReachesEverySinkByNameOnce() async throws {
+        try await Bench.run(sinks: ["first", "second"]) { bench async throws in
+            bench["second"].answer(.down)
+            var ids = bench.mock.publish(count: 1250)
+            var passes = 0
+            func round() async {
+                await bench.poll()
+                await bench.dispatch()
+                await bench.acknowledge()
+                bench.clock.advance(by: .seconds(61))
+                passes += 1
+            }
+            while passes < 4 { await round() }
+            #expect(bench["first"].seen.count >= 8)
+            #expect(try await bench.watermark() == nil)
+            bench["second"].answer(.ok)
+            bench["second"].forget()
+            while passes < 40, bench["second"].named.count < 1250 { await round() }
+            for _ in 0..<20 { await round() }
+
+            ids.sort()
+            #expect(bench["first"].named.sorted() == ids)
+            #expect(bench["second"].named.sorted() == ids)
+            #expect(try await bench.imbalance() == 0)
+            #expect(try await bench.agent.store.snapshot([bench.stream]).rows[.claimed] == 0)
+            #expect(try await bench.watermark() == ids.last)
+        }
+    }
+
+    @Test func moreRowsThanAPassClaimsAreClaimedByTheNextWithoutAWait() async throws {
+        try await Bench.run(
+            sinks: ["first"],
+            configure: { options, _, _ in
+                options.delivery.groupInterval = .seconds(300)
+                options.outbox.maxUndelivered = 5000
+            }
+        ) { bench async throws in
+            let ids = await bench.fetch(1120)
+            let pass = await bench.dispatch()
+            #expect(pass.made == 10 && pass.next == bench.clock.now)
+            #expect(await bench.dispatch().made == 2)
+            #expect(bench["first"].named.sorted() == ids.sorted())
+            await bench.fetch(1)
+            #expect(await bench.dispatch().made == 0)
         }
     }
 

@@ -23,6 +23,16 @@ final class ScriptedSink: NotificationSink {
     /// Everything it was given, every try.
     var seen: [OutgoingNotification] { state.withLock(\.seen) }
 
+    /// The ids of the changes in everything it was given.
+    var named: [String] {
+        seen.flatMap { NotificationMessage(json: $0.payload)?.changes.map(\.jwtID) ?? [] }
+    }
+
+    /// Forgets what it was given.
+    func forget() {
+        state.withLock { $0.seen = [] }
+    }
+
     var takesBack: Bool { state.withLock(\.takesBack) }
 
     /// From now on it can make disappear what is taken back.

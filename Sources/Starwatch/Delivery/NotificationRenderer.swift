@@ -1,0 +1,77 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+
+/// Renders changes as notifications, in the configured language and with the limits of their polls.
+struct NotificationRenderer: Sendable {
+    let messages: Messages
+    private let polls: [PollName: PollOptions]
+    private let options: DeliveryOptions
+
+    init(polls: [PollOptions], options: DeliveryOptions) {
+        self.polls = Dictionary(polls.map { ($0.name, $0) }) { $1 }
+        self.options = options
+        messages = options.catalogues.messages(for: LocaleTag(options.locale) ?? .english)
+    }
+
+    /// Renders the rows of one notification.
+    ///
+    /// Its run is the one that found its newest change, so that the log of a run continues with its delivery.
+    ///
+    /// - Parameters:
+    ///   - part: The place in its group; `nil` if it holds the whole group.
+    ///   - poll: The poll of the rows, which can be one that is no longer configured.
+    func notification(
+        of rows: [OutboxRow],
+        part: NotificationPart?,
+        poll: PollName,
+        at now: Timestamp
+    ) -> (notification: OutgoingNotification, shortlink: Shortlink?) {
+        var context = context(count: rows.count, part: part, poll)
+        context.fields = Dictionary(rows.compactMap { row in row.changedFields.map { (row.change.id, $0) } }) { $1 }
+        let message = NotificationMessage(
+            id: RandomID.notificationID(),
+            runID: rows.max { $0.id < $1.id }?.runID ?? "",
+            poll: poll,
+            kind: kind(of: poll),
+            changes: rows.map(\.change),
+            context: context,
+            createdAt: now
+        )
+        return (OutgoingNotification(message), context.shortlink)
+    }
+
+    /// Renders a notification without its discarded changes; `nil` if none is left.
+    func renewed(
+        _ remainder: NotificationRemainder
+    ) -> (notification: OutgoingNotification, shortlink: Shortlink?)? {
+        let message = remainder.message
+        let count = message.changes.count - remainder.discarded.count
+        let context = context(count: count, part: message.place, remainder.poll)
+        let rest = message.without(
+            remainder.discarded,
+            offers: remainder.offers,
+            poll: remainder.poll,
+            kind: kind(of: remainder.poll),
+            context: context
+        )
+        guard let rest else { return nil }
+        // The rest of a group can be small enough for a link without a shortlink.
+        let shortlink = context.shortlink.flatMap { rest.deepLink == DeepLink.shortlink($0).url ? $0 : nil }
+        return (OutgoingNotification(rest), shortlink)
+    }
+
+    private func kind(of poll: PollName) -> PollKind { polls[poll]?.kind ?? .starredProjects }
+
+    private func context(count: Int, part: NotificationPart?, _ poll: PollName) -> NotificationContext {
+        let largest = polls[poll]?.maxGroupSize ?? options.maxGroupSize
+        let needsShortlink = NotificationMessage.needsShortlink(count, part: part, largestGroup: largest)
+        return NotificationContext(
+            largestGroup: largest,
+            messages: messages,
+            names: options.projectNames,
+            shortlink: needsShortlink ? RandomID.shortlink() : nil,
+            part: part
+        )
+    }
+}

@@ -1,0 +1,139 @@
+import FoundationEssentials
+import GRDB
+package import StarwatchCore
+import Synchronization
+
+extension Store {
+    /// Releases the changes that open notifications of an earlier version counted but did not list. They become pending,
+    /// for a notification that lists them. The notification keeps its id and the changes that it lists.
+    ///
+    /// - Returns: The number of released rows.
+    package func releaseUnlisted(now: Timestamp, make: NotificationRenewal) throws(StoreError) -> Int {
+        try write(.edit) { db in
+            let open: [(id: Int64, stream: Int64)] = try db.all(
+                "SELECT id, stream_id FROM notifications WHERE state = 'open' AND row_count > ? ORDER BY id",
+                [NotificationMessage.listedChanges]
+            ) { ($0[0], $0[1]) }
+            var released = 0
+            for (id, stream) in open {
+                guard let listed = try db.listed(in: id) else { continue }
+                released += try db.changed(
+                    """
+                    UPDATE notification_outbox SET state = 'pending', notification_id = NULL
+                    WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+                        AND jwt_id NOT IN (SELECT value FROM json_each(?))
+                    """,
+                    [stream, id, listed]
+                )
+                try db.renew(id, of: stream, now, make)
+            }
+            return released
+        }
+    }
+
+    /// Whether an operator has changed or closed stored notifications since this one was read.
+    package nonisolated func isOutdated(_ notification: OpenNotification) -> Bool {
+        renewals.load(ordering: .relaxed) != notification.renewals
+    }
+
+    /// The notification as it is stored now; `nil` if it is no longer open.
+    package func current(_ notification: OpenNotification) throws(StoreError) -> OutgoingNotification? {
+        try direct(.read) { db in
+            try db.row(
+                """
+                SELECT \(Session.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
+                WHERE n.token = ? AND n.state = 'open'
+                """,
+                [notification.id]
+            ).map { try db.outgoing($0) }
+        }
+    }
+}
+
+extension Session {
+    /// The notification and its open repetitions, which announce the same rows.
+    static let withRepetitions = """
+        (SELECT ?1 UNION ALL SELECT id FROM notifications
+            WHERE state = 'open' AND repeats = (SELECT token FROM notifications WHERE id = ?1))
+        """
+
+    /// Makes a notification and its repetitions anew without their discarded rows, under the same ids. Does nothing if
+    /// they list exactly the rest.
+    func renew(_ notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
+        let found: [Row] = try all(
+            """
+            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE n.id IN \(Self.withRepetitions)
+            """,
+            [notification]
+        ) { $0.copy() }
+        for row in found {
+            guard let message = message(row) else { continue }
+            let remainder = try remainder(of: message, notification, stream, try self.stream(row, 2).poll)
+            guard message.count != message.changes.count || !remainder.discarded.isEmpty,
+                let (renewed, shortlink) = make(remainder)
+            else { continue }
+            try replace(row[0], by: renewed, stream)
+            guard let shortlink else { continue }
+            let rest = message.changes.compactMap { item in
+                JWTID(item.jwtID).map { Change(id: $0, plan: item.plan, name: nil) }
+            }.filter { !remainder.discarded.contains($0.id) }
+            try store(shortlink, to: rest, of: row[0], try self.stream(row, 2).account, now: now)
+        }
+    }
+
+    /// - Parameter notification: The notification that the rows belong to. A repetition has none of its own.
+    private func remainder(
+        of message: NotificationMessage,
+        _ notification: Int64,
+        _ stream: Int64,
+        _ poll: PollName
+    ) throws -> NotificationRemainder {
+        var (discarded, offers): (Set<JWTID>, Set<JWTID>) = ([], [])
+        let rows = try rows(
+            """
+            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(OutboxRow.discarded)' FROM notification_outbox
+            WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
+            """,
+            [stream, try jsonArray(message.changes.map(\.jwtID)), notification]
+        )
+        while let row = try rows.next() {
+            let id = try row.jwtID(0)
+            if row[1] { offers.insert(id) }
+            if row[2] { discarded.insert(id) }
+        }
+        return NotificationRemainder(poll: poll, message: message, discarded: discarded, offers: offers)
+    }
+
+    private func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
+        let owner = vault.isSealed ? try owner(of: stream) : nil
+        try run(
+            "UPDATE notifications SET kind = ?, row_count = ?, title = ?, body = ?, payload = ? WHERE id = ?",
+            [
+                notification.group.rawValue, notification.count,
+                try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
+                try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
+                try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id), id,
+            ]
+        )
+    }
+
+    /// The JWT IDs that a notification of an earlier version lists, as JSON; `nil` if it has no more rows than it can
+    /// list.
+    func listed(in notification: Int64) throws -> String? {
+        let row = try row(
+            """
+            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE n.id = ? AND n.row_count > ?
+            """,
+            [notification, NotificationMessage.listedChanges]
+        )
+        guard let row, let message = message(row) else { return nil }
+        return try jsonArray(message.changes.map(\.jwtID))
+    }
+
+    /// The message in a row of ``outgoingColumns``; `nil` if it cannot be read.
+    private func message(_ row: Row) -> NotificationMessage? {
+        (try? opened(row[8] as Data, .notificationPayload, row: row[1])).flatMap { NotificationMessage(json: $0) }
+    }
+}
