@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GRDB
 import StarwatchCore
 
@@ -23,11 +24,18 @@ extension Session {
         return lastInsertedRowID
     }
 
-    /// The title and body of a notification, from their stored forms.
-    func texts(_ title: String, _ body: String, of token: String) throws -> (title: String, body: String) {
-        (
-            try opened(title, .notificationTitle, row: token),
-            try opened(body, .notificationBody, row: token)
+    /// The title, body and payload of a notification, from their stored forms.
+    func content(
+        title: String,
+        body: String,
+        payload: Data,
+        of token: String
+    ) throws -> (text: (title: String, body: String), payload: [UInt8]) {
+        let bytes = try opened(payload, .notificationPayload, row: token)
+        // A decrypted database holds nothing in the place of a payload that did not open.
+        guard !bytes.isEmpty else { throw StoreError.sealed(.damaged) }
+        return (
+            (try opened(title, .notificationTitle, row: token), try opened(body, .notificationBody, row: token)), bytes
         )
     }
 

@@ -26,7 +26,7 @@ extension Store {
 
     /// Claims pending rows and stores the notification that announces them, in one transaction.
     ///
-    /// The order is priority, then age, then identifier (C-039).
+    /// The order is priority, then age, then identifier (C-039). Rows that do not open are set aside.
     ///
     /// - Parameters:
     ///   - limit: The largest number of rows to claim.
@@ -47,7 +47,7 @@ extension Store {
         let id = try streamID(stream)
         return try write(.claim) { db in
             guard try db.isActive(stream.account) else { return nil }
-            let rows = try pending(stream, id, limit: limit, db)
+            let rows = try pending(stream, id, limit: limit, db, now)
             guard !rows.isEmpty else { return nil }
             let (outgoing, shortlink) = make(rows)
             let notification = try db.insertNotification(outgoing, id, now)
@@ -82,42 +82,41 @@ extension Store {
         }
     }
 
-    private func pending(_ stream: StreamKey, _ id: Int64, limit: Int, _ db: Session) throws -> [OutboxRow] {
-        var found: [OutboxRow] = []
-        let rows = try db.rows(
-            """
-            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id, is_offer
-            FROM notification_outbox
-            WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
-            """,
-            [id, limit]
-        )
-        while let row = try rows.next() {
-            let jwt = try row.jwtID(1)
-            found.append(
-                OutboxRow(
-                    id: row[0],
-                    stream: stream,
-                    change: try db.change(id: jwt, plan: row[2], name: row[3], isOffer: row[9], of: id),
-                    state: .pending,
-                    priority: row[4],
-                    retryCount: row[5],
-                    notificationID: nil,
-                    createdAt: row.time(6),
-                    deliveredAt: nil,
-                    acknowledgedAt: nil,
-                    finishedAt: nil,
-                    runID: row[8],
-                    changedFields: found.count < NotificationMessage.listedChanges
-                        ? try db.changedFields(row[7], of: id, jwt) : nil
-                )
+    private func pending(
+        _ stream: StreamKey,
+        _ id: Int64,
+        limit: Int,
+        _ db: Session,
+        _ now: Timestamp
+    ) throws -> [OutboxRow] {
+        while true {
+            var found: [OutboxRow] = []
+            var unreadable: [Int64] = []
+            let rows = try db.rows(
+                """
+                SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id, is_offer,
+                    reason
+                FROM notification_outbox
+                WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
+                """,
+                [id, limit]
             )
+            while let row = try rows.next() {
+                let showsFields = found.count < NotificationMessage.listedChanges
+                if let row = try ifReadable({ try db.pending(row, stream, id, showsFields: showsFields) }) {
+                    found.append(row)
+                } else {
+                    unreadable.append(row[0])
+                }
+            }
+            if unreadable.isEmpty { return found }
+            // Other rows take their places.
+            try setAside(unreadable, of: id, db, now)
         }
-        return found
     }
 
     /// The open notifications that are due at a sink again, for a retry or after a crash. Leases their tickets to the
-    /// caller.
+    /// caller. Notifications that do not open are set aside.
     ///
     /// Notifications with fewer attempts come first, then older ones.
     package func openNotifications(
@@ -130,7 +129,7 @@ extension Store {
             let found: [(Int64, Row)] = try db.all(
                 """
                 SELECT n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count,
-                    n.run_id
+                    n.run_id, n.stream_id
                 FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
@@ -139,7 +138,11 @@ extension Store {
                 """,
                 [now.milliseconds, limit]
             ) { ($0[0], $0.copy()) }
-            return try found.map { id, row in
+            return try found.compactMap { id, row in
+                guard let (outgoing, stream) = try ifReadable({ try db.openNotification(row) }) else {
+                    try setAside(notification: id, of: row[11], db, now)
+                    return nil
+                }
                 let tickets = try db.all(
                     """
                     UPDATE deliveries AS d SET lease = lease + 1, leased_until = ?2
@@ -158,16 +161,8 @@ extension Store {
                     )
                 }
                 return OpenNotification(
-                    outgoing: OutgoingNotification(
-                        id: row[1],
-                        runID: row[10],
-                        poll: row[4],
-                        group: try row.word(5),
-                        count: row[9],
-                        text: try db.texts(row[6], row[7], of: row[1]),
-                        payload: try db.opened(row[8] as Data, .notificationPayload, row: row[1])
-                    ),
-                    stream: try db.stream(row, 2),
+                    outgoing: outgoing,
+                    stream: stream,
                     tickets: tickets.sorted { $0.sink < $1.sink }
                 )
             }
@@ -204,6 +199,45 @@ extension Store {
 }
 
 extension Session {
+    /// A pending row, from the columns of its query.
+    ///
+    /// - Throws: ``StoreError/sealed(_:)`` if it does not open. Fields that do not open count as unknown.
+    fileprivate func pending(_ row: Row, _ stream: StreamKey, _ id: Int64, showsFields: Bool) throws -> OutboxRow {
+        // A decrypted database no longer has the value.
+        guard row[10] as String? != RowReason.unreadable.rawValue else { throw StoreError.sealed(.damaged) }
+        let jwt = try row.jwtID(1)
+        return OutboxRow(
+            id: row[0],
+            stream: stream,
+            change: try change(id: jwt, plan: row[2], name: row[3], isOffer: row[9], of: id),
+            state: .pending,
+            priority: row[4],
+            retryCount: row[5],
+            notificationID: nil,
+            createdAt: row.time(6),
+            deliveredAt: nil,
+            acknowledgedAt: nil,
+            finishedAt: nil,
+            runID: row[8],
+            changedFields: showsFields ? try ifReadable { try changedFields(row[7], of: id, jwt) } ?? nil : nil
+        )
+    }
+
+    /// An open notification and its stream, from the columns of its query.
+    fileprivate func openNotification(_ row: Row) throws -> (OutgoingNotification, StreamKey) {
+        let content = try content(title: row[6], body: row[7], payload: row[8], of: row[1])
+        let notification = OutgoingNotification(
+            id: row[1],
+            runID: row[10],
+            poll: row[4],
+            group: try row.word(5),
+            count: row[9],
+            text: content.text,
+            payload: content.payload
+        )
+        return (notification, try stream(row, 2))
+    }
+
     func nextDeliveryAt() throws -> Timestamp? {
         try row(
             """
