@@ -152,6 +152,10 @@ import Testing
         acknowledged.state = .acknowledged
         acknowledged.undeliveredTo = ["hook"]
         #expect(OutboxText.list([acknowledged]).contains(" 7  acknowledged (not hook)  starred_projects "))
+        var unreadable = row
+        unreadable.reason = .unreadable
+        #expect(OutboxText.list([unreadable]).contains(" 7  dead (unreadable)  starred_projects "))
+        #expect(OutboxText.details(unreadable).contains("\nReason        A stored value of it does not open, so "))
         #expect(OutboxText.list([]) == "No rows.")
         #expect(OutboxText.details(row).contains("\nNotification  -"))
         #expect(OutboxText.limitNote("rows", ids: [9, 7], limit: 2)?.contains("--before 7") == true)

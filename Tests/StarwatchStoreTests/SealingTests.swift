@@ -263,9 +263,8 @@ struct SealingTests {
             await store.close()
             try await DatabaseQueue(path: world.path).write { db in try db.execute(sql: edit) }
             store = try Store(options)
-            await #expect(throws: StoreError.sealed(.damaged), "\(edit)") {
-                try await store.outbox(OutboxFilter())
-            }
+            let names = try await store.outbox(OutboxFilter()).map(\.change.name)
+            #expect(names.count { $0 == "(unreadable)" } >= 3, "\(edit)")
             let report = try await store.verifyEncryption()
             #expect(report.failed >= 3, "\(edit)")
             #expect(report.faults.allSatisfy { $0.column == "notification_outbox.name" }, "\(edit)")

@@ -15,9 +15,10 @@ package final class AcknowledgeService: Service {
         package var watermarkMoved = false
         /// Time of the next retry of a batch; `nil` if only a delivery can create work.
         package var next: Timestamp?
-        /// Whether a batch was acknowledged by the server, and whether one failed.
-        package var hasSucceeded = false
-        package var hasFailed = false
+        /// Number of attempts of the batch that failed most often, with this pass; 0 if no batch failed.
+        fileprivate var failedAttempts = 0
+        /// Whether a batch waits for a later pass without having failed in this one.
+        fileprivate var leavesBatch = false
     }
 
     /// Number of rejections before a batch is halved, to find the identifier that the server rejects (C-044).
@@ -34,7 +35,7 @@ package final class AcknowledgeService: Service {
     private let environment: Environment
     private let wakes: Wakes
     private let passes = PassRunner()
-    private let failures = Mutex(0)
+    private let failures = Atomic<Int>(0)
 
     package init(
         polls: [Poll],
@@ -57,6 +58,11 @@ package final class AcknowledgeService: Service {
     private var clock: ServerClock { environment.clock }
     private var logger: Logger { environment.logger }
 
+    /// Number of passes in a row that tried to acknowledge and failed, whatever the reason; 0 after a success. After a
+    /// restart the first failed pass counts the stored attempts of its batch too. A wait for a limit, for a token or for
+    /// the next attempt is no failure.
+    package var failedPasses: Int { failures.load(ordering: .relaxed) }
+
     /// Runs a pass whenever something was delivered or is due. On shutdown it runs one more.
     package func run() async throws {
         await PassLoop(wake: wakes.acknowledge, time: environment.time, finishes: true).run {
@@ -66,26 +72,13 @@ package final class AcknowledgeService: Service {
 
     /// Acknowledges everything that can be acknowledged now. Passes never overlap.
     package func pass() async -> Pass {
-        await passes.run {
-            let pass = await self.passOnce()
-            self.count(pass)
-            return pass
-        } ?? Pass()
-    }
-
-    /// Number of passes in a row in which a batch failed. Passes that send nothing do not count.
-    package var failedPasses: Int { failures.withLock { $0 } }
-
-    private func count(_ pass: Pass) {
-        failures.withLock { failures in
-            if pass.hasFailed { failures += 1 } else if pass.hasSucceeded { failures = 0 }
-        }
+        await passes.run { await self.passOnce() } ?? Pass()
     }
 
     /// Cancels the current pass because the identity changed, and returns when the pass has ended.
     package func abort() async {
         await passes.abort()
-        failures.withLock { $0 = 0 }
+        failures.store(0, ordering: .relaxed)
     }
 
     private func passOnce() async -> Pass {
@@ -96,13 +89,18 @@ package final class AcknowledgeService: Service {
             return pass
         }
         do throws(StoreError) {
-            guard let did = try await account.identity.current().identity.did else { return pass }
+            guard let did = try await account.identity.current().identity.did else {
+                count(pass)
+                store.health.ended(.acknowledgement, failed: false)
+                return pass
+            }
             let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
             for (poll, stream) in zip(polls, configured) {
                 try await acknowledge(poll, stream, &pass)
                 // Dead and discarded rows let the watermark move too.
                 note(try await store.advanceWatermark(stream, now: clock.now), poll, &pass)
             }
+            count(pass)
             // The agent sends no requests for a poll that is no longer configured. Its rows are done once they are
             // delivered.
             for stream in try await store.streams(of: did, with: .delivered, except: configured) {
@@ -110,12 +108,22 @@ package final class AcknowledgeService: Service {
                 environment.metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
                 pass.acknowledged += completion.acknowledged
             }
+            store.health.ended(.acknowledgement, failed: false)
         } catch {
             logger.log(.acknowledgeStoreFailed, [.error: "\(error.description)"])
+            store.health.ended(.acknowledgement, failed: true)
             pass.next = clock.now + .seconds(5)
-            pass.hasFailed = true
         }
         return pass
+    }
+
+    /// Counts a pass for ``failedPasses``.
+    private func count(_ pass: Pass) {
+        if pass.failedAttempts > 0 {
+            failures.store(max(failedPasses + 1, pass.failedAttempts), ordering: .relaxed)
+        } else if !pass.leavesBatch {
+            failures.store(0, ordering: .relaxed)
+        }
     }
 
     private func acknowledge(_ poll: Poll, _ stream: StreamKey, _ pass: inout Pass) async throws(StoreError) {
@@ -140,7 +148,9 @@ package final class AcknowledgeService: Service {
                 newKey: { RandomID.uuid() }
             )
             guard let batch else {
-                if let next = try await store.nextAckAt(stream) { pass.next = min(pass.next ?? next, next) }
+                guard let next = try await store.nextAckAt(stream) else { return }
+                pass.next = min(pass.next ?? next, next)
+                pass.leavesBatch = true
                 return
             }
             // The batch was created under a larger limit than the current one.
@@ -161,7 +171,6 @@ package final class AcknowledgeService: Service {
                 return isSent
             }
             guard isSent else { return }
-            pass.hasSucceeded = true
         }
     }
 
@@ -181,6 +190,8 @@ package final class AcknowledgeService: Service {
         var resume: Timestamp
         /// Whether the server rejects the batch itself.
         var isRefused = false
+        /// Whether the batch waits for something other than the server's answer.
+        var isWait = false
         /// The backoff after this failure.
         var backoff = Backoff.acknowledgement
         /// A new idempotency key, where the old one cannot be used again.
@@ -204,8 +215,12 @@ package final class AcknowledgeService: Service {
         let reply = await account.api.reply(to: call(for: batch), dialect: dialect)
         switch reply.end {
         case .answer(let response, _):
-            if try await take(response, reply.trace, batch, poll, &pass) { return true }
-            retry.isRefused = true
+            switch try await take(response, reply.trace, batch, poll, &pass) {
+            case .done: return true
+            case .refused: retry.isRefused = true
+            // The server can have taken the batch, and knows it by its key.
+            case .unreadable: break
+            }
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failed(let failure)
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
@@ -216,21 +231,24 @@ package final class AcknowledgeService: Service {
             await account.gate.missEndpoint(now: environment.time.now)
             return true
         case .failed(let failure):
-            guard failure.failureClass != .cancelled else { return false }
+            guard failure.failureClass != .cancelled else {
+                pass.leavesBatch = true
+                return false
+            }
             let result: AcknowledgementResult = failure.failureClass == .refused ? .failed : .retried
             environment.metrics.outbox.acknowledgements[result].increment(by: count)
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { retry.newKey = RandomID.uuid() }
-            // A success that is a failure cannot be read; a smaller batch can help then too.
-            let isUnreadable = failure.status.map { $0 < 300 } ?? false
-            retry.isRefused = isUnreadable || [400, 413, 422].contains(failure.status)
+            // Other failures say nothing about the batch. The server can have taken it, even if its answer is unreadable.
+            retry.isRefused = [400, 413, 422].contains(failure.status)
             note(failure.reason, batch, reply.trace, failure.cause)
-        case .deferred(let until, let failure):
-            retry.isWait = failure == nil
+        case .deferred(let until, _):
             // The gate's times are the local clock's.
             retry.resume = until + (clock.now - environment.time.now)
+            retry.isWait = true
         case .noToken(let error):
             retry.backoff = .token
+            retry.isWait = true
             let error = error as? TokenError
             logger.log(
                 .acknowledgeNoToken,
@@ -259,20 +277,29 @@ package final class AcknowledgeService: Service {
         )
     }
 
+    /// The meaning of an answer for its batch.
+    private enum Verdict {
+        case done, refused
+        /// The answer says nothing about the batch.
+        case unreadable
+    }
+
     /// Reads the server's answer to a batch.
-    ///
-    /// - Returns: Whether the batch is done.
     private func take(
         _ response: HTTPResponse,
         _ trace: RequestTrace?,
         _ batch: AckBatch,
         _ poll: Poll,
         _ pass: inout Pass
-    ) async throws(StoreError) -> Bool {
+    ) async throws(StoreError) -> Verdict {
         let count = UInt64(batch.ids.count)
         let results = environment.metrics.outbox.acknowledgements
-        let answer = try? JSONDecoder().decode(AcknowledgeAnswer.self, from: Data(response.body))
-        if let answer, answer.isSuccess(of: batch.ids.count) {
+        guard let answer = try? JSONDecoder().decode(AcknowledgeAnswer.self, from: Data(response.body)) else {
+            results[.retried].increment(by: count)
+            note("The server's answer cannot be read.", batch, trace, FailureReason(.malformed))
+            return .unreadable
+        }
+        if answer.isSuccess(of: batch.ids.count) {
             let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
             let completion = try await store.completeAck(batch, requestID: trace?.id, now: clock.now)
             if completion.acknowledged > 0 {
@@ -282,11 +309,11 @@ package final class AcknowledgeService: Service {
             try await account.gate.learnAcknowledges()
             pass.acknowledged += completion.acknowledged
             note(completion.watermark, poll, &pass)
-            return true
+            return .done
         }
         // All or nothing: when a part failed, the whole batch failed (C-044).
         results[.failed].increment(by: count)
-        let isGivenUp = answer != nil && count == 1 && batch.refusals + 1 >= Self.triesOfOne
+        let isGivenUp = count == 1 && batch.refusals + 1 >= Self.triesOfOne
         note(
             isGivenUp
                 ? "The server rejects one acknowledgement; it counts as done, so that others can follow."
@@ -295,11 +322,11 @@ package final class AcknowledgeService: Service {
             trace,
             FailureReason(.notAccepted)
         )
-        guard isGivenUp else { return false }
+        guard isGivenUp else { return .refused }
         // Without the request, because the server did not take it.
         let completion = try await store.completeAck(batch, now: clock.now)
         note(completion.watermark, poll, &pass)
-        return true
+        return .done
     }
 
     /// Logs that a batch was not acknowledged.
@@ -321,7 +348,11 @@ package final class AcknowledgeService: Service {
             try await store.deferAck(batch, until: next, isRefused: retry.isRefused, newKey: retry.newKey)
         }
         pass.next = min(pass.next ?? next, next)
-        if !retry.isWait { pass.hasFailed = true }
+        if retry.isWait {
+            pass.leavesBatch = true
+        } else {
+            pass.failedAttempts = max(pass.failedAttempts, batch.attempts + 1)
+        }
     }
 
     private func note(_ outcome: WatermarkOutcome, _ poll: Poll, _ pass: inout Pass) {

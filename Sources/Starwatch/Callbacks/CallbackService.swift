@@ -63,8 +63,10 @@ package final class CallbackService: Service {
             try await beat(now)
             for receiver in receivers { try await drain(receiver, &pass) }
             metrics.callbacks.waiting.set(Double(try await store.eventCount()))
+            store.health.ended(.callbacks, failed: false)
         } catch {
             logger.log(.callbackStoreFailed, [.error: "\(error.description)"])
+            store.health.ended(.callbacks, failed: true)
         }
         return pass
     }

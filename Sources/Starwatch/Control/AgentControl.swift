@@ -193,6 +193,8 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var jwtID: String
     package var plan: String
     package var name: String?
+    /// The reason why it is not delivered; `nil` if its state tells.
+    package var reason: RowReason?
     package var attempts: Int
     package var createdAt: String
     package var notificationID: String?
@@ -226,7 +228,7 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     enum CodingKeys: String, CodingKey {
         case id, poll, state
         case jwtID = "jwt_id"
-        case plan, name, attempts
+        case plan, name, reason, attempts
         case createdAt = "created_at"
         case notificationID = "notification_id"
         case undeliveredTo = "undelivered_to"

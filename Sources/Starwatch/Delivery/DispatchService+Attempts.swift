@@ -3,6 +3,7 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 extension DispatchService {
     /// Delivers to all sinks concurrently. Each sink gets its notifications one at a time.
@@ -172,6 +173,7 @@ extension DispatchService {
             return result
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
+            hasLostResult.store(true, ordering: .relaxed)
             return nil
         }
     }

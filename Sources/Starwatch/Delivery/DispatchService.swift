@@ -45,6 +45,8 @@ package final class DispatchService: Service {
     let environment: Environment
     private let wakes: Wakes
     private let passes = PassRunner()
+    /// Whether the result of an attempt could not be stored since the last pass.
+    let hasLostResult = Atomic<Bool>(false)
     /// Time of the latest pass. An earlier `now` means that the clock was set back.
     private let latest = Mutex<Timestamp?>(nil)
 
@@ -98,7 +100,10 @@ package final class DispatchService: Service {
         var open: [OpenNotification] = []
         var failure: StoreError?
         do throws(StoreError) {
-            guard try await collect(&open, &pass) else { return pass }
+            guard try await collect(&open, &pass) else {
+                store.health.ended(.delivery, failed: false)
+                return pass
+            }
         } catch {
             failure = error
         }
@@ -110,10 +115,24 @@ package final class DispatchService: Service {
         } catch {
             logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             pass.next = clock.now + .seconds(5)
+            failure = error
         }
+        let hasLostResult = hasLostResult.exchange(false, ordering: .relaxed)
+        store.health.ended(.delivery, failed: failure != nil || hasLostResult)
+        noteUnreadable()
         if pass.delivered > 0 || pass.dead > 0 { wakes.acknowledge.raise() }
         if pass.settled > 0 { wakes.digests.raise() }
         return pass
+    }
+
+    /// Logs rows and notifications that were set aside because they do not open.
+    private func noteUnreadable() {
+        let count = store.unreadable.exchange(0, ordering: .relaxed)
+        guard count > 0 else { return }
+        logger.log(.outboxUnreadable, [.count: .number(count)])
+        // They no longer hold back the watermark, nor the end of their digest.
+        wakes.acknowledge.raise()
+        wakes.digests.raise()
     }
 
     /// Claims the due work: first the open notifications, then the rows that wait for one.

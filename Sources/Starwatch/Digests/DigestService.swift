@@ -108,7 +108,10 @@ package final class DigestService: Service {
         var pass = Pass()
         do throws(StoreError) {
             let active = try await identity.current().identity
-            guard let did = active.did else { return pass }
+            guard let did = active.did else {
+                store.health.ended(.digests, failed: false)
+                return pass
+            }
             let now = time.now
             var state = try await store.digestState(of: did, since: now - .days(1))
             if try await giveUp(state, now) { state = try await store.digestState(of: did, since: now - .days(1)) }
@@ -145,8 +148,10 @@ package final class DigestService: Service {
                 Pass.Fetch(digest: $0.digest, occurrence: $0, account: did, generation: active.generation)
             }
             warmUp(contents, decision, did, active.generation, &pass)
+            store.health.ended(.digests, failed: false)
         } catch {
             logger.log(.digestStoreFailed, [.error: "\(error.description)"])
+            store.health.ended(.digests, failed: true)
             pass.next = time.now + .seconds(5)
         }
         return pass

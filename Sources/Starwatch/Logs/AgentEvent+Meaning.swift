@@ -3,10 +3,11 @@ extension AgentEvent {
     package var meaning: String {
         switch self {
         case .acknowledgeFailed:
-            "The server did not accept a batch of acknowledgements. The agent sends it again later with "
-                + "the same key. After three rejections it sends half of the batch with a new key. A single "
-                + "change rejected five times counts as acknowledged if the last response was a 200 that "
-                + "rejects it; after any other status the agent keeps retrying."
+            "The server did not accept a batch of acknowledgements, or its answer could not be read. The agent "
+                + "sends it again later with the same key. After three rejections it sends half of the batch "
+                + "with a new key; an answer that cannot be read is no rejection. A single change rejected five "
+                + "times counts as acknowledged if the last response was a 200 that rejects it; after any other "
+                + "status the agent keeps retrying."
         case .acknowledgeLocal:
             """
             The server has no acknowledgement endpoint (404). The agent records acknowledgements only locally; it tries \
@@ -78,6 +79,10 @@ extension AgentEvent {
         case .outboxEvicted:
             "The outbox exceeded `outbox.max_undelivered`. Rows were evicted according to "
                 + "`outbox.eviction` and are fetched again later."
+        case .outboxUnreadable:
+            "Stored values do not open, because they were changed or moved. Their rows became dead letters, and "
+                + "a notification without its text is made again if no sink has it. All others are delivered. "
+                + "`starwatch keys verify` lists the values."
         case .pollBootstrapped:
             "The first cycle of a poll set its starting point at the newest change and announced nothing."
         case .pollCancelled:
@@ -120,7 +125,7 @@ extension AgentEvent {
                 + "dead letters, even if other sinks received them."
         case .sinkUnavailable: "A sink was unreachable or timed out. The agent retries until it responds."
         case .starsUnreadable:
-            "The stored stars are not a list of plan identifiers, so none are polled. Nothing overwrites "
+            "The stored stars do not open or are not a list of plan identifiers, so none are polled. Nothing overwrites "
                 + "them until `starwatch stars set` replaces them."
         case .storageCheck:
             "The check of the database's pages began or passed. It follows an unclean end, while the agent works."

@@ -42,6 +42,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
     case notification = "notification"
     case notificationDelivered = "notification.delivered"
     case outboxEvicted = "outbox.evicted"
+    case outboxUnreadable = "outbox.unreadable"
     case pollBootstrapped = "poll.bootstrapped"
     case pollCancelled = "poll.cancelled"
     case pollChanged = "poll.changed"
@@ -94,8 +95,8 @@ package enum AgentEvent: String, Sendable, CaseIterable {
             .storageCheckFailed, .tokenUnavailable:
             .warning
         case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
-            .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable, .storageDamaged,
-            .webConfigRefused:
+            .keysStoreFailed, .outboxUnreadable, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable,
+            .storageDamaged, .webConfigRefused:
             .error
         }
     }
@@ -113,7 +114,7 @@ package enum AgentEvent: String, Sendable, CaseIterable {
         case .agentStarted: [.version, .polls]
         case .agentStopped, .configReloaded, .starsUnreadable, .storageClear: []
         case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error, .reason]
-        case .callbackDropped, .keysRevoked: [.count]
+        case .callbackDropped, .keysRevoked, .outboxUnreadable: [.count]
         case .callbackRefused, .callbackUnavailable: [.kind, .error, .reason]
         case .clockJump: [.kind, .sizeMilliseconds]
         case .clockNoAnswer: [.error]

@@ -170,6 +170,7 @@ package final class PollService: Service {
             wakes.callbacks.raise()
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
+        shared.store.health.ended(.poll(poll.name), failed: result.isStoreFailure)
         let hasNoToken = result.lacksToken || result.skip == .noToken
         state.withLock { $0.lastTokenReason[poll.name] = hasNoToken ? result.cause : nil }
         if let skip = result.skip {

@@ -43,6 +43,15 @@ extension Agent {
                     "Row \(row.id) is of another identity, and nothing was changed; see starwatch identity set."
                 )
             }
+            if let row = try await store.unreadableRows(among: ids).first {
+                throw ControlError(
+                    .conflict,
+                    """
+                    Row \(row) cannot be delivered, because a stored value of it does not open, and nothing was changed; \
+                    restore a backup, or discard the row.
+                    """
+                )
+            }
             return try await retry(ids)
         }
     }
@@ -149,6 +158,7 @@ extension OutboxEntry {
             createdAt: row.createdAt.iso8601
         )
         name = row.change.name
+        reason = row.reason
         notificationID = row.notificationID
         undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
         self.deliveries = deliveries

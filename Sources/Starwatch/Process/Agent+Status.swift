@@ -58,6 +58,7 @@ extension Agent {
         } catch {
             facts.canReadStore = false
         }
+        facts.isStoreFailing = store.health.failsSomePart
         status.lastScrape = lifecycle.lastScrape?.iso8601
         status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
         facts.outbox = status.outbox.facts

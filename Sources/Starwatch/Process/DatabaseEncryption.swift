@@ -16,6 +16,19 @@ package enum DatabaseEncryption {
     package struct Report: Sendable, Encodable {
         package let result: Result
         package let rows: Int
+        /// The number of values that did not open and are lost, by `table.column`; `nil` if there are none.
+        package var lost: [String: Int]?
+
+        /// The lost values as a sentence with advice; `nil` if there are none.
+        package var loss: String? {
+            guard let lost else { return nil }
+            let count = lost.values.reduce(0, +)
+            let places = lost.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
+            return """
+                \(count) encrypted \(count == 1 ? "value" : "values") did not open and \(count == 1 ? "is" : "are") lost: \(places). \
+                Changes that were not delivered yet become dead letters; see starwatch outbox list --state dead.
+                """
+        }
     }
 
     /// Encrypts the database with the configured master key.
@@ -45,24 +58,25 @@ package enum DatabaseEncryption {
     package static func decrypt(_ options: AgentOptions, isForced: Bool) async throws(AgentError) -> Report {
         let source = try source(options)
         var store = StoreOptions(options.storage)
+        store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
         store.masterKey = try await masterKey(source)
-        let rows = try await convert(store, source) { store throws(StoreError) in
+        let result = try await convert(store, source) { store throws(StoreError) in
             try await store.decrypt(isForced: isForced)
         }
-        return Report(result: .decrypted, rows: rows)
+        return Report(result: .decrypted, rows: result.rows, lost: result.lost.isEmpty ? nil : result.lost)
     }
 
-    private static func convert(
+    private static func convert<Result: Sendable>(
         _ options: StoreOptions,
         _ source: MasterKeySource,
-        _ work: (Store) async throws(StoreError) -> Int
-    ) async throws(AgentError) -> Int {
+        _ work: (Store) async throws(StoreError) -> Result
+    ) async throws(AgentError) -> Result {
         do throws(StoreError) {
             let store = try source.open(options)
             do throws(StoreError) {
-                let rows = try await work(store)
+                let result = try await work(store)
                 await store.close()
-                return rows
+                return result
             } catch {
                 await store.close()
                 throw error

@@ -89,8 +89,11 @@ package final class HousekeepingService: Service {
                 }
                 // Nothing is deleted before the pages are known to be sound.
                 if self.time.monotonic >= nextCleanup, self.store.pageCheckPhase != .running {
-                    await self.pass()
-                    nextCleanup = self.time.monotonic + self.outbox.cleanupInterval
+                    // A failed one is tried again soon, because the agent is degraded until one succeeds.
+                    let isDone = await self.pass()
+                    let wait =
+                        isDone ? self.outbox.cleanupInterval : min(Self.firstCleanup, self.outbox.cleanupInterval)
+                    nextCleanup = self.time.monotonic + wait
                 }
                 nextWork = self.time.monotonic + (isEncrypting ? Self.interval : ClockLook.wait(from: self.time.now))
             }
@@ -113,12 +116,14 @@ package final class HousekeepingService: Service {
                 let step = try await store.reseal()
                 rows += step.rows
                 environment.metrics.reencryption.set(step.progress)
+                store.health.ended(.keys, failed: false)
                 guard step.isFinished else { continue }
                 if rows > 0 { logger.log(.keysRotationEnded, [.rowCount: .number(rows)]) }
                 return true
             }
         } catch {
             logger.log(.keysStoreFailed, [.error: "\(error)"])
+            store.health.ended(.keys, failed: true)
         }
         return false
     }
@@ -136,7 +141,10 @@ package final class HousekeepingService: Service {
     }
 
     /// Runs one cleanup.
-    package func pass() async {
+    ///
+    /// - Returns: Whether it succeeded.
+    @discardableResult
+    package func pass() async -> Bool {
         var policy = RetentionPolicy()
         policy.delivered = outbox.keepDelivered
         // A machine can start with a clock that is years ahead.
@@ -146,8 +154,12 @@ package final class HousekeepingService: Service {
             // deleted.
             let counts = try await store.retention(policy, now: min(clock.now, time.now))
             if counts.outbox > 0 { logger.log(.retentionCleaned, [.rowCount: .number(counts.outbox)]) }
+            store.health.ended(.retention, failed: false)
+            return true
         } catch {
             logger.log(.retentionStoreFailed, [.error: "\(error.description)"])
+            store.health.ended(.retention, failed: true)
+            return false
         }
     }
 }

@@ -231,7 +231,7 @@ struct KeysCommand: AsyncParsableCommand {
             discussion: """
                 Stop the agent first, and remove the setting of the master key afterwards. Shortlinks in notifications \
                 that were sent stop working. Signing keys are never stored in clear form: revoke them first, or destroy \
-                them with --force.
+                them with --force. Values that do not open are lost; the answer counts them.
 
                 Examples:
                   starwatch keys decrypt-database
@@ -252,7 +252,7 @@ struct KeysCommand: AsyncParsableCommand {
                 """
                 The database is not encrypted any more, with \(report.rows) rows. Remove security.master_key_file or
                 security.master_key_command from the configuration before the next start.
-                """
+                """ + (report.loss.map { "\n" + $0 } ?? "")
             }
         }
     }

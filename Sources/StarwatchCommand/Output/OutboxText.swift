@@ -17,8 +17,10 @@ enum OutboxText {
         ).text
     }
 
-    /// The state, with the sinks that did not get a finished row: `acknowledged (not hook)`.
+    /// The state, with its reason, `dead (unreadable)`, or the sinks that did not get a finished row, `acknowledged (not
+    /// hook)`.
     private static func state(_ row: OutboxEntry) -> String {
+        if let reason = row.reason { return "\(row.state.rawValue) (\(reason.rawValue))" }
         guard row.state != .dead, let sinks = row.undeliveredTo else { return row.state.rawValue }
         return "\(row.state.rawValue) (not \(sinks.joined(separator: ", ")))"
     }
@@ -38,6 +40,7 @@ enum OutboxText {
             ("Claim", row.jwtID),
             ("Notification", row.notificationID ?? "-"),
         ]
+        if let reason = row.reason { pairs.insert(("Reason", reason.sentence), at: 2) }
         for delivery in row.deliveries ?? [] {
             pairs.append(("Sink \(delivery.sink)", self.delivery(delivery)))
         }

@@ -14,7 +14,7 @@ package enum HealthDecision {
         func sinks(_ condition: SinkCondition) -> [String] {
             facts.sinks.filter { $0.condition == condition }.map(\.name)
         }
-        add(.storeUnavailable, if: !facts.canReadStore)
+        add(.storeUnavailable, if: !facts.canReadStore || facts.isStoreFailing)
         add(.signedOut, if: facts.isSignedOut)
         add(.credentialsRefused, of: polls(\.isRefused))
         add(.noToken, of: polls(\.lacksToken))
@@ -72,6 +72,7 @@ package enum HealthDecision {
     /// Every problem as a phrase, the gravest first.
     private static func problems(_ facts: HealthFacts, now: Timestamp) -> [String] {
         var problems: [String] = []
+        if facts.isStoreFailing { problems.append("the database fails") }
         if facts.isSignedOut { problems.append("signed out") }
         func add(_ phrase: (String) -> String, _ condition: KeyPath<HealthFacts.Poll, Bool>) {
             problems += facts.polls.filter { $0[keyPath: condition] }.map { phrase($0.name) }

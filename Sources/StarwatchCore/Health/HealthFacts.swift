@@ -58,6 +58,8 @@ package struct HealthFacts: Sendable, Hashable {
     }
 
     package var canReadStore = true
+    /// Whether the last work of some part failed by the database.
+    package var isStoreFailing = false
     /// Whether no identity is active although there is something to do for one.
     package var isSignedOut = false
     package var polls: [Poll] = []

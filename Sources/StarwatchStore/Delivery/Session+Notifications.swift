@@ -31,22 +31,30 @@ extension Session {
 
     /// The notification in a row of ``outgoingColumns``.
     func outgoing(_ row: Row) throws -> OutgoingNotification {
-        OutgoingNotification(
+        let content = try content(title: row[6], body: row[7], payload: row[8], of: row[1])
+        return OutgoingNotification(
             id: row[1],
             runID: row[10],
             poll: row[4],
             group: try row.word(5),
             count: row[9],
-            text: try texts(row[6], row[7], of: row[1]),
-            payload: try opened(row[8] as Data, .notificationPayload, row: row[1])
+            text: content.text,
+            payload: content.payload
         )
     }
 
-    /// The title and body of a notification, from their stored forms.
-    func texts(_ title: String, _ body: String, of token: String) throws -> (title: String, body: String) {
-        (
-            try opened(title, .notificationTitle, row: token),
-            try opened(body, .notificationBody, row: token)
+    /// The title, body and payload of a notification, from their stored forms.
+    func content(
+        title: String,
+        body: String,
+        payload: Data,
+        of token: String
+    ) throws -> (text: (title: String, body: String), payload: [UInt8]) {
+        let bytes = try opened(payload, .notificationPayload, row: token)
+        // A decrypted database holds nothing in the place of a payload that did not open.
+        guard !bytes.isEmpty else { throw StoreError.sealed(.damaged) }
+        return (
+            (try opened(title, .notificationTitle, row: token), try opened(body, .notificationBody, row: token)), bytes
         )
     }
 

@@ -27,9 +27,9 @@ extension Store {
 
     /// Claims pending rows and stores the notifications that announce them, in one transaction.
     ///
-    /// The order is priority, then age, then identifier (C-039). Rows that are too many for one notification become
-    /// several, by ``NotificationPart``. The interval to the next group begins when no row is left, so that rows beyond
-    /// the limit do not wait for it.
+    /// The order is priority, then age, then identifier (C-039). Rows that do not open are set aside. Rows that are too many
+    /// for one notification become several, by ``NotificationPart``. The interval to the next group begins when no row is
+    /// left, so that rows beyond the limit do not wait for it.
     ///
     /// - Parameters:
     ///   - limit: The largest number of rows to claim.
@@ -51,7 +51,7 @@ extension Store {
         let id = try streamID(stream)
         return try write(.claim) { db in
             guard try db.isActive(stream.account) else { return [] }
-            let rows = try pending(stream, id, limit: limit, db)
+            let rows = try pending(stream, id, limit: limit, db, now)
             guard !rows.isEmpty else { return [] }
             let notifications = try NotificationPart.split(rows).map { rows, part in
                 let (outgoing, shortlink) = make(rows, part)
@@ -98,41 +98,40 @@ extension Store {
         }
     }
 
-    private func pending(_ stream: StreamKey, _ id: Int64, limit: Int, _ db: Session) throws -> [OutboxRow] {
-        var found: [OutboxRow] = []
-        let rows = try db.rows(
-            """
-            SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id, is_offer
-            FROM notification_outbox
-            WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
-            """,
-            [id, limit]
-        )
-        while let row = try rows.next() {
-            let jwt = try row.jwtID(1)
-            found.append(
-                OutboxRow(
-                    id: row[0],
-                    stream: stream,
-                    change: try db.change(id: jwt, plan: row[2], name: row[3], isOffer: row[9], of: id),
-                    state: .pending,
-                    priority: row[4],
-                    retryCount: row[5],
-                    notificationID: nil,
-                    createdAt: row.time(6),
-                    deliveredAt: nil,
-                    acknowledgedAt: nil,
-                    finishedAt: nil,
-                    runID: row[8],
-                    changedFields: try db.changedFields(row[7], of: id, jwt)
-                )
+    private func pending(
+        _ stream: StreamKey,
+        _ id: Int64,
+        limit: Int,
+        _ db: Session,
+        _ now: Timestamp
+    ) throws -> [OutboxRow] {
+        while true {
+            var found: [OutboxRow] = []
+            var unreadable: [Int64] = []
+            let rows = try db.rows(
+                """
+                SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id, is_offer,
+                    reason
+                FROM notification_outbox
+                WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
+                """,
+                [id, limit]
             )
+            while let row = try rows.next() {
+                if let row = try ifReadable({ try db.pending(row, stream, id) }) {
+                    found.append(row)
+                } else {
+                    unreadable.append(row[0])
+                }
+            }
+            if unreadable.isEmpty { return found }
+            // Other rows take their places.
+            try setAside(unreadable, of: id, db, now)
         }
-        return found
     }
 
     /// The open notifications that are due at a sink again, for a retry or after a crash. Leases their tickets to the
-    /// caller.
+    /// caller. Notifications that do not open are set aside.
     ///
     /// Notifications with fewer attempts come first, then older ones.
     package func openNotifications(
@@ -144,7 +143,8 @@ extension Store {
         return try write(.claim) { db in
             let found: [(Int64, Row)] = try db.all(
                 """
-                SELECT \(Session.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
+                SELECT \(Session.outgoingColumns), n.stream_id
+                FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
                 ORDER BY (SELECT min(d.attempts) FROM deliveries d WHERE d.notification_id = n.id AND \(due)), n.id
@@ -152,7 +152,11 @@ extension Store {
                 """,
                 [now.milliseconds, limit]
             ) { ($0[0], $0.copy()) }
-            return try found.map { id, row in
+            return try found.compactMap { id, row in
+                guard let (outgoing, stream) = try ifReadable({ try db.openNotification(row) }) else {
+                    try setAside(notification: id, of: row[11], db, now)
+                    return nil
+                }
                 let tickets = try db.all(
                     """
                     UPDATE deliveries AS d SET lease = lease + 1, leased_until = ?2
@@ -171,8 +175,8 @@ extension Store {
                     )
                 }
                 return OpenNotification(
-                    outgoing: try db.outgoing(row),
-                    stream: try db.stream(row, 2),
+                    outgoing: outgoing,
+                    stream: stream,
                     renewals: renewals.load(ordering: .relaxed),
                     tickets: tickets.sorted { $0.sink < $1.sink }
                 )
@@ -210,6 +214,35 @@ extension Store {
 }
 
 extension Session {
+    /// A pending row, from the columns of its query.
+    ///
+    /// - Throws: ``StoreError/sealed(_:)`` if it does not open. Fields that do not open count as unknown.
+    fileprivate func pending(_ row: Row, _ stream: StreamKey, _ id: Int64) throws -> OutboxRow {
+        // A decrypted database no longer has the value.
+        guard row[10] as String? != RowReason.unreadable.rawValue else { throw StoreError.sealed(.damaged) }
+        let jwt = try row.jwtID(1)
+        return OutboxRow(
+            id: row[0],
+            stream: stream,
+            change: try change(id: jwt, plan: row[2], name: row[3], isOffer: row[9], of: id),
+            state: .pending,
+            priority: row[4],
+            retryCount: row[5],
+            notificationID: nil,
+            createdAt: row.time(6),
+            deliveredAt: nil,
+            acknowledgedAt: nil,
+            finishedAt: nil,
+            runID: row[8],
+            changedFields: try ifReadable { try changedFields(row[7], of: id, jwt) } ?? nil
+        )
+    }
+
+    /// An open notification and its stream, from the columns of its query.
+    fileprivate func openNotification(_ row: Row) throws -> (OutgoingNotification, StreamKey) {
+        (try outgoing(row), try stream(row, 2))
+    }
+
     func nextDeliveryAt() throws -> Timestamp? {
         try row(
             """

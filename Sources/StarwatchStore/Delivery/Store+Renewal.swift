@@ -45,7 +45,7 @@ extension Store {
                 WHERE n.token = ? AND n.state = 'open'
                 """,
                 [notification.id]
-            ).map { try db.outgoing($0) }
+            ).flatMap { row in try ifReadable { try db.outgoing(row) } }
         }
     }
 }
@@ -92,7 +92,7 @@ extension Session {
         var (discarded, offers): (Set<JWTID>, Set<JWTID>) = ([], [])
         let rows = try rows(
             """
-            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(OutboxRow.discarded)' FROM notification_outbox
+            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(RowReason.discarded.rawValue)' FROM notification_outbox
             WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
             """,
             [stream, try jsonArray(message.changes.map(\.jwtID)), notification]

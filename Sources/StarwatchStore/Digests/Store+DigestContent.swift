@@ -3,7 +3,8 @@ package import StarwatchCore
 
 /// The content of digests: fetched from a source, or found by a poll.
 extension Store {
-    /// The newest stored content of a source; `nil` if there is none. A wrong clock can have set its time.
+    /// The newest stored content of a source; `nil` if there is none, or if it does not open. A wrong clock can have set
+    /// its time.
     package func digestContent(source: String, account: DID) throws(StoreError) -> StoredContent? {
         try direct(.read) { db in
             try db.row(
@@ -12,13 +13,12 @@ extension Store {
                 WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
                 """,
                 [db.key(account), source]
-            ).map { row in
-                StoredContent(
-                    payload: try db.opened(
-                        row[0],
-                        .digestContent,
-                        row: DigestOccurrence.row(slot: row[4], time: row.time(1))
-                    ),
+            ).flatMap { row in
+                let place = DigestOccurrence.row(slot: row[4], time: row.time(1))
+                let payload = try ifReadable { try db.opened(row[0], .digestContent, row: place) as String }
+                guard let payload else { return nil }
+                return StoredContent(
+                    payload: payload,
                     fetchedAt: row.time(1),
                     validatedAt: row.time(2),
                     etag: row[3]
@@ -50,14 +50,12 @@ extension Store {
                 """,
                 [db.key(stream.account), stream.server, stream.poll.rawValue, since.milliseconds, row]
             ) { row in
-                let change = try db.change(
-                    id: row.jwtID(3),
-                    plan: row[0],
-                    name: row[1],
-                    isOffer: row[4],
-                    of: row[2]
-                )
-                return FoundChange(plan: change.plan, name: change.name)
+                let id = try row.jwtID(3)
+                let change = try ifReadable {
+                    try db.change(id: id, plan: row[0], name: row[1], isOffer: row[4], of: row[2])
+                }
+                // One that does not open counts as a change of a project without a name.
+                return FoundChange(plan: change?.plan ?? id.rawValue, name: change?.name)
             }
             return (found, last)
         }

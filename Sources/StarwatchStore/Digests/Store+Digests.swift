@@ -7,7 +7,8 @@ package import StarwatchCore
 /// A fired digest becomes a notification without rows, in a stream of its own. The dispatcher delivers, retries and
 /// cancels it like any other.
 extension Store {
-    /// The stored digests of an account: all open occurrences, and those due after `since`.
+    /// The stored digests of an account: all open occurrences, and those due after `since`. An occurrence whose text does
+    /// not open counts as unarmed.
     package func digestState(of account: DID, since: Timestamp) throws(StoreError) -> DigestState {
         // An open notification that waits only for optional sinks (`required: false`).
         let isShown = """
@@ -21,13 +22,14 @@ extension Store {
                 SELECT d.digest, d.slot_id, d.fire_at, d.status, d.prefetch, d.text_kind, d.content_at, d.fingerprint,
                     d.fired_at, d.token, iif(\(isShown), 'delivered', n.state),
                     coalesce(n.finished_at, (SELECT max(updated_at) FROM deliveries v
-                        WHERE v.notification_id = n.id AND v.state = 'ok')), d.error_code
+                        WHERE v.notification_id = n.id AND v.state = 'ok')), d.error_code, d.title, d.body,
+                    d.payload
                 FROM notif_deliveries d LEFT JOIN notifications n ON n.token = d.token
                 WHERE d.account = ?1 AND d.digest IS NOT NULL AND (d.status = 'scheduled' OR d.fire_at > ?2)
                 ORDER BY d.fire_at, d.slot_id
                 """,
                 [db.key(account), since.milliseconds, jsonArray(options.optionalSinks.sorted())]
-            ) { try $0.digest() }
+            ) { row in try row.digest(isReadable: try db.opensDigest(row)) }
             return DigestState(rows: found, armedThrough: try db.armedThrough())
         }
     }
@@ -144,10 +146,11 @@ extension DigestOccurrence {
 }
 
 extension Row {
-    fileprivate func digest() throws -> DigestState.Row {
+    /// - Parameter isReadable: Whether the armed text opens.
+    fileprivate func digest(isReadable: Bool) throws -> DigestState.Row {
         guard let digest = DigestName(self[0] as String) else { throw Self.damaged }
         var arming: DigestRow.Arming?
-        if let kind = self[5] as String? {
+        if isReadable, let kind = self[5] as String? {
             guard let kind = DigestText.Kind(rawValue: kind), let text = DigestText(kind, contentAt: optionalTime(6))
             else { throw Self.damaged }
             arming = DigestRow.Arming(text: text, fingerprint: self[7] ?? 0)
@@ -173,6 +176,20 @@ extension Session {
     /// The primary key of an occurrence.
     func key(_ account: DID, _ occurrence: DigestOccurrence) -> StatementArguments {
         [key(account), occurrence.slot, occurrence.fireAt.milliseconds]
+    }
+
+    /// Whether the text of an armed occurrence opens, from the columns of ``Store/digestState(of:since:)``. Other
+    /// occurrences need none.
+    fileprivate func opensDigest(_ row: Row) throws -> Bool {
+        guard vault.isSealed, row[3] == SlotStatus.scheduled.rawValue, row.hasNull(atIndex: 8), !row.hasNull(atIndex: 5)
+        else { return true }
+        let place = DigestOccurrence.row(slot: row[1], time: row.time(2))
+        let opened: Void? = try ifReadable {
+            _ = try self.opened(row[13] as String?, .digestTitle, row: place)
+            _ = try self.opened(row[14] as String?, .digestBody, row: place)
+            if let payload = row[15] as Data? { _ = try self.opened(payload, .digestPayload, row: place) }
+        }
+        return opened != nil
     }
 
     fileprivate func armedThrough() throws -> [DigestName: Timestamp] {
@@ -213,6 +230,8 @@ extension Session {
     }
 
     /// Turns an armed occurrence into a notification that is due at its sinks now.
+    ///
+    /// One whose text does not open becomes unarmed, so that the next pass arms it anew.
     fileprivate func fire(
         _ firing: DigestChanges.Firing,
         _ account: DID,
@@ -233,7 +252,7 @@ extension Session {
         )
         guard let found = found?.copy() else { throw Row.damaged }
         let row = DigestOccurrence.row(slot: firing.occurrence.slot, time: firing.occurrence.fireAt)
-        _ = try insertNotification(
+        let notification = try ifReadable {
             OutgoingNotification(
                 id: found[0],
                 runID: firing.runID,
@@ -242,10 +261,18 @@ extension Session {
                 count: 1,
                 text: (try opened(found[1], .digestTitle, row: row), try opened(found[2], .digestBody, row: row)),
                 payload: try opened(found[3] as Data, .digestPayload, row: row)
-            ),
-            stream,
-            now
-        )
+            )
+        }
+        guard let notification else {
+            return try run(
+                """
+                UPDATE notif_deliveries SET fired_at = NULL, text_kind = NULL, content_at = NULL, fingerprint = NULL,
+                    title = NULL, body = NULL, payload = NULL WHERE account = ? AND slot_id = ? AND fire_at = ?
+                """,
+                key(account, firing.occurrence)
+            )
+        }
+        _ = try insertNotification(notification, stream, now)
         try insertDeliveries(of: lastInsertedRowID, to: firing.sinks, dueAt: now, now: now)
     }
 

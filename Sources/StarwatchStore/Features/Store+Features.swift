@@ -25,7 +25,7 @@ extension Store {
                 [feature, now.milliseconds]
             )
             guard isNew == 1 else { return nil }
-            let candidates: [(account: String, stars: String)] = try db.all(
+            let candidates: [(account: String, stars: String?)] = try db.all(
                 """
                 SELECT accountDid, starredPlanHandleIds FROM settings
                 WHERE notificationPreferences NOT IN ('{}', 'null')
@@ -33,8 +33,8 @@ extension Store {
                     AND coalesce(json_extract(notificationPreferences, '$.starred_projects'), 1) <> 0
                 ORDER BY id
                 """
-            ) { ($0[0], try db.opened($0[1], .stars, row: $0[0])) }
-            let accounts = candidates.filter { decodeStars($0.stars) == [] }.map(\.account)
+            ) { row in (row[0], try ifReadable { try db.opened(row[1], .stars, row: row[0]) as String }) }
+            let accounts = candidates.filter { $0.stars.flatMap(decodeStars) == [] }.map(\.account)
             for account in accounts {
                 try db.run("UPDATE settings SET updated_at = ? WHERE accountDid = ?", [now.milliseconds, account])
                 try db.run(

@@ -35,12 +35,12 @@ extension Store {
         try direct(.edit) { db in try db.trimFeed(keep: keep) }
     }
 
-    /// The rows below `before`, the newest first.
+    /// The rows below `before`, the newest first. Rows that do not open are missing.
     package func feed(before: Int64?, limit: Int) throws(StoreError) -> [FeedRow] {
         try feed("id < ? ORDER BY id DESC", before ?? .max, limit)
     }
 
-    /// The rows above `after`, the oldest first.
+    /// The rows above `after`, the oldest first. Rows that do not open are missing.
     package func feed(after: Int64, limit: Int) throws(StoreError) -> [FeedRow] {
         try feed("id > ? ORDER BY id", after, limit)
     }
@@ -54,10 +54,14 @@ extension Store {
 
     private func feed(_ condition: String, _ id: Int64, _ limit: Int) throws(StoreError) -> [FeedRow] {
         try direct(.read) { db in
-            try db.all("SELECT id, payload, created_at, token FROM feed WHERE \(condition) LIMIT ?", [id, limit]) {
-                let payload = try db.opened($0[1] as Data, .feedPayload, row: $0[3])
-                return FeedRow(sequence: $0[0], payload: payload, storedAt: $0.time(2))
+            var found: [FeedRow] = []
+            let rows = try db.rows("SELECT id, payload, created_at, token FROM feed WHERE \(condition)", [id])
+            while found.count < limit, let row = try rows.next() {
+                let payload = try ifReadable { try db.opened(row[1] as Data, .feedPayload, row: row[3]) }
+                guard let payload else { continue }
+                found.append(FeedRow(sequence: row[0], payload: payload, storedAt: row.time(2)))
             }
+            return found
         }
     }
 }

@@ -17,6 +17,7 @@ extension Store {
     ///   - server: The server for the new identity's settings, in the form of ``StreamKey/server``.
     package func setIdentity(_ did: DID?, server: String, now: Timestamp) throws(StoreError) -> IdentityChange {
         try write(.identity) { db in
+            try db.restore(did)
             let former = try db.activeIdentity()
             guard former.did != did else {
                 try db.run("UPDATE active_identity SET lastUpdated = coalesce(lastUpdated, ?)", [now.milliseconds])
@@ -54,6 +55,7 @@ extension Store {
     /// is reset; cursors belong to (account, server, poll) anyway.
     package func seedIdentityIfEmpty(_ did: DID?, server: String, now: Timestamp) throws(StoreError) -> ActiveIdentity {
         try write(.identity) { db in
+            try db.restore(did)
             let current = try db.activeIdentity()
             if let active = current.did {
                 try db.run(

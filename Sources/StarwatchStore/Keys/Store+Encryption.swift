@@ -25,7 +25,9 @@ extension Store {
             try db.execute(sql: "UPDATE plan_snapshots SET sealed_plan_id = plan_id")
             try db.replace("plan_id", in: "plan_snapshots") { db.lookup($0, as: "plan") }
             try db.replace("token", in: "shortlinks") { db.lookup($0, as: "shortlink") }
-            let rows = try db.rewrite { value, column, row in try db.sealedForm(value, column, of: row) }
+            let rows = try db.rewrite { table, row in
+                try zip(row.values, table.columns).map { try db.sealedForm($0, $1, of: row) }
+            }
             try db.execute(sql: "UPDATE sealing SET state = 'cleaning'")
             return rows
         }
@@ -36,28 +38,41 @@ extension Store {
 
     /// Decrypts the database in one transaction and destroys its keys.
     ///
-    /// Shortlinks are deleted, because only their keyed hashes are stored. Signing keys are never stored in clear form.
+    /// Shortlinks are deleted, because only their keyed hashes are stored. Signing keys are never stored in clear form. A
+    /// value that does not open is lost, and no other.
     ///
     /// - Parameter isForced: Whether to destroy signing keys. Without it, a database that has any is refused.
-    /// - Returns: The number of rows with decrypted values.
-    package func decrypt(isForced: Bool = false) throws(StoreError) -> Int {
+    package func decrypt(isForced: Bool = false) throws(StoreError) -> Decryption {
         guard vault.isSealed else { throw .sealed(.notEncrypted) }
-        let rows = try write(.edit) { db in
+        let result = try write(.edit) { db in
             let keys = try db.integer("SELECT count(*) FROM signing_keys WHERE state <> 'revoked'")
             guard keys == 0 || isForced else { throw StoreError.sealed(.signingKeys) }
             try db.execute(sql: "DELETE FROM shortlinks")
             try db.execute(sql: "DELETE FROM signing_keys WHERE state <> 'revoked'")
             try db.run("UPDATE installation SET installation_key = ?", [vault.installation])
+            try setAsideNotifications(db, options.now())
+            var result = Decryption()
             // Before the accounts are replaced, because their stored forms select the keys.
-            let rows = try db.rewrite { value, column, row in try db.clearForm(value, column, of: row) }
+            result.rows = try db.rewrite { table, row in try db.clearValues(of: row, table, &result.lost) }
             try db.execute(sql: "UPDATE plan_snapshots SET plan_id = sealed_plan_id, sealed_plan_id = NULL")
-            try db.replaceAccounts { try db.account($0).rawValue }
+            var nobodys: Set<String> = []
+            try db.replaceAccounts { form in
+                if let account = try ifReadable({ try db.account(form) }) { return account.rawValue }
+                nobodys.insert(form)
+                return Unreadable.account(form)
+            }
+            if !nobodys.isEmpty { result.lost[SealedColumn.did.rawValue] = nobodys.count }
+            // Nobody can be signed in with an identity that is lost.
+            try db.run(
+                "UPDATE active_identity SET activeDid = NULL, generation = generation + 1 WHERE activeDid IN (SELECT value FROM json_each(?))",
+                [try jsonArray(nobodys.map(Unreadable.account))]
+            )
             try vault.destroy(db.database)
-            return rows
+            return result
         }
         streamIDs.removeAll()
         try checkpoint()
-        return rows
+        return result
     }
 }
 
@@ -79,10 +94,9 @@ extension Session {
 
     /// Writes another form of every value that can be sealed.
     ///
+    /// - Parameter form: Returns the new values of a row; `nil` deletes it.
     /// - Returns: The number of rows.
-    fileprivate func rewrite(
-        _ form: (DatabaseValue, SealedColumn, SealedRow) throws -> DatabaseValue
-    ) throws -> Int {
+    fileprivate func rewrite(_ form: (SealedTable, SealedRow) throws -> [DatabaseValue]?) throws -> Int {
         var count = 0
         // The accounts are sealed when they are enrolled.
         for table in SealedTable.all where table.columns != [.did] {
@@ -90,8 +104,11 @@ extension Session {
             while true {
                 let rows = try sealedRows(table, after: last, limit: 500)
                 for row in rows {
-                    let values = try zip(row.values, table.columns).map { try form($0, $1, row) }
-                    try write(values, into: row, of: table)
+                    if let values = try form(table, row) {
+                        try write(values, into: row, of: table)
+                    } else {
+                        try delete(row, of: table)
+                    }
                 }
                 count += rows.count
                 guard rows.count == 500 else { break }
@@ -99,5 +116,47 @@ extension Session {
             }
         }
         return count
+    }
+
+    /// The clear values of a row, with ``SealedColumn/standIn`` for those that do not open; `nil` if nothing is left of it.
+    ///
+    /// - Parameter lost: Counts the values that do not open, by column.
+    fileprivate func clearValues(
+        of row: SealedRow,
+        _ table: SealedTable,
+        _ lost: inout [String: Int]
+    ) throws -> [DatabaseValue]? {
+        var values: [DatabaseValue] = []
+        var damaged: Set<SealedColumn> = []
+        var isLost = false
+        for (value, column) in zip(row.values, table.columns) {
+            if let clear = try ifReadable({ try clearForm(value, column, of: row) }) {
+                values.append(clear)
+                continue
+            }
+            damaged.insert(column)
+            lost[column.rawValue, default: 0] += 1
+            switch column.standIn {
+            case .value(let standIn): values.append(standIn)
+            case .noRow: isLost = true
+            }
+        }
+        if isLost { return nil }
+        if !damaged.isDisjoint(with: [.outboxPlan, .outboxName]) {
+            // The next claim sets it aside.
+            try run(
+                """
+                UPDATE notification_outbox SET reason = ?
+                WHERE id = ? AND state IN ('pending', 'claimed', 'evicted', 'dead')
+                """,
+                [RowReason.unreadable.rawValue, row.key[0]]
+            )
+        }
+        guard !damaged.isDisjoint(with: [.digestTitle, .digestBody, .digestPayload]) else { return values }
+        try run(
+            "UPDATE notif_deliveries SET text_kind = NULL, content_at = NULL, fingerprint = NULL WHERE id = ?",
+            [row.key[0]]
+        )
+        return values.map { _ in .null }
     }
 }

@@ -9,9 +9,12 @@ extension Store {
     /// The id of the master key; `nil` if the database is not encrypted.
     package var masterKeyID: String? { vault.isSealed ? vault.master?.id : nil }
 
-    /// The progress of encrypting values again, from 0 to 1; `nil` if no data key is retiring.
+    /// The progress of encrypting values again, from 0 to 1; `nil` if no data key is retiring, except those of values that
+    /// do not open.
     package var resealProgress: Double? {
-        guard vault.ring?.keys.values.contains(where: { !$0.isActive }) == true else { return nil }
+        guard vault.ring?.keys.contains(where: { !$0.value.isActive && !stuckKeys.contains($0.key) }) == true else {
+            return nil
+        }
         return resealPass?.progress ?? 0
     }
 

@@ -14,8 +14,10 @@ package struct StoredNotification: Sendable, Hashable, Identifiable {
     package let state: State
     package let group: NotificationGroup
     package let count: Int
+    /// ``Unreadable/text`` if it does not open, as is the body.
     package let title: String
     package let body: String
+    /// Empty if it does not open.
     package let payload: [UInt8]
     package let createdAt: Timestamp
     package let finishedAt: Timestamp?

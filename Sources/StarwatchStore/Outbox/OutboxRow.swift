@@ -5,8 +5,11 @@ package import StarwatchCore
 package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let id: Int64
     package let stream: StreamKey
+    /// The change. Values that do not open are ``Unreadable/text``.
     package let change: Change
     package let state: OutboxState
+    /// The reason why it is not delivered; `nil` if its state tells.
+    package var reason: RowReason?
     /// Higher priorities are delivered first.
     package let priority: Int
     /// The number of rejections since the row last became pending.
@@ -35,6 +38,27 @@ extension Session {
             name: try opened(name, .outboxName, row: Self.outboxRow(stream, id)),
             isOffer: isOffer
         )
+    }
+
+    /// The same for a person to look at: ``Unreadable/text`` takes the place of values that do not open.
+    func visibleChange(id: JWTID, plan: String, name: String?, isOffer: Bool, of stream: Int64) throws -> Change {
+        let place = Self.outboxRow(stream, id)
+        return Change(
+            id: id,
+            plan: try ifReadable { try opened(plan, .outboxPlan, row: place) as String } ?? Unreadable.text,
+            name: try name.map { name in
+                try ifReadable { try opened(name, .outboxName, row: place) as String } ?? Unreadable.text
+            },
+            isOffer: isOffer
+        )
+    }
+
+    /// The stream in the columns `account, server, poll` for a person to look at. An account that does not open is
+    /// ``Unreadable/account``.
+    fileprivate func visibleStream(_ row: Row, _ index: Int) throws -> StreamKey {
+        if let stream = try ifReadable({ try stream(row, index) }) { return stream }
+        guard let poll = PollName(row[index + 2] as String) else { throw Row.damaged }
+        return StreamKey(account: Unreadable.account, server: row[index + 1], poll: poll)
     }
 
     /// The text that binds the values of an outbox row to it.
@@ -68,26 +92,28 @@ extension OutboxRow {
         (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
         o.acknowledged_at, o.finished_at, o.run_id,
         (SELECT group_concat(sink) FROM deliveries d
-            WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost) AND o.reason IS NOT '\(discarded)'),
-        o.is_offer, o.stream_id
+            WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
+                AND o.reason IS NOT '\(RowReason.discarded.rawValue)'),
+        o.is_offer, o.stream_id, o.reason
         """
 
-    /// The `reason` of a finished row that the operator discarded for the optional sinks that did not get it.
-    static let discarded = "discarded"
+    /// The number of ``columns``. More can follow them.
+    static let columnCount = 20
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
     /// none is finished.
     static let isUndelivered = """
-        (o.state IN ('delivered', 'acknowledged') AND o.reason IS NOT '\(discarded)'
+        (o.state IN ('delivered', 'acknowledged') AND o.reason IS NOT '\(RowReason.discarded.rawValue)'
             AND o.notification_id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
         """
 
     /// Reads ``columns``.
     init(_ row: Row, _ db: Session) throws {
         id = row[0]
-        stream = try db.stream(row, 1)
-        change = try db.change(id: row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17], of: row[18])
+        stream = try db.visibleStream(row, 1)
+        change = try db.visibleChange(id: row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17], of: row[18])
         state = try row.word(7)
+        reason = [.dead, .suppressed].contains(state) ? (row[19] as String?).flatMap(RowReason.init) : nil
         priority = row[8]
         retryCount = row[9]
         notificationID = row[10]

@@ -153,20 +153,17 @@ extension Store {
         let isCancelled = row[1] == true
         guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
         guard hasRoom else { return .outOfRoom }
+        let (account, place) = (db.key(page.stream.account), Session.outboxRow(id, change.id))
         try db.run(
             """
-            UPDATE notification_outbox SET state = 'pending', finished_at = NULL, name = ?, is_offer = ?, run_id = ?,
-                fetch_id = ?, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+            UPDATE notification_outbox SET state = 'pending', finished_at = NULL, plan_id = ?, name = ?, is_offer = ?,
+                run_id = ?, fetch_id = ?, reason = NULL, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
             [
-                try db.sealed(
-                    change.name,
-                    .outboxName,
-                    of: db.key(page.stream.account),
-                    row: Session.outboxRow(id, change.id)
-                ), change.isOffer, page.runID, fetch, page.now.milliseconds, id,
-                change.id.rawValue,
+                try db.sealed(change.plan, .outboxPlan, of: account, row: place),
+                try db.sealed(change.name, .outboxName, of: account, row: place), change.isOffer, page.runID, fetch,
+                page.now.milliseconds, id, change.id.rawValue,
             ]
         )
         return isCancelled ? .reopened : .refetched

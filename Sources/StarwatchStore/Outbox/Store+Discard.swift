@@ -63,7 +63,7 @@ extension Store {
 extension Session {
     /// The condition of finished rows that can be retried at an optional sink.
     fileprivate static let isRetriable = """
-        state IN ('delivered', 'acknowledged') AND reason IS NOT '\(OutboxRow.discarded)'
+        state IN ('delivered', 'acknowledged') AND reason IS NOT '\(RowReason.discarded.rawValue)'
         """
 
     /// Marks finished rows that an optional sink did not get.
@@ -75,7 +75,7 @@ extension Session {
     ) throws -> (streams: [Int64: Int], notifications: [Int64: Int64]) {
         try grouped(
             """
-            UPDATE notification_outbox AS o SET reason = '\(OutboxRow.discarded)'
+            UPDATE notification_outbox AS o SET reason = '\(RowReason.discarded.rawValue)'
             WHERE id IN (SELECT value FROM json_each(?)) AND \(OutboxRow.isUndelivered)
             RETURNING stream_id, notification_id
             """,

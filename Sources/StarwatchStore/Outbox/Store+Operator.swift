@@ -35,7 +35,10 @@ extension Store {
                 [id]
             )
             guard let row else { return nil }
-            return OutboxDetail(row: try OutboxRow(row, db), deliveries: try db.deliveries(of: row[19]))
+            return OutboxDetail(
+                row: try OutboxRow(row, db),
+                deliveries: try db.deliveries(of: row[OutboxRow.columnCount])
+            )
         }
     }
 
@@ -66,7 +69,8 @@ extension Store {
         }
     }
 
-    /// Retries dead letters of the active identity, with all their attempts. Ignores other ids.
+    /// Retries dead letters of the active identity, with all their attempts. Ignores other ids, and rows that still do
+    /// not open.
     ///
     /// Dead rows become pending, for a new notification. If some sinks have accepted the rows or are still due, only the
     /// sinks that did not get them are retried, with the same notification and all of its dead rows. Rows that an
@@ -83,7 +87,8 @@ extension Store {
         make: NotificationRenewal
     ) throws(StoreError) -> Int {
         try write(.edit) { db in
-            let (list, names) = (jsonArray(ids), try jsonArray(sinks))
+            let unreadable = Set(try db.unreadableRows(among: ids))
+            let (list, names) = (jsonArray(ids.filter { !unreadable.contains($0) }), try jsonArray(sinks))
             let isActive = """
                 stream_id IN (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
                 """
@@ -106,7 +111,7 @@ extension Store {
             let rows = try db.rows(
                 """
                 UPDATE notification_outbox
-                SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL
+                SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL, reason = NULL
                 WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND \(isActive) RETURNING stream_id
                 """,
                 [list]
@@ -118,6 +123,11 @@ extension Store {
             for (notification, stream, _, _) in found { _ = try settle(notification, stream, db, now) }
             return total + undelivered
         }
+    }
+
+    /// The rows among `ids` that cannot be retried, because they still do not open.
+    package func unreadableRows(among ids: [Int64]) throws(StoreError) -> [Int64] {
+        try direct(.read) { db in try db.unreadableRows(among: ids) }
     }
 
     /// Records an operator's change of rows in the ledgers.
@@ -185,6 +195,26 @@ extension Session {
 }
 
 extension Session {
+    /// The rows among `ids` that were set aside and still do not open.
+    fileprivate func unreadableRows(among ids: [Int64]) throws -> [Int64] {
+        let rows = try rows(
+            """
+            SELECT id, stream_id, jwt_id, plan_id, name, is_offer FROM notification_outbox
+            WHERE reason = '\(RowReason.unreadable.rawValue)' AND id IN (SELECT value FROM json_each(?))
+            """,
+            [jsonArray(ids)]
+        )
+        var found: [Int64] = []
+        while let row = try rows.next() {
+            let change = try ifReadable {
+                try self.change(id: row.jwtID(2), plan: row[3], name: row[4], isOffer: row[5], of: row[1])
+            }
+            // A decrypted database no longer has the value.
+            if change == nil || !vault.isSealed { found.append(row[0]) }
+        }
+        return found
+    }
+
     /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it, without the rows
     /// that were discarded since.
     ///
@@ -213,7 +243,7 @@ extension Session {
         // Rows that a notification of an earlier version does not list become pending instead.
         let rows = try changed(
             """
-            UPDATE notification_outbox SET state = 'claimed', finished_at = NULL, retry_count = 0
+            UPDATE notification_outbox SET state = 'claimed', finished_at = NULL, retry_count = 0, reason = NULL
             WHERE state = 'dead' AND stream_id = ?1 AND notification_id = ?2
                 AND (?3 IS NULL OR jwt_id IN (SELECT value FROM json_each(?3)))
             """,

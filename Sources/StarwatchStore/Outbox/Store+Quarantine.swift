@@ -17,7 +17,9 @@ extension Store {
                 [filter.before ?? .max, filter.poll?.rawValue, filter.limit]
             )
             var found: [QuarantinedItem] = []
-            while let row = try rows.next() { found.append(try QuarantinedItem(row, db)) }
+            while let row = try rows.next() {
+                if let item = try ifReadable({ try QuarantinedItem(row, db) }) { found.append(item) }
+            }
             return found
         }
     }

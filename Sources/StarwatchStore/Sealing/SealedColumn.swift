@@ -1,3 +1,6 @@
+import FoundationEssentials
+import GRDB
+
 /// The columns that are encrypted if the database has a master key. The raw values are part of what a ciphertext is bound
 /// to, so they never change.
 enum SealedColumn: String, CaseIterable {
@@ -28,6 +31,26 @@ enum SealedColumn: String, CaseIterable {
         switch self {
         case .notificationPayload, .feedPayload, .digestPayload, .signingKey: true
         default: false
+        }
+    }
+}
+
+extension SealedColumn {
+    /// The value in place of one that does not open, when the database is decrypted.
+    enum StandIn {
+        case value(DatabaseValue)
+        /// The row is worth nothing without the value.
+        case noRow
+    }
+
+    var standIn: StandIn {
+        switch self {
+        // Neither is a list, so the stars are unreadable, and nobody takes them for none.
+        case .stars, .archivedStars: .value("null".databaseValue)
+        case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(Unreadable.text.databaseValue)
+        case .notificationPayload: .value(Data().databaseValue)
+        case .outboxChanges, .digestTitle, .digestBody, .digestPayload, .signingKey: .value(.null)
+        case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent: .noRow
         }
     }
 }

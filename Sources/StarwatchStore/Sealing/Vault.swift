@@ -172,7 +172,8 @@ final class Vault {
         guard let master else { throw StoreError.sealed(.notEncrypted) }
         for row in try Row.fetchAll(db, sql: "SELECT id, purpose, account, wrapped FROM data_keys") {
             let context = Self.context(row[0], row[1], row[2])
-            let key = try master.unwrap(row[3], context)
+            // A damaged key opens nothing with another master key either.
+            guard let key = try? master.unwrap(row[3], context) else { continue }
             try db.execute(
                 sql: "UPDATE data_keys SET wrapped = ? WHERE id = ?",
                 arguments: [try new.wrap(key, context), row[0] as Int64]

@@ -45,6 +45,11 @@ extension Session {
         try run("UPDATE \(table.name) SET \(set) WHERE \(find)", StatementArguments(values + row.key))
     }
 
+    func delete(_ row: SealedRow, of table: SealedTable) throws {
+        let find = table.key.map { "\($0) = ?" }.joined(separator: " AND ")
+        try run("DELETE FROM \(table.name) WHERE \(find)", StatementArguments(row.key))
+    }
+
     /// The stored form of a clear value.
     func sealedForm(_ value: DatabaseValue, _ column: SealedColumn, of row: SealedRow) throws -> DatabaseValue {
         switch value.storage {

@@ -29,10 +29,17 @@ extension Session {
         let key = key(account)
         guard ring.accounts[key] == nil else { return }
         try run(
-            "INSERT INTO sealed_accounts (account, did) VALUES (?, ?)",
+            "INSERT INTO sealed_accounts (account, did) VALUES (?, ?) ON CONFLICT DO UPDATE SET did = excluded.did",
             [key, try sealed(account.rawValue, .did, of: key, row: key)]
         )
         vault.ring?.accounts[key] = account
+    }
+
+    /// Stores a known account's DID again if the stored one does not open.
+    func restore(_ account: DID?) throws {
+        guard let account, let ring = vault.ring, ring.accounts[key(account)] == nil else { return }
+        let isKnown = try integer("SELECT count(*) FROM sealed_accounts WHERE account = ?", [key(account)]) == 1
+        if isKnown { try enrol(account) }
     }
 
     /// The stored form of a stream's account.

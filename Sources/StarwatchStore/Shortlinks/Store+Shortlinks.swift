@@ -35,7 +35,7 @@ package struct StoredShortlink: Sendable, Hashable {
 }
 
 extension Store {
-    /// The changes behind a shortlink of the active identity; `nil` if it is unknown or expired.
+    /// The changes behind a shortlink of the active identity; `nil` if it is unknown or expired, or does not open.
     package func shortlink(_ shortlink: Shortlink, now: Timestamp) throws(StoreError) -> StoredShortlink? {
         try direct(.read) { db in
             let row = try db.row(
@@ -47,7 +47,8 @@ extension Store {
                 [db.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds]
             )
             guard let row else { return nil }
-            let json: String = try db.opened(row[0], .shortlinkTargets, row: row[2])
+            let json = try ifReadable { try db.opened(row[0], .shortlinkTargets, row: row[2]) as String }
+            guard let json else { return nil }
             guard let targets = try? JSONDecoder().decode([StoredShortlink.Target].self, from: Data(json.utf8)),
                 let poll = PollName(row[3] as String)
             else { throw Row.damaged }

@@ -3,11 +3,14 @@ package import StarwatchCore
 
 /// The keys that sign tokens. They are stored only in an encrypted database.
 extension Store {
-    /// The keys that can sign for an account: the active one, then the retiring ones, newest first.
+    /// The keys that can sign for an account: the active one, then the retiring ones, newest first. Keys that do not open
+    /// are missing.
+    ///
+    /// - Throws: ``StoreError/sealed(_:)`` if none opens.
     package func signingKeys(of account: DID) throws(StoreError) -> [SigningKey] {
         guard vault.isSealed else { return [] }
         return try direct(.read) { db in
-            try db.all(
+            let found = try db.all(
                 """
                 SELECT kid, algorithm, secret, created_at, ends_at FROM signing_keys
                 WHERE account = ? AND can_sign = 1 AND state IN ('active', 'retiring')
@@ -16,14 +19,19 @@ extension Store {
                 [db.key(account)]
             ) { row in
                 let kid: String = row[0]
-                return SigningKey(
-                    kid: kid,
-                    algorithm: try row.word(1),
-                    secret: try db.opened(row[2], .signingKey, row: kid),
-                    createdAt: row.time(3),
-                    endsAt: row.optionalTime(4)
-                )
+                return try ifReadable {
+                    SigningKey(
+                        kid: kid,
+                        algorithm: try row.word(1),
+                        secret: try db.opened(row[2], .signingKey, row: kid),
+                        createdAt: row.time(3),
+                        endsAt: row.optionalTime(4)
+                    )
+                }
             }
+            let keys = found.compactMap { $0 }
+            guard found.isEmpty || !keys.isEmpty else { throw StoreError.sealed(.damaged) }
+            return keys
         }
     }
 
@@ -43,7 +51,7 @@ extension Store {
             if let known {
                 let (account, state): (String, String) = (known[0], known[1])
                 guard account == owner, state == "active",
-                    try db.opened(known[2], .signingKey, row: key.kid) == key.secret
+                    try ifReadable({ try db.opened(known[2], .signingKey, row: key.kid) }) == key.secret
                 else { return .kidUsed }
             }
             try db.retireSigningKeys(of: owner, but: key, grace)
@@ -108,7 +116,7 @@ extension Session {
         ) { row in
             KeyReport.SigningKey(
                 kid: row[0],
-                account: try account(row[1]),
+                account: try ifReadable { try account(row[1]) } ?? Unreadable.account,
                 algorithm: try row.word(2),
                 state: try row.word(3),
                 createdAt: row.time(4),

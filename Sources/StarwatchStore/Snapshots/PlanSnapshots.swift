@@ -29,7 +29,7 @@ struct PlanSnapshots {
         switch former.content {
         case .new(let details): before = details
         case .stored(let json):
-            guard let details = PlanDetails(stored: json) else { throw Row.damaged }
+            guard let details = PlanDetails(stored: json) else { return nil }
             before = details
         }
         return FieldChange.stored(details.changes(from: before))
@@ -52,7 +52,8 @@ struct PlanSnapshots {
                 """
                 INSERT INTO plan_snapshots (account, server, plan_id, jwt_id, fields, sealed_plan_id)
                 VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields
+                ON CONFLICT DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields,
+                    sealed_plan_id = excluded.sealed_plan_id
                 """,
                 [
                     account, stream.server, id, snapshot.jwt.rawValue,
@@ -76,9 +77,12 @@ struct PlanSnapshots {
             "SELECT jwt_id, fields FROM plan_snapshots WHERE account = ? AND server = ? AND plan_id = ?",
             [db.key(stream.account), stream.server, id]
         )
-        let snapshot = try row.map { row in
-            let json: String = try db.opened(row[1], .snapshotFields, row: Self.row(stream.server, id))
-            return Snapshot(jwt: try row.jwtID(0), content: .stored(json: json))
+        // One that does not open is unknown, and is overwritten.
+        let snapshot = try row.flatMap { row in
+            try ifReadable {
+                let json: String = try db.opened(row[1], .snapshotFields, row: Self.row(stream.server, id))
+                return Snapshot(jwt: try row.jwtID(0), content: .stored(json: json))
+            }
         }
         seen[plan] = .some(snapshot)
         return snapshot

@@ -2,15 +2,29 @@ import GRDB
 package import StarwatchCore
 
 /// An account's interests: its stars and its preferences.
-package struct Interests: Sendable, Hashable {
+package struct Interests: Sendable {
     /// The starred plans in the order of starring; empty for an unknown account, and if they are unreadable.
     package let stars: [String]
-    /// Whether the stored stars are no list of texts. Nobody but a change of the stars overwrites them (R-VAL-12).
+    /// Whether the stored stars do not open, or are no list of texts. Nobody but a change of the stars overwrites them
+    /// (R-VAL-12).
     package let areStarsUnreadable: Bool
     /// `notificationPreferences`, a JSON object; `"{}"` if none are stored.
     package let preferences: String
-    /// ``stars`` in their stored form, which is cheaper to compare.
+    /// ``stars`` in their stored form, which is cheaper to compare. A rotation of the data keys changes it.
     let storedStars: String?
+}
+
+/// Interests are equal if they mean the same, whatever key their stars are encrypted with.
+extension Interests: Hashable {
+    package static func == (left: Interests, right: Interests) -> Bool {
+        left.stars == right.stars && left.areStarsUnreadable == right.areStarsUnreadable
+            && left.preferences == right.preferences
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(stars)
+        hasher.combine(preferences)
+    }
 }
 
 extension Store {
@@ -18,8 +32,7 @@ extension Store {
     package func interests(of account: DID) throws(StoreError) -> Interests {
         try direct(.read) { db in
             let row = try db.interests(of: account)
-            let json: String? = try db.opened(row?[0], .stars, row: db.key(account))
-            let stars = json.map(decodeStars) ?? []
+            let stars = try db.decodedStars(row?[0], of: account)
             return Interests(
                 stars: stars ?? [],
                 areStarsUnreadable: stars == nil,
@@ -37,7 +50,18 @@ extension Session {
     func holds(_ interests: Interests?, of account: DID, stars: Bool) throws -> Bool {
         guard let interests else { return true }
         let row = try self.interests(of: account)
-        return row?[1] ?? "{}" == interests.preferences && (!stars || row?[0] == interests.storedStars)
+        guard row?[1] ?? "{}" == interests.preferences else { return false }
+        let stored: String? = row?[0]
+        guard stars, stored != interests.storedStars else { return true }
+        // The same stars can be encrypted anew, so another stored form alone is no change.
+        let now = try decodedStars(stored, of: account)
+        return (now ?? []) == interests.stars && (now == nil) == interests.areStarsUnreadable
+    }
+
+    /// The stars of a stored form; `nil` if they are unreadable.
+    func decodedStars(_ stored: String?, of account: DID) throws -> [String]? {
+        guard let stored else { return [] }
+        return try ifReadable { try opened(stored, .stars, row: key(account)) as String }.flatMap(decodeStars)
     }
 
     fileprivate func interests(of account: DID) throws -> Row? {

@@ -22,9 +22,12 @@ extension Store {
                 [db.key(account), server]
             ) { row in
                 let place = PlanSnapshots.row(server, row[0])
-                let json: String = try db.opened(row[1], .snapshotFields, row: place)
-                guard let details = PlanDetails(stored: json) else { throw Row.damaged }
-                return (try db.opened(row[2], .snapshotPlan, row: place), details[.name])
+                let plan = try ifReadable {
+                    let json: String = try db.opened(row[1], .snapshotFields, row: place)
+                    guard let details = PlanDetails(stored: json) else { throw Row.damaged }
+                    return (try db.opened(row[2], .snapshotPlan, row: place) as String, details[.name])
+                }
+                return plan ?? ("", nil)
             }
             return Dictionary(uniqueKeysWithValues: rows.compactMap { row in row.name.map { (row.plan, $0) } })
         }
@@ -77,7 +80,7 @@ extension Store {
                 """,
                 [db.key(account)]
             )
-            let archived = try row.flatMap { decodeStars(try db.archived($0, account)) } ?? []
+            let archived = try row.flatMap { try db.archived($0, account) } ?? []
             return try change(account, server, db, now) { $0 + archived }
         }
     }
@@ -140,18 +143,19 @@ extension Store {
                 ORDER BY archived_at DESC, id DESC
                 """,
                 [db.key(account)]
-            ) { ArchivedStars(stars: decodeStars(try db.archived($0, account)) ?? [], archivedAt: $0.time(1)) }
+            ) { ArchivedStars(stars: try db.archived($0, account) ?? [], archivedAt: $0.time(1)) }
         }
     }
 
     /// Moves an account's stars into the archive if it has any.
     func archiveStars(of account: DID, _ db: Session, now: Timestamp) throws {
-        guard let stored = try db.storedStars(of: account), decodeStars(stored)?.isEmpty == false else { return }
+        let stars = try db.stars(of: account)
+        guard !stars.isEmpty else { return }
         let key = db.key(account)
         try db.run(
             "INSERT INTO starred_archive (account, plan_ids, archived_at) VALUES (?, ?, ?)",
             [
-                key, try db.sealed(stored, .archivedStars, of: key, row: "\(key)/\(now.milliseconds)"),
+                key, try db.sealed(try jsonArray(stars), .archivedStars, of: key, row: "\(key)/\(now.milliseconds)"),
                 now.milliseconds,
             ]
         )
@@ -211,18 +215,17 @@ extension Store {
 extension Session {
     /// Whether the account's stars are no list of texts.
     fileprivate func areStarsUnreadable(of account: DID) throws -> Bool {
-        try storedStars(of: account).map { decodeStars($0) == nil } ?? false
+        try decodedStars(storedStars(of: account), of: account) == nil
     }
 
     /// The starred plans of an account; empty also if they are unreadable.
     func stars(of account: DID) throws -> [String] {
-        try storedStars(of: account).flatMap(decodeStars) ?? []
+        try decodedStars(storedStars(of: account), of: account) ?? []
     }
 
-    /// The JSON of the account's stars; `nil` for an unknown account.
-    fileprivate func storedStars(of account: DID) throws -> String? {
-        let row = try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [key(account)])
-        return try opened(row?[0], .stars, row: key(account))
+    /// The stored form of the account's stars; `nil` for an unknown account.
+    private func storedStars(of account: DID) throws -> String? {
+        try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [key(account)])?[0]
     }
 
     fileprivate func setStars(_ plans: [String], of account: DID) throws {
@@ -233,24 +236,31 @@ extension Session {
         )
     }
 
-    /// The JSON of archived stars, from the columns `plan_ids, archived_at`.
-    fileprivate func archived(_ row: Row, _ account: DID) throws -> String {
-        try opened(row[0], .archivedStars, row: "\(key(account))/\(row[1] as Int64)")
+    /// Archived stars, from the columns `plan_ids, archived_at`; `nil` if they are unreadable.
+    fileprivate func archived(_ row: Row, _ account: DID) throws -> [String]? {
+        try ifReadable { try opened(row[0], .archivedStars, row: "\(key(account))/\(row[1] as Int64)") as String }
+            .flatMap(decodeStars)
     }
 
     /// The pending and evicted rows of a stream.
     ///
     /// - Parameter plan: Only the rows of this plan; `nil` for all. An encrypted plan is found by opening each row, which
-    ///   happens only when a star is removed.
+    ///   happens only when a star is removed. A row that does not open is of no plan.
     fileprivate func openRows(of stream: Int64, plan: String?) throws -> [Int64] {
-        let rows: [(id: Int64, change: Change)] = try all(
+        let rows: [(id: Int64, plan: String?)] = try all(
             """
-            SELECT id, jwt_id, plan_id, is_offer FROM notification_outbox
+            SELECT id, jwt_id, plan_id FROM notification_outbox
             WHERE state IN ('pending', 'evicted') AND stream_id = ? AND \(Schema.isOpen)
             """,
             [stream]
-        ) { ($0[0], try change(id: try $0.jwtID(1), plan: $0[2], name: nil, isOffer: $0[3], of: stream)) }
-        return rows.filter { plan == nil || $0.change.plan == plan }.map(\.id)
+        ) { row in
+            guard plan != nil else { return (row[0], nil) }
+            let id = try row.jwtID(1)
+            return (
+                row[0], try ifReadable { try opened(row[2], .outboxPlan, row: Self.outboxRow(stream, id)) as String }
+            )
+        }
+        return rows.filter { plan == nil || $0.plan == plan }.map(\.id)
     }
 }
 

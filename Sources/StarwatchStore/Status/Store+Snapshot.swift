@@ -40,8 +40,8 @@ extension Store {
                 let undecided = [OutboxState.pending, .claimed, .evicted].reduce(0) { $0 + (open[$1] ?? 0) }
                 imbalance.fetched += abs(ledger.fetchedImbalance)
                 imbalance.new += abs(ledger.newImbalance(pending: undecided))
-                let stream = try db.stream(row, 10)
-                guard wanted.contains(stream) else { continue }
+                let stream = try ifReadable { try db.stream(row, 10) }
+                guard let stream, wanted.contains(stream) else { continue }
                 found[stream] = StreamSnapshot(
                     watermark: try row.optionalJWTID(21),
                     fetchCursor: try row.optionalJWTID(14),

@@ -1,6 +1,6 @@
 import GRDB
 import StarwatchCore
-import Synchronization
+package import Synchronization
 
 /// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
 ///
@@ -30,6 +30,10 @@ package actor Store {
     var streamIDs: [StreamKey: Int64] = [:]
     let starredPolls: Set<PollName>
     private var changes: [OutboxChange: Int] = [:]
+    /// The rows and notifications that the current access has set aside because they do not open.
+    var newlyUnreadable = 0
+    /// The number of rows and notifications set aside since the dispatcher last took it.
+    package nonisolated let unreadable = Atomic<Int>(0)
     /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
     private var changedRows = 0
     nonisolated let pollMemory = PollMemory()
@@ -170,8 +174,10 @@ package actor Store {
             vault.failed()
             resealPass = nil
             changes.removeAll(keepingCapacity: true)
+            newlyUnreadable = 0
             let error = StoreError(error)
-            health.failed(error.kind)
+            // The damage of one value is not the database's. A part that fails by it says so itself.
+            if !error.isOfOneValue { health.failed(error.kind) }
             options.onError(error.kind)
             throw error
         }
@@ -179,6 +185,10 @@ package actor Store {
         if !changes.isEmpty {
             options.onChanges(changes)
             changes.removeAll(keepingCapacity: true)
+        }
+        if newlyUnreadable > 0 {
+            unreadable.add(newlyUnreadable, ordering: .relaxed)
+            newlyUnreadable = 0
         }
         return result
     }

@@ -1,13 +1,36 @@
 import GRDB
+package import StarwatchCore
 import Synchronization
+
+/// A part of the agent that uses the database.
+package enum StoreUser: Sendable, Hashable {
+    case acknowledgement, callbacks, delivery, digests, keys, retention
+    case poll(PollName)
+}
 
 /// The health of the database, judged by the last error and by the duration of the current access.
 package final class StoreHealth: Sendable {
     private let lastFailure = Mutex<StoreErrorKind?>(nil)
     private let busySince = Mutex<ContinuousClock.Instant?>(nil)
+    private let failing = Mutex<Set<StoreUser>>([])
+    /// Whether ``failing`` has any, so that a success usually costs nothing.
+    private let isAnyFailing = Atomic<Bool>(false)
 
     /// The last error since which no probe has succeeded; `nil` if the store is healthy.
     package var failure: StoreErrorKind? { lastFailure.withLock { $0 } }
+
+    /// Whether the last work of some part failed by the database. Probes do not end this: they say nothing about the data
+    /// that the part needs.
+    package var failsSomePart: Bool { isAnyFailing.load(ordering: .relaxed) }
+
+    /// Records the end of a part's work. Only the part's own success ends its failure.
+    package func ended(_ part: StoreUser, failed: Bool) {
+        guard failed || failsSomePart else { return }
+        failing.withLock { failing in
+            if failed { failing.insert(part) } else { failing.remove(part) }
+            isAnyFailing.store(!failing.isEmpty, ordering: .relaxed)
+        }
+    }
 
     /// Whether the current access has taken longer than `limit`.
     package func isBusy(longerThan limit: Duration) -> Bool {

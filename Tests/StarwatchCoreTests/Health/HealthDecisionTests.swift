@@ -30,6 +30,10 @@ import Testing
         expect([], nil) { _ in }
     }
 
+    @Test func aPartThatFailsByTheDatabaseStopsNoPoll() {
+        expect(["store_unavailable"], "The database fails") { $0.isStoreFailing = true }
+    }
+
     @Test func theHeadlineOfAFullOutboxNamesTheSinkThatFillsIt() {
         expect(
             ["backpressure", "circuit_open:hook"],

@@ -32,6 +32,7 @@ enum Sample {
             createdAt: time
         )
         entry.notificationID = "ntf_1"
+        entry.reason = .unreadable
         return entry
     }
 

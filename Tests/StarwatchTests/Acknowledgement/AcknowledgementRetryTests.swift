@@ -112,6 +112,54 @@ import Testing
         }
     }
 
+    /// The server can have taken the batch each time.
+    @Test(arguments: ["<html>", "", "[]", "{}", #"{"acknowledged":4,"fai"#])
+    func answersThatSayNothingKeepTheBatchAndItsKey(_ body: String) async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            let ids = await bench.deliver(4)
+            bench.mock.setStickyFault(.status(200, body: body), at: .acknowledge)
+            for count in 1...8 {
+                let next = try #require(await bench.acknowledge().next)
+                #expect(bench.agent.runtime.acknowledger.failedPasses == count)
+                // A pass before the next attempt does not count.
+                await bench.acknowledge()
+                #expect(bench.agent.runtime.acknowledger.failedPasses == count)
+                bench.clock.advance(by: next - bench.clock.now)
+            }
+            #expect(await bench.sample(#"starwatch_acknowledgements_total{result="failed"}"#) == "0")
+            #expect(await bench.sample(#"starwatch_acknowledgements_total{result="retried"}"#) == "32")
+            // After a restart too.
+            try await bench.restart()
+            bench.clock.advance(by: .seconds(60))
+            await bench.acknowledge()
+            #expect(bench.agent.runtime.acknowledger.failedPasses == 9)
+            bench.clock.advance(by: .seconds(75))
+            bench.mock.clearFaults()
+            #expect(await bench.acknowledge().acknowledged == 4)
+            #expect(bench.agent.runtime.acknowledger.failedPasses == 0)
+            let requests = try bench.mock.acknowledgements()
+            #expect(requests.count == 10 && requests.allSatisfy { $0.ids == ids })
+            #expect(Set(requests.map(\.key)).count == 1)
+            #expect(Set(requests.map(\.body)).count == 1)
+        }
+    }
+
+    @Test func aWaitIsNoFailedPass() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            await bench.deliver(1)
+            let acknowledger = bench.agent.runtime.acknowledger
+            bench.mock.script(.status(500), .rateLimited(retryAfter: .seconds(30)), at: .acknowledge)
+            let next = try #require(await bench.acknowledge().next)
+            #expect(acknowledger.failedPasses == 1)
+            bench.clock.advance(by: next - bench.clock.now)
+            await bench.acknowledge()
+            #expect(acknowledger.failedPasses == 1)
+            bench.clock.advance(by: .seconds(60))
+            #expect(await bench.acknowledge().acknowledged == 1)
+            #expect(acknowledger.failedPasses == 0)
+        }
+    }
+
     /// A former version said another `clientVersion` under the key that is stored.
     @Test func aKeyThatTheServerKnowsWithAnotherBodyIsReplaced() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in

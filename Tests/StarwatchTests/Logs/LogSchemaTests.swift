@@ -137,6 +137,9 @@ import Testing
                 nextRun: nil
             )
             _ = await cycle.run()
+            try DatabaseOnDisk(path: world.folder.path("starwatch.db"))
+                .execute("UPDATE notification_outbox SET reason = 'unreadable' WHERE state = 'pending'")
+            _ = await agent.runtime.dispatcher.pass()
         }
     }
 

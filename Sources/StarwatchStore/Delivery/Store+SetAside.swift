@@ -1,0 +1,87 @@
+import GRDB
+import StarwatchCore
+
+/// Rows and notifications that do not open. Each affects only itself.
+extension Store {
+    /// Makes pending rows dead that do not open, so that the others can be delivered.
+    func setAside(_ rows: [Int64], of stream: Int64, _ db: Session, _ now: Timestamp) throws {
+        let dead = try db.changed(
+            """
+            UPDATE notification_outbox SET state = 'dead', finished_at = ?, reason = ?
+            WHERE +state = 'pending' AND id IN (SELECT value FROM json_each(?))
+            """,
+            [now.milliseconds, RowReason.unreadable.rawValue, jsonArray(rows)]
+        )
+        try db.add(dead, as: \.dead, to: stream)
+        record(.dead, dead)
+        newlyUnreadable += dead
+    }
+
+    /// Closes an open notification whose text does not open.
+    ///
+    /// If no sink has it, a new notification announces its rows, and its notice is raised again. Otherwise its other
+    /// sinks are given up, because a new notification would reach the first ones twice. A digest or a repetition without
+    /// its text cannot be made again.
+    func setAside(notification id: Int64, of stream: Int64, _ db: Session, _ now: Timestamp) throws {
+        newlyUnreadable += 1
+        let isTaken = try db.deliveries(of: id).contains { $0.state == .ok }
+        if !isTaken, try db.makesAnew(id, of: stream) {
+            try db.run(
+                "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending' AND notification_id = ?",
+                [now.milliseconds, id]
+            )
+            try db.run(
+                "UPDATE notifications SET state = 'released', finished_at = ? WHERE id = ?",
+                [now.milliseconds, id]
+            )
+            return
+        }
+        try db.run(
+            """
+            UPDATE deliveries SET state = 'given_up', leased_until = NULL, updated_at = ?
+            WHERE state = 'pending' AND notification_id = ?
+            """,
+            [now.milliseconds, id]
+        )
+        _ = try settle(id, stream, db, now)
+        try db.run(
+            "UPDATE notification_outbox SET reason = ? WHERE state = 'dead' AND stream_id = ? AND notification_id = ?",
+            [RowReason.unreadable.rawValue, stream, id]
+        )
+    }
+
+    /// Sets aside every open notification that does not open.
+    func setAsideNotifications(_ db: Session, _ now: Timestamp) throws {
+        let open: [(id: Int64, stream: Int64, row: Row)] = try db.all(
+            """
+            SELECT id, stream_id, token, title, body, payload FROM notifications WHERE state = 'open'
+            """
+        ) { ($0[0], $0[1], $0.copy()) }
+        for (id, stream, row) in open {
+            let text = try ifReadable { try db.content(title: row[3], body: row[4], payload: row[5], of: row[2]) }
+            if text == nil { try setAside(notification: id, of: stream, db, now) }
+        }
+    }
+}
+
+extension Session {
+    /// Whether something announces the content of a notification again: its rows are pending again, or its notice is to
+    /// be raised again.
+    fileprivate func makesAnew(_ notification: Int64, of stream: Int64) throws -> Bool {
+        let rows = try changed(
+            """
+            UPDATE notification_outbox SET state = 'pending', notification_id = NULL
+            WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+            """,
+            [stream, notification]
+        )
+        let stale = try changed("DELETE FROM staleness_notices WHERE notification_id = ?", [notification])
+        let features = try changed(
+            "UPDATE feature_notices SET finished_at = NULL WHERE token = (SELECT token FROM notifications WHERE id = ?)",
+            [notification]
+        )
+        // The new notification has the same token.
+        if features > 0 { try run("DELETE FROM notifications WHERE id = ?", [notification]) }
+        return rows + stale + features > 0
+    }
+}
