@@ -213,9 +213,10 @@ package final class PollCycle: Sendable {
         snapshot: IdentityContext.Snapshot,
         start: Duration
     ) async -> Result {
-        let startedAt = clock.now
+        // The times of a cycle are the local clock's, because ages are made of them.
+        let startedAt = time.now
         metrics.polls.attempts[poll.label].increment()
-        metrics.polls.lastAttempt[poll.label].set(clock.local(startedAt).seconds)
+        metrics.polls.lastAttempt[poll.label].set(startedAt.seconds)
         metrics.polls.inFlight[poll.label].set(1)
         defer { metrics.polls.inFlight[poll.label].set(0) }
 
@@ -306,7 +307,7 @@ package final class PollCycle: Sendable {
     }
 
     private func finish(_ stream: StreamKey, result: Result, startedAt: Timestamp, duration: Duration) async {
-        let now = clock.now
+        let now = time.now
         let outcome = result.outcome ?? .failed
         let hasSucceeded = result.hasSucceeded
         let exemplar = Exemplar(runID: runID, atMilliseconds: now.milliseconds)
@@ -314,7 +315,7 @@ package final class PollCycle: Sendable {
         metrics.polls.duration[poll.label].observe(duration, exemplar: exemplar)
         if hasSucceeded {
             metrics.polls.successes[poll.label].increment()
-            metrics.polls.lastSuccess[poll.label].set(clock.local(now).seconds)
+            metrics.polls.lastSuccess[poll.label].set(now.seconds)
         } else if outcome == .failed {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
             metrics.polls.failureReasons[poll.label, result.cause?.label ?? .other].increment()

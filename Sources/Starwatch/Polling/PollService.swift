@@ -173,7 +173,7 @@ package final class PollService: Service {
         news.publish(.skipped(poll.name, reason))
         let isNew = state.withLock { state in
             guard state.lastSkip[poll.name]?.reason != reason else { return false }
-            state.lastSkip[poll.name] = (reason, environment.clock.now)
+            state.lastSkip[poll.name] = (reason, environment.time.now)
             return true
         }
         // A skip is counted every time, but logged only when its reason changes.

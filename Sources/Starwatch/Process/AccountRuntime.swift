@@ -140,7 +140,7 @@ package final class AccountRuntime: Sendable {
             server: parts.url.origin,
             isShared: options.storage.owner == .host,
             logger: environment.logger,
-            now: { [clock = environment.clock] in clock.now }
+            now: { [time = environment.time] in time.now }
         )
         let gate = Gate(
             server: parts.url.origin,
