@@ -194,6 +194,10 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var notificationID: String?
     /// The sinks that rejected it too often or were given up; `nil` if there are none.
     package var undeliveredTo: [String]?
+    /// The reason why it is not announced; `nil` if its state tells.
+    package var reason: SuppressionReason?
+    /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
+    package var announcedBy: String?
     /// The result of every sink; `nil` in lists.
     package var deliveries: [Delivery]?
 
@@ -226,6 +230,8 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
         case createdAt = "created_at"
         case notificationID = "notification_id"
         case undeliveredTo = "undelivered_to"
+        case reason
+        case announcedBy = "announced_by"
         case deliveries
     }
 }

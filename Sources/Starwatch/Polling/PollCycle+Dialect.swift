@@ -59,16 +59,21 @@ extension PollCycle {
     }
 
     /// Validates and decodes a response. If another dialect could have produced it, the next cycle probes the dialect.
-    func decode(_ response: HTTPResponse, dialect: Dialect, askedAt: Timestamp) async throws(Stop) -> Page {
+    func decode(
+        _ response: HTTPResponse,
+        dialect: Dialect,
+        askedAt: Timestamp,
+        context: PageContext
+    ) async throws(Stop) -> Page {
         if response.status == 204 { return .none }
         let page: Page
         do {
             let latest = latestID(of: response, askedAt: askedAt)
             if response.body.count < Aside.longAnswer {
-                page = try read(response.body, dialect: dialect, latest: latest)
+                page = try read(response.body, dialect, latest: latest, context)
             } else {
                 page = try await Aside.run { () throws(PageRejection) in
-                    try read(response.body, dialect: dialect, latest: latest)
+                    try read(response.body, dialect, latest: latest, context)
                 }
             }
         } catch {
@@ -86,14 +91,20 @@ extension PollCycle {
         return page
     }
 
-    private func read(_ body: [UInt8], dialect: Dialect, latest: Timestamp) throws(PageRejection) -> Page {
+    private func read(
+        _ body: [UInt8],
+        _ dialect: Dialect,
+        latest: Timestamp,
+        _ context: PageContext
+    ) throws(PageRejection) -> Page {
         try PageDecoder.decode(
             body,
             dialect: dialect,
             kind: poll.kind,
             validation: poll.options.validation,
             quarantine: poll.options.quarantineInvalid,
-            latest: latest
+            latest: latest,
+            context: context
         )
     }
 

@@ -58,6 +58,7 @@ extension PollCycle {
             )
             walk.mustComplete = state.hasTombstones
             let startedAt = clock.now
+            let context = PageContext(author: shared.announcesOwn ? nil : stream.account, cursor: position.cursor)
             // Offers are fetched without a limit.
             while let step = walk.next(limit: position.isBootstrap || chunks.isEmpty ? nil : max(position.room, 1)) {
                 let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
@@ -65,7 +66,12 @@ extension PollCycle {
                 // A plan that was starred after the request can have an older change. This page would move the cursor
                 // past it.
                 guard try await interests(are: snapshot) else { throw .interestsChanged }
-                let page = try await decode(answer.response, dialect: position.dialect, askedAt: answer.askedAt)
+                let page = try await decode(
+                    answer.response,
+                    dialect: position.dialect,
+                    askedAt: answer.askedAt,
+                    context: context
+                )
                 result.fetched += page.fetched
                 let isLate = time.monotonic - position.begun >= shared.longestCycle
                 let madeAt = Self.earliestMaking(of: answer.response, askedAt: answer.askedAt)
@@ -152,7 +158,8 @@ extension PollCycle {
         // Changes stored by bootstrapping are not news.
         result.new += position.isBootstrap ? 0 : counts.inserted + counts.reopened
         result.refetched += counts.refetched
-        position.room -= counts.inserted + counts.refetched
+        result.suppressed += counts.suppressed + counts.settled
+        position.room -= counts.inserted - counts.suppressed + counts.refetched
         if let moved = counts.fetchCursor, moved != position.cursor {
             position.cursor = moved
             result.cursorMoved = true

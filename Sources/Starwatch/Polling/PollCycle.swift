@@ -28,6 +28,8 @@ package final class PollCycle: Sendable {
         package var resumeAt: Timestamp?
         package var fetched = 0
         package var new = 0
+        /// Number of changes that are stored and not announced.
+        package var suppressed = 0
         /// Number of evicted changes that were fetched again.
         package var refetched = 0
         package var hasSucceeded: Bool { outcome == .changed || outcome == .unchanged || outcome == .bootstrapped }
@@ -45,6 +47,8 @@ package final class PollCycle: Sendable {
         package let outbox: OutboxOptions
         /// Time limit for requesting further pages in one cycle.
         package var longestCycle = LimitOptions().cycle
+        /// Whether the account's own claims are announced.
+        package var announcesOwn = DeliveryOptions().announceOwn
     }
 
     let poll: Poll

@@ -164,7 +164,7 @@ package final class PollService: Service {
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.hasStored { wakes.dispatch.raise() }
         // Changes delivered before the walk was complete are already acknowledged. Only the watermark is behind.
-        if result.cursorMoved && result.new == 0 { wakes.acknowledge.raise() }
+        if result.suppressed > 0 || result.cursorMoved && result.new == 0 { wakes.acknowledge.raise() }
         return result
     }
 

@@ -144,6 +144,8 @@ extension OutboxEntry {
         name = row.change.name
         notificationID = row.notificationID
         undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
+        reason = row.reason
+        announcedBy = row.announcedBy
         self.deliveries = deliveries
     }
 }

@@ -40,7 +40,9 @@ struct StoryBuilder: Sendable {
         if let time = row.acknowledgedAt {
             steps.append(TimedStep(.acknowledged, time) { $0.requestID = change.ackRequestID })
         }
-        if let time = row.finishedAt, let kind = Self.ending(row.state) { steps.append(TimedStep(kind, time)) }
+        if let time = row.finishedAt, let kind = Self.ending(row.state) {
+            steps.append(TimedStep(kind, time) { $0.reason = row.reason?.sentence(announcedBy: row.announcedBy) })
+        }
         if let time = change.watermark.passedAt { steps.append(TimedStep(.watermark, time)) }
         story.steps = TimedStep.ordered(steps)
         story.waits = facts(change).waits(at: now).map(Story.Wait.init)

@@ -14,8 +14,10 @@ enum OutboxText {
         ).text
     }
 
-    /// The state, with the sinks that did not get a finished row: `acknowledged (not hook)`.
+    /// The state, with the sinks that did not get a finished row: `acknowledged (not hook)`, or the reason why nobody
+    /// gets it: `suppressed (your own claim)`.
     private static func state(_ row: OutboxEntry) -> String {
+        if let reason = row.reason { return "\(row.state.rawValue) (\(reason.phrase))" }
         guard row.state != .dead, let sinks = row.undeliveredTo else { return row.state.rawValue }
         return "\(row.state.rawValue) (not \(sinks.joined(separator: ", ")))"
     }
@@ -34,6 +36,7 @@ enum OutboxText {
             ("Created", row.createdAt), ("Name", row.name ?? "-"), ("Plan", row.plan), ("Claim", row.jwtID),
             ("Notification", row.notificationID ?? "-"),
         ]
+        if let reason = row.reason { pairs.append(("Reason", reason.sentence(announcedBy: row.announcedBy))) }
         for delivery in row.deliveries ?? [] {
             pairs.append(("Sink \(delivery.sink)", self.delivery(delivery)))
         }

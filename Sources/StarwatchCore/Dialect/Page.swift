@@ -22,6 +22,10 @@ public struct Page: Sendable, Hashable {
     public internal(set) var refused: [RefusedItem] = []
     /// The differences from the former claims that the server sent along.
     public internal(set) var claimedChanges: [JWTID: [String: FieldChange]] = [:]
+    /// The changes whose claim the account made itself.
+    public internal(set) var own: Set<JWTID> = []
+    /// The claims that changes replaced, as far as the server names them and they came after the walk's cursor.
+    public internal(set) var previous: [JWTID: JWTID] = [:]
 
     /// The page of an answer without content (R-POLL-17).
     public static let none = Page(

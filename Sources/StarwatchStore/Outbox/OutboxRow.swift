@@ -25,6 +25,10 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, in lists, and for rows
     /// beyond ``NotificationMessage/listedChanges``.
     package var changedFields: [String: FieldChange]?
+    /// The reason why it is not announced; `nil` if its state tells.
+    package var reason: SuppressionReason?
+    /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
+    package var announcedBy: String?
 }
 
 extension Session {
@@ -69,7 +73,11 @@ extension OutboxRow {
         (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
         o.acknowledged_at, o.finished_at, o.run_id,
         (SELECT group_concat(sink) FROM deliveries d WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)),
-        o.is_offer, o.stream_id
+        o.is_offer, o.stream_id, o.reason,
+        CASE o.reason WHEN 'announced' THEN
+            (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
+            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND p.reason IS NULL
+            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END
         """
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
@@ -93,6 +101,8 @@ extension OutboxRow {
         acknowledgedAt = row.optionalTime(13)
         finishedAt = row.optionalTime(14)
         runID = row[15]
+        reason = (row[19] as String?).flatMap(SuppressionReason.init(rawValue:))
+        announcedBy = row[20]
         undeliveredTo = (row[16] as String?).map { $0.split(separator: ",").map(String.init).sorted() } ?? []
     }
 }

@@ -35,7 +35,7 @@ extension Store {
                 [id]
             )
             guard let row else { return nil }
-            return OutboxDetail(row: try OutboxRow(row, db), deliveries: try db.deliveries(of: row[19]))
+            return OutboxDetail(row: try OutboxRow(row, db), deliveries: try db.deliveries(of: row[21]))
         }
     }
 

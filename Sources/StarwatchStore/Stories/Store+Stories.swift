@@ -42,24 +42,24 @@ extension Store {
             guard let found else { return nil }
             let row = try OutboxRow(found, db)
             let stream: Int64 = found[18]
-            let fetch: Int64? = found[21]
+            let fetch: Int64? = found[23]
             let pending = try db.row(
                 "SELECT count(*), min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?",
                 [stream]
             )
             return ChangeStory(
                 row: row,
-                isActive: found[24],
-                isBootstrap: found[20] == "bootstrap",
+                isActive: found[26],
+                isBootstrap: found[22] == "bootstrap",
                 page: try fetch.flatMap { try db.pages("id = ?", $0).first?.page },
-                notification: try (found[19] as Int64?).flatMap { try db.notificationStory("n.id = ?", $0) },
-                ackRequestID: found[22],
+                notification: try (found[21] as Int64?).flatMap { try db.notificationStory("n.id = ?", $0) },
+                ackRequestID: found[24],
                 batch: try db.batch(of: stream, row: id),
                 watermark: try db.watermark(of: row, stream),
                 due: DueSummary(
                     count: pending?[0] ?? 0,
                     oldestCreatedAt: pending?.optionalTime(1),
-                    lastNotifiedAt: found.optionalTime(23)
+                    lastNotifiedAt: found.optionalTime(25)
                 )
             )
         }

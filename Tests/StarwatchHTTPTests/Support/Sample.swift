@@ -32,6 +32,10 @@ enum Sample {
             createdAt: time
         )
         entry.notificationID = "ntf_1"
+        if id == 2 {
+            entry.state = .suppressed
+            (entry.reason, entry.announcedBy) = (.announced, "offers")
+        }
         return entry
     }
 
