@@ -157,6 +157,12 @@ import Testing
         #expect(OutboxText.list([unreadable]).contains(" 7  dead (unreadable)  starred_projects "))
         #expect(OutboxText.details(unreadable).contains("\nReason        A stored value of it does not open, so "))
         #expect(OutboxText.list([]) == "No rows.")
+        var quiet = row
+        (quiet.state, quiet.reason) = (.suppressed, .own)
+        #expect(OutboxText.list([quiet]).contains(" 7  suppressed (your own claim)  starred_projects "))
+        #expect(OutboxText.details(quiet).contains("Your own claim; set delivery.announce_own: true to be told."))
+        (quiet.reason, quiet.announcedBy) = (.announced, "offers")
+        #expect(OutboxText.details(quiet).contains("Already announced by poll offers."))
         #expect(OutboxText.details(row).contains("\nNotification  -"))
         #expect(OutboxText.limitNote("rows", ids: [9, 7], limit: 2)?.contains("--before 7") == true)
         #expect(OutboxText.limitNote("rows", ids: [9], limit: 2) == nil)

@@ -7,7 +7,12 @@ import Testing
     let world = World()
 
     private func settle(_ store: Store) async throws {
-        try await store.settleFutureTimes(now: world.now, lease: .seconds(120), longestWait: .seconds(75))
+        try await store.settleFutureTimes(
+            now: world.now,
+            local: world.now,
+            lease: .seconds(120),
+            longestWait: .seconds(75)
+        )
     }
 
     @Test func aRetryKeepsItsDelay() async throws {
@@ -48,6 +53,27 @@ import Testing
         let due = try await store.dueSummary(world.stream)
         #expect(due.oldestCreatedAt == world.now)
         #expect(due.lastNotifiedAt == world.now)
+    }
+
+    @Test func theTimesOfPollsMoveToNowByTheLocalClock() async throws {
+        let store = try await world.open()
+        var cycle = CycleRecord(
+            stream: world.stream,
+            runID: "run",
+            startedAt: world.now,
+            finishedAt: world.now,
+            outcome: .failed
+        )
+        cycle.successAt = world.now
+        try await store.finishCycle(cycle)
+        let local = world.now - .days(30)
+        // The server's clock says nothing of them.
+        try await store.settleFutureTimes(now: world.now, local: local, lease: .zero, longestWait: .zero)
+        let stream = try await store.snapshot([world.stream]).streams[world.stream]
+        #expect(stream?.lastSuccess == local)
+        #expect(stream?.lastAttempt == local)
+        let run = try await store.runStory("run").cycle
+        #expect(run?.startedAt == local && run?.finishedAt == local)
     }
 
     @Test func theNextWalkSettlesAnEvictedRowThatTheServerLacks() async throws {

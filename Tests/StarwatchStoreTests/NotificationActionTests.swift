@@ -173,7 +173,7 @@ import Testing
         try await announce(store)
         _ = try await act(store, .snooze)
         let back = world.now - .seconds(86_400)
-        try await store.settleFutureTimes(now: back, lease: .seconds(120), longestWait: .seconds(75))
+        try await store.settleFutureTimes(now: back, local: back, lease: .seconds(120), longestWait: .seconds(75))
         #expect(try await store.openNotifications(now: back + .seconds(3600), leaseUntil: back).count == 2)
     }
 

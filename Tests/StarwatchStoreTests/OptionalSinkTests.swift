@@ -262,7 +262,12 @@ import Testing
         let open = try #require(try await world.claim(store, sinks: ["log"]))
         _ = try await record(store, open, "log", .unavailable(nextAttemptAt: world.now + .seconds(5)))
         world.now = world.now - .days(1)
-        try await store.settleFutureTimes(now: world.now, lease: .seconds(120), longestWait: .seconds(75))
+        try await store.settleFutureTimes(
+            now: world.now,
+            local: world.now,
+            lease: .seconds(120),
+            longestWait: .seconds(75)
+        )
         world.now = world.now + .seconds(5)
         #expect(try await due(store).flatMap(\.tickets).map(\.dueSince) == [world.now])
     }

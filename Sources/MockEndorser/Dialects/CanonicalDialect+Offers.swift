@@ -12,7 +12,9 @@ extension CanonicalDialect {
         let matching = state.offers.filter { offer in
             switch endpoint {
             case .offersToMe: recipient == nil || offer.recipientDID == recipient
-            default: state.options.auth == .none || offer.plan.issuerDID == requester.did
+            default:
+                state.options.auth == .none || offer.plan.issuerDID == requester.did
+                    || offer.plan.agentDID == requester.did
             }
         }
         let after = request.parameter("afterId") ?? ""

@@ -35,15 +35,21 @@ struct ContentMaker: Sendable {
     ///
     /// - Parameters:
     ///   - recipientDID: The offer's recipient; `nil` for the owner.
+    ///   - offererDID: The person who makes the offer; `nil` for a random one.
     ///   - time: The time of the offer, in Unix seconds.
-    mutating func offer(to plan: MockPlan, recipientDID: String?, at time: Double) -> OfferRow {
+    mutating func offer(
+        to plan: MockPlan,
+        recipientDID: String?,
+        by offererDID: String? = nil,
+        at time: Double
+    ) -> OfferRow {
         let id = identifiers.next(at: Date(timeIntervalSince1970: time), random: &random)
         offersMade += 1
         return OfferRow(
             id: id,
             handleID: dialect == .endorser ? "https://endorser.ch/entity/\(id)" : "offer_\(offersMade)",
             recipientDID: recipientDID ?? ownerDID,
-            offeredByDID: plans.did(random: &random),
+            offeredByDID: offererDID ?? plans.did(random: &random),
             plan: plan,
             amount: Int(random.next() % 8) + 1,
             unit: "HUR",

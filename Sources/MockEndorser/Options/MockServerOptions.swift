@@ -51,6 +51,12 @@ public struct MockServerOptions: Sendable {
     /// Number of generated plans in the catalogue.
     public var planCount = 20
     public var generator = MockGenerator()
+    /// The person who makes the changes that do not name one; `nil` for a fixed DID of the dialect's method. It is
+    /// nobody's account by default, because an account's own changes are no news to it.
+    public var authorDID: String?
+    /// Whether a new version of a plan replaces its row; `nil` for the dialect's own way, which is so in the endorser
+    /// dialect.
+    public var keepsOneRowPerPlan: Bool?
     public var history = MockHistory()
     public var randomFaults = MockRandomFaults()
     /// Delay of every response.
@@ -78,6 +84,13 @@ public struct MockServerOptions: Sendable {
             ?? (dialect == .endorser
                 ? "did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74"
                 : "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK")
+    }
+
+    var effectiveAuthorDID: String {
+        authorDID
+            ?? (dialect == .endorser
+                ? "did:ethr:0x2B5AD5c4795c026514f8317c7a215E218DcCD6cF"
+                : "did:key:z6MkjchhfUsD6mmvni8mCdXHw216Xrm9bQe2mBH1P5RDjVJG")
     }
 
     /// Size limit of request bodies: 1 MiB in the canonical dialect (R-EP-14), Express's 40 KiB in the other.

@@ -44,6 +44,8 @@ public struct MockChange: Sendable {
     public var age: Duration
     /// Delay between publication and visibility in responses.
     public var visibleAfter: Duration
+    /// The person who makes the change; `nil` for ``MockServerOptions/authorDID``. The plan's agent stays.
+    public var issuerDID: String?
 
     public init(
         planID: String,

@@ -23,6 +23,7 @@ enum ControlRoutes {
         var planIds: [String]?
         var offers: Int?
         var recipientDid: String?
+        var offeredByDid: String?
         var ageSeconds: Double?
         var visibleAfterSeconds: Double?
     }
@@ -35,7 +36,7 @@ enum ControlRoutes {
             state.publish(MockChange(planID: planID, age: age, visibleAfter: visibleAfter))
         }
         ids += state.publish(count: body.count ?? 0, age: age, visibleAfter: visibleAfter)
-        let offers = state.publishOffers(count: body.offers ?? 0, to: body.recipientDid)
+        let offers = state.publishOffers(count: body.offers ?? 0, to: body.recipientDid, by: body.offeredByDid)
         return .json(200, ["ids": strings(ids), "offers": strings(offers)])
     }
 

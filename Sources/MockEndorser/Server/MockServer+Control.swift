@@ -38,10 +38,11 @@ extension MockServer {
     /// - Parameters:
     ///   - count: Number of offers. An empty catalogue has none.
     ///   - recipientDID: The recipient; `nil` for the options' owner.
+    ///   - offererDID: The person who makes them; `nil` for a random one.
     /// - Returns: The offers' identifiers, ascending.
     @discardableResult
-    public func publishOffers(count: Int, to recipientDID: String? = nil) -> [String] {
-        state.withLockedValue { $0.publishOffers(count: count, to: recipientDID) }
+    public func publishOffers(count: Int, to recipientDID: String? = nil, by offererDID: String? = nil) -> [String] {
+        state.withLockedValue { $0.publishOffers(count: count, to: recipientDID, by: offererDID) }
     }
 
     /// Publishes one offer, as anybody can write it.

@@ -25,7 +25,7 @@ struct MockState: Sendable {
     init(options: MockServerOptions) {
         self.options = options
         clockSkew = options.clockSkew
-        log = ChangeLog(keepsOneRowPerPlan: options.dialect == .endorser)
+        log = ChangeLog(keepsOneRowPerPlan: options.keepsOneRowPerPlan ?? (options.dialect == .endorser))
         faults = FaultScript(random: RandomFaults(rate: options.randomFaults.rate, seed: options.randomFaults.seed))
         requests = RequestLog(capacity: options.recordedRequests)
         verifier = Self.verifier(of: options.auth, options.dialect)
@@ -83,6 +83,7 @@ struct MockState: Sendable {
         var plan = catalogue[change.planID] ?? newPlan(change.planID)
         if let name = change.name { plan.name = name }
         plan.description = change.description ?? maker.note()
+        plan.issuerDID = change.issuerDID ?? options.effectiveAuthorDID
         catalogue.add(plan)
         let previous = log.latest[change.planID]
         var row = ChangeRow(
@@ -103,11 +104,11 @@ struct MockState: Sendable {
     }
 
     /// Publishes offers to the catalogue's plans in turn and returns their identifiers.
-    mutating func publishOffers(count: Int, to recipientDID: String?) -> [String] {
+    mutating func publishOffers(count: Int, to recipientDID: String?, by offererDID: String? = nil) -> [String] {
         guard !catalogue.plans.isEmpty else { return [] }
         return (0..<count).map { _ in
             let plan = catalogue.plans[offers.count % catalogue.plans.count]
-            let offer = maker.offer(to: plan, recipientDID: recipientDID, at: serverNow)
+            let offer = maker.offer(to: plan, recipientDID: recipientDID, by: offererDID, at: serverNow)
             offers.append(offer)
             return offer.id
         }

@@ -145,7 +145,7 @@ package final class EndorserAPI: Sendable {
                 for: account,
                 dialect: dialect,
                 purpose: purpose,
-                serverTime: TokenTime.issue(server: environment.clock.now, local: environment.time.now)
+                serverTime: environment.clock.now
             )
             if let token {
                 let isNew = lastToken.withLock { last in

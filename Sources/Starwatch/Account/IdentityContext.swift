@@ -67,7 +67,7 @@ package final class IdentityContext: Sendable {
 
     /// - Parameters:
     ///   - isShared: `true` if another program can change the database.
-    ///   - now: The best estimate of the server's time.
+    ///   - now: The local time.
     package init(
         store: Store,
         server: String,

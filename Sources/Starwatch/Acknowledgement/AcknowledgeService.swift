@@ -190,8 +190,6 @@ package final class AcknowledgeService: Service {
         var resume: Timestamp
         /// Whether the server rejects the batch itself.
         var isRefused = false
-        /// Whether the batch waits for something other than the server's answer.
-        var isWait = false
         /// The backoff after this failure.
         var backoff = Backoff.acknowledgement
         /// A new idempotency key, where the old one cannot be used again.

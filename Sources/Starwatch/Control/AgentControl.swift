@@ -193,13 +193,15 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var jwtID: String
     package var plan: String
     package var name: String?
-    /// The reason why it is not delivered; `nil` if its state tells.
-    package var reason: RowReason?
     package var attempts: Int
     package var createdAt: String
     package var notificationID: String?
     /// The sinks that rejected it too often or were given up; `nil` if there are none.
     package var undeliveredTo: [String]?
+    /// The reason why nobody gets it; `nil` if its state tells.
+    package var reason: RowReason?
+    /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
+    package var announcedBy: String?
     /// The result of every sink; `nil` in lists.
     package var deliveries: [Delivery]?
 
@@ -228,10 +230,12 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     enum CodingKeys: String, CodingKey {
         case id, poll, state
         case jwtID = "jwt_id"
-        case plan, name, reason, attempts
+        case plan, name, attempts
         case createdAt = "created_at"
         case notificationID = "notification_id"
         case undeliveredTo = "undelivered_to"
+        case reason
+        case announcedBy = "announced_by"
         case deliveries
     }
 }

@@ -2,7 +2,8 @@ public import StarwatchCore
 
 /// The agent's status: `starwatch status --json` and `GET /api/v1/status`. Contains no personal data.
 ///
-/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`. `nil` is left out of the JSON.
+/// Times are RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`, by the local clock unless they say
+/// otherwise. `nil` is left out of the JSON.
 public struct AgentStatus: Sendable, Codable, Hashable {
     /// `healthy` or `degraded`.
     public enum Health: String, Sendable, Codable, CaseIterable {
@@ -184,11 +185,15 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var uncertaintySeconds: Double?
         /// Time of the last measurement; `nil` before the first sample.
         public var lastSync: String?
+        /// The server's time, as far as the agent follows it; `nil` from an older agent. Times of notifications and of
+        /// the life of a change are by this clock.
+        public var serverTime: String?
 
         enum CodingKeys: String, CodingKey {
             case skewSeconds = "skew_seconds"
             case uncertaintySeconds = "uncertainty_seconds"
             case lastSync = "last_sync"
+            case serverTime = "server_time"
         }
 
         public init() {}

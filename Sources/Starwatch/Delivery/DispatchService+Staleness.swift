@@ -10,9 +10,10 @@ extension DispatchService {
         let known = store.rememberedSnapshot(streams)
         let snapshot: StoreSnapshot
         if let known { snapshot = known } else { snapshot = try await store.snapshot(streams) }
-        let now = clock.now
+        // Ages are measured by the local clock: a server's clock that jumps must not make data look fresh.
+        let (now, local) = (clock.now, environment.time.now)
         for (poll, stream) in zip(polls, streams) {
-            let success = snapshot.streams[stream]?.lastSuccess
+            let success = (snapshot.streams[stream]?.lastSuccess).map { min($0, local) }
             let notice = try await store.stalenessNotice(stream)
             let isStale: Bool
             if !current.expects(poll.kind) {
@@ -22,7 +23,7 @@ extension DispatchService {
                 isStale = true
             } else {
                 let begin = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt)
-                isStale = now - begin > poll.options.staleAfter
+                isStale = local - begin > poll.options.staleAfter
             }
             guard isStale != (notice != nil) else { continue }
             let runID = RandomID.runID()

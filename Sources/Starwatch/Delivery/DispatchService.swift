@@ -39,7 +39,7 @@ package final class DispatchService: Service {
     private let account: Account
     let options: DeliveryOptions
     let renderer: NotificationRenderer
-    /// Start time. A poll that never succeeded is measured from here.
+    /// Start time by the local clock. A poll that never succeeded is measured from here.
     let startedAt: Timestamp
     let maxRetries: Int
     let environment: Environment
@@ -47,8 +47,8 @@ package final class DispatchService: Service {
     private let passes = PassRunner()
     /// Whether the result of an attempt could not be stored since the last pass.
     let hasLostResult = Atomic<Bool>(false)
-    /// Time of the latest pass. An earlier `now` means that the clock was set back.
-    private let latest = Mutex<Timestamp?>(nil)
+    /// Times of the latest pass, by the server's clock and the local one. An earlier one means that it was set back.
+    private let latest = Mutex<(server: Timestamp, local: Timestamp)?>(nil)
 
     package init(
         polls: [Poll],
@@ -67,7 +67,7 @@ package final class DispatchService: Service {
         maxRetries = options.maxRetries
         renderer = NotificationRenderer(polls: polls.map(\.options), options: options.delivery)
         self.environment = environment
-        startedAt = environment.clock.now
+        startedAt = environment.time.now
         self.wakes = wakes
     }
 
@@ -159,13 +159,18 @@ package final class DispatchService: Service {
     /// Corrects stored times at the first pass and whenever the clock was set back. The clock of an earlier run can
     /// have been ahead.
     private func settleTimes() async throws(StoreError) {
-        let now = clock.now
+        let (now, local) = (clock.now, environment.time.now)
+        let mustSettle = latest.withLock { $0.map { now < $0.server || local < $0.local } ?? true }
         // A failed transaction is retried at the next pass.
-        guard latest.withLock({ latest in latest.map { now < $0 } ?? true }) else {
-            return latest.withLock { $0 = now }
+        if mustSettle {
+            try await store.settleFutureTimes(
+                now: now,
+                local: local,
+                lease: Self.lease,
+                longestWait: .seconds(75)
+            )
         }
-        try await store.settleFutureTimes(now: now, lease: Self.lease, longestWait: .seconds(75))
-        latest.withLock { $0 = now }
+        latest.withLock { $0 = (server: now, local: local) }
     }
 
     /// Due time of the oldest row that can be delivered now; `nil` if there is none.

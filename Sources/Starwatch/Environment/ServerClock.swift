@@ -4,9 +4,11 @@ import Synchronization
 
 /// The local clock, corrected by the known offset of the server's clock.
 ///
-/// Tokens, stored times and freshness use ``now``, so that a wrong local clock does little harm. Differences within the
-/// uncertainty, or below one second, are not corrected, because corrections would make the time jitter. Between
-/// readings, the monotonic clock reveals steps of the local clock, and the estimate is corrected by them.
+/// Tokens and stored times use ``now``, so that a wrong local clock does little harm. It differs from the local clock by
+/// at most ``ClockOffset/longest``, so that a server with a wrong clock does little harm either. Ages of polls are
+/// measured by the local clock alone. Differences within the uncertainty, or below one second, are not corrected,
+/// because corrections would make the time jitter. Between readings, the monotonic clock reveals steps of the local
+/// clock, and the estimate is corrected by them.
 package final class ServerClock: ServerTime {
     /// Minimum size of a step. Smaller differences are the time between reading the two clocks.
     private static let leastStep = Duration.seconds(1)
@@ -43,23 +45,23 @@ package final class ServerClock: ServerTime {
         guard let previous, previous.source == source else { return }
         let known = previous.state.withLock { $0 }
         state.withLock { $0 = known }
-        metrics.lastSync.set(known.lastSync.map { local($0).seconds } ?? 0)
+        metrics.lastSync.set(known.lastSync?.seconds ?? 0)
         noteStep()
     }
 
-    /// The best estimate of the server's time.
+    /// The best estimate of the server's time, within ``ClockOffset/longest`` of the local clock.
     package var now: Timestamp {
         guard source != .system else { return time.now }
         return state.withLock { state in
             let (wall, step) = look(state)
-            return wall - step + state.correction
+            return wall + ClockOffset.bounded(state.correction - step)
         }
     }
 
     /// Converts a time of ``now`` to the local clock.
     package func local(_ corrected: Timestamp) -> Timestamp {
         guard source != .system else { return corrected }
-        return state.withLock { corrected - $0.correction + look($0).step }
+        return state.withLock { corrected - ClockOffset.bounded($0.correction - look($0).step) }
     }
 
     /// The current estimate; `nil` before the first reading.
@@ -70,7 +72,7 @@ package final class ServerClock: ServerTime {
         }
     }
 
-    /// Time of the last reading of the server's clock, by ``now``.
+    /// Time of the last reading of the server's clock, by the local clock.
     package var lastSync: Timestamp? { state.withLock(\.lastSync) }
 
     /// `true` if ``now`` is reliable: another clock was read since the start, or the local clock is configured.
@@ -108,7 +110,7 @@ package final class ServerClock: ServerTime {
             if result == .used {
                 state.anchor = (now, time.boottime)
                 correct(&state, at: now)
-                state.lastSync = now + state.correction
+                state.lastSync = now
             }
             return (result, state.estimator.estimate(at: now))
         }
@@ -151,6 +153,7 @@ package final class ServerClock: ServerTime {
         let (wall, step) = look(state)
         guard step != .zero else { return }
         state.estimator.localClockWasSet(by: step, uncertainty: Self.stepUncertainty)
+        state.lastSync = state.lastSync.map { $0 + step }
         state.anchor = (wall, time.boottime)
         correct(&state, at: wall)
     }

@@ -57,7 +57,7 @@ package final class AgentMetrics: Sendable {
         pollNames = try ConfiguredNames(polls)
         sinkNames = try ConfiguredNames(sinks)
         circuitNames = try ConfiguredNames(sinks, after: ["server"])
-        self.polls = PollMetrics(registry: registry, polls: pollNames)
+        self.polls = PollMetrics(registry: registry, polls: pollNames, features: features)
         api = APIMetrics(registry: registry, circuits: circuitNames, features: features)
         outbox = OutboxMetrics(registry: registry, polls: pollNames, sinks: sinkNames, local: features.localSinks)
         clock = ClockMetrics(registry: registry, sources: features.clockSources)

@@ -15,6 +15,8 @@ package struct MetricFeatures: Sendable, Hashable {
     package var webPorts: Set<ServedPort>
     /// The ports whose certificate is known from the start. It never is, except in the catalogue.
     package var certificatePorts: Set<ServedPort>
+    /// Whether a server is known to name replaced claims. It never is from the start, except in the catalogue.
+    package var namesReplacedClaims: Bool
     package var hasDigests: Bool
     package var hasCallbacks: Bool
     package var hasHostPolls: Bool
@@ -30,6 +32,7 @@ package struct MetricFeatures: Sendable, Hashable {
         isEncrypted: true,
         webPorts: Set(ServedPort.allCases),
         certificatePorts: Set(ServedPort.allCases),
+        namesReplacedClaims: true,
         hasDigests: true,
         hasCallbacks: true,
         hasHostPolls: true
@@ -56,6 +59,7 @@ extension MetricFeatures {
         if kinds.contains(.offersToMe) { endpoints.insert(.offersToMe) }
         if kinds.contains(.offersToMyProjects) { endpoints.insert(.offersToMyProjects) }
         phases = Set(RequestPhase.allCases)
+        namesReplacedClaims = false
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
         clockSources = options.clock.source == .ntp ? Set(ClockSource.allCases) : [.timeEndpoint, .dateHeader]

@@ -20,9 +20,10 @@ package struct PollMetrics: Sendable {
     package let scheduleDelay: MetricVector1<ConfiguredName, Histogram>
     package let pages: MetricVector1<ConfiguredName, Counter>
     package let changesFound: MetricVector1<ConfiguredName, Counter>
+    package let superseded: MetricVector1<ConfiguredName, Counter>
     package let violations: MetricVector2<ConfiguredName, ContractViolation, Counter>
 
-    init(registry: MetricRegistry, polls: ConfiguredNames) {
+    init(registry: MetricRegistry, polls: ConfiguredNames, features: MetricFeatures) {
         let poll = LabelDimension<ConfiguredName>("poll", of: polls)
         attempts = registry.counters(
             .counter("starwatch_poll_attempts_total", "Cycles that reached the API."),
@@ -114,6 +115,14 @@ package struct PollMetrics: Sendable {
         changesFound = registry.counters(
             .counter("starwatch_poll_changes_found_total", "Changes that were new to the outbox."),
             by: poll
+        )
+        superseded = registry.counters(
+            .counter(
+                "starwatch_poll_superseded_total",
+                "Changes that a later one replaced before the poll saw them, where the server tells.",
+                stability: .detail
+            ),
+            by: LabelDimension("poll", of: polls, isShown: features.namesReplacedClaims)
         )
         violations = registry.counters(
             .counter("starwatch_contract_violations_total", "Responses that violated the server's contract, by kind."),

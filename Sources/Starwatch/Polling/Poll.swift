@@ -9,6 +9,8 @@ package struct Poll: Sendable {
     package let schedule: Schedule
     /// This instance's fixed delay after the scheduled time.
     package let splay: Duration
+    /// The polls that can have the same claims; the poll itself is among them.
+    package let overlapping: [PollName]
 
     package var name: PollName { options.name }
     package var kind: PollKind { options.kind }

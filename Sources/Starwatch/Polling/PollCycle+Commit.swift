@@ -34,6 +34,9 @@ extension PollCycle {
         commit.passed = plan.passed
         commit.details = page.details
         commit.claimedChanges = page.claimedChanges
+        commit.own = page.own
+        commit.previous = page.previous
+        commit.overlapping = poll.overlapping
         commit.priority = poll.options.priority
         commit.cursor = isBootstrap ? .unchanged : plan.cursor
         commit.walk = isBootstrap ? .keep : plan.walk.map { .save($0) } ?? .clear
@@ -71,6 +74,7 @@ extension PollCycle {
         if counts.inserted > 0, !position.isBootstrap {
             metrics.polls.changesFound[poll.label].increment(by: UInt64(counts.inserted))
         }
+        if counts.unseen > 0 { metrics.polls.superseded[poll.label].increment(by: UInt64(counts.unseen)) }
         if counts.outOfRoom {
             walk.stop()
             note(.pollOutOfRoom, [.changeCount: .number(counts.inserted)])

@@ -94,7 +94,8 @@ extension PollCycle {
             kind: poll.kind,
             validation: poll.options.validation,
             quarantine: position.setsInvalidAside,
-            latest: latest
+            latest: latest,
+            context: position.context
         )
     }
 

@@ -20,6 +20,8 @@ extension PollCycle {
     /// The position of a cycle between two pages.
     struct Position {
         let dialect: Dialect
+        /// The account and the cursor at the beginning of the cycle, which decide what a change means.
+        let context: PageContext
         /// Whether this is the poll's first walk, whose changes are not news.
         let isBootstrap: Bool
         /// The start of the cycle, by the monotonic clock.
@@ -103,7 +105,9 @@ extension PollCycle {
         if memory.noteAhead(clock.isConfirmed && lead > Self.dateError) {
             note(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }
-        return memory.seenUntil(stream, lastSuccess: state.lastSuccess, now: now, boottime: time.boottime)
+        // The stored times are the local clock's.
+        let since = [state.lastAttempt, state.lastSuccess].compactMap(\.self).min().map { max(time.now - $0, .zero) }
+        return now - (memory.sinceWalk(stream, boottime: time.boottime) ?? since ?? .zero)
     }
 
     /// Finds out the dialect, if it is not known, and where the walk begins; `nil` if the answer says neither.
@@ -132,6 +136,7 @@ extension PollCycle {
         let isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
         return Position(
             dialect: dialect,
+            context: PageContext(author: shared.announcesOwn ? nil : stream.account, cursor: state.fetchCursor),
             isBootstrap: isBootstrap,
             begun: begun,
             setsInvalidAside: poll.options.quarantineInvalid.isDue(
@@ -221,7 +226,8 @@ extension PollCycle {
         // Changes stored by bootstrapping are not news.
         result.new += position.isBootstrap ? 0 : counts.inserted + counts.reopened
         result.refetched += counts.refetched
-        position.room -= counts.inserted + counts.refetched
+        result.suppressed += counts.suppressed + counts.settled
+        position.room -= counts.inserted - counts.suppressed + counts.refetched
         if let moved = counts.fetchCursor, moved != position.cursor {
             position.cursor = moved
             result.cursorMoved = true

@@ -8,7 +8,7 @@ extension PollCycle {
     /// - Parameter former: The stored next run.
     func recordSkip(of stream: StreamKey?, plannedBefore former: Timestamp?) {
         guard let stream, let nextRun, nextRun != former else { return }
-        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: clock.now, outcome: nil)
+        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: time.now, outcome: nil)
         record.nextRun = nextRun
         store.recordUnchanged(record)
     }

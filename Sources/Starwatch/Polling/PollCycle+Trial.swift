@@ -38,6 +38,7 @@ extension PollCycle {
             if known != nil {
                 let position = Position(
                     dialect: dialect,
+                    context: PageContext(),
                     isBootstrap: false,
                     begun: time.monotonic,
                     setsInvalidAside: true,

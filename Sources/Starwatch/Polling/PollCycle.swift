@@ -28,6 +28,8 @@ package final class PollCycle: Sendable {
         package var resumeAt: Timestamp?
         package var fetched = 0
         package var new = 0
+        /// Number of changes that are stored and not announced.
+        package var suppressed = 0
         /// Number of evicted changes that were fetched again.
         package var refetched = 0
         package var hasSucceeded: Bool { outcome == .changed || outcome == .unchanged || outcome == .bootstrapped }
@@ -49,6 +51,8 @@ package final class PollCycle: Sendable {
         package let outbox: OutboxOptions
         /// Time limit for requesting further pages in one cycle.
         package var longestCycle = LimitOptions().cycle
+        /// Whether the account's own claims are announced.
+        package var announcesOwn = DeliveryOptions().announceOwn
     }
 
     let poll: Poll
@@ -223,9 +227,10 @@ package final class PollCycle: Sendable {
         snapshot: IdentityContext.Snapshot,
         start: Duration
     ) async -> Result {
-        let startedAt = clock.now
+        // The times of a cycle are the local clock's, because ages are made of them.
+        let startedAt = time.now
         metrics.polls.attempts[poll.label].increment()
-        metrics.polls.lastAttempt[poll.label].set(clock.local(startedAt).seconds)
+        metrics.polls.lastAttempt[poll.label].set(startedAt.seconds)
         metrics.polls.inFlight[poll.label].set(1)
         defer { metrics.polls.inFlight[poll.label].set(0) }
 
@@ -324,7 +329,7 @@ package final class PollCycle: Sendable {
         duration: Duration,
         formerRefusals: Int
     ) async {
-        let now = clock.now
+        let now = time.now
         let outcome = result.outcome ?? .failed
         let hasSucceeded = result.hasSucceeded
         let exemplar = Exemplar(runID: runID, atMilliseconds: now.milliseconds)
@@ -332,7 +337,7 @@ package final class PollCycle: Sendable {
         metrics.polls.duration[poll.label].observe(duration, exemplar: exemplar)
         if hasSucceeded {
             metrics.polls.successes[poll.label].increment()
-            metrics.polls.lastSuccess[poll.label].set(clock.local(now).seconds)
+            metrics.polls.lastSuccess[poll.label].set(now.seconds)
         } else if outcome == .failed {
             metrics.polls.failures[poll.label].increment(exemplar: exemplar)
             metrics.polls.failureReasons[poll.label, result.cause?.label ?? .other].increment()

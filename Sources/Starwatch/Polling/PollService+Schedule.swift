@@ -36,8 +36,10 @@ extension PollService {
         }
         guard let stored = read else { return none }
         let metrics = environment.metrics.polls
-        metrics.lastAttempt[poll.label].set(stored.lastAttempt?.seconds ?? 0)
-        metrics.lastSuccess[poll.label].set(stored.lastSuccess?.seconds ?? 0)
+        let now = environment.time.now
+        let lastAttempt = stored.lastAttempt.map { min($0, now) }
+        metrics.lastAttempt[poll.label].set(lastAttempt?.seconds ?? 0)
+        metrics.lastSuccess[poll.label].set(stored.lastSuccess.map { min($0, now).seconds } ?? 0)
         // An interval starts when the agent starts, so the first run is immediate.
         if case .every = poll.schedule {
             let missed = SchedulerDecision.missedBeforeStart(
@@ -50,7 +52,7 @@ extension PollService {
             metrics.scheduleRuns[poll.label, .missed].increment(by: UInt64(missed))
             return none
         }
-        return ScheduleTimes(nextRun: stored.nextRun, lastRun: stored.lastAttempt, isRunning: false)
+        return ScheduleTimes(nextRun: stored.nextRun, lastRun: lastAttempt, isRunning: false)
     }
 
     private func storedState(of poll: Poll) async throws(StoreError) -> PollState? {

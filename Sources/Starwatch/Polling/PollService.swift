@@ -182,7 +182,7 @@ package final class PollService: Service {
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.hasStored { wakes.dispatch.raise() }
         // Changes delivered before the walk was complete are already acknowledged. Only the watermark is behind.
-        if result.cursorMoved && result.new == 0 { wakes.acknowledge.raise() }
+        if result.suppressed > 0 || result.cursorMoved && result.new == 0 { wakes.acknowledge.raise() }
         return result
     }
 
@@ -191,7 +191,7 @@ package final class PollService: Service {
         news.publish(.skipped(poll.name, reason))
         let isNew = state.withLock { state in
             guard state.lastSkip[poll.name]?.reason != reason else { return false }
-            state.lastSkip[poll.name] = (reason, environment.clock.now)
+            state.lastSkip[poll.name] = (reason, environment.time.now)
             return true
         }
         // A skip is counted every time, but logged only when its reason changes.

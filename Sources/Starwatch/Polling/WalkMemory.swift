@@ -44,22 +44,12 @@ final class WalkMemory: Sendable {
     /// Remembers the beginning of a complete walk whose answers confirmed the server's time.
     func walked(_ stream: StreamKey, since begun: Duration) { known.withLock { $0.walk = (stream, begun) } }
 
-    /// The server's time, by its present clock, at which the last complete walk began. What it has not seen is newer, even
-    /// if the server's clock was set back since.
+    /// The time since the last complete walk began, which a wall clock cannot change; `nil` if there was none since the
+    /// start. What that walk has not seen is newer, even if the server's clock was set back since.
     ///
-    /// - Parameters:
-    ///   - lastSuccess: The stored time of the last success, for the first walk after a start.
-    ///   - now: The server's present time.
-    ///   - boottime: The time since the machine's start.
-    func seenUntil(
-        _ stream: StreamKey,
-        lastSuccess: Timestamp?,
-        now: Timestamp,
-        boottime: Duration
-    ) -> Timestamp {
-        let begun = known.withLock { known in known.walk.flatMap { $0.stream == stream ? $0.begun : nil } }
-        if let begun { return now - (boottime - begun) }
-        return lastSuccess.map { min($0, now) } ?? now
+    /// - Parameter boottime: The time since the machine's start.
+    func sinceWalk(_ stream: StreamKey, boottime: Duration) -> Duration? {
+        known.withLock { known in known.walk.flatMap { $0.stream == stream ? boottime - $0.begun : nil } }
     }
 
     /// Notes whether the cursor is ahead of the server's time, and returns whether it is for the first time.

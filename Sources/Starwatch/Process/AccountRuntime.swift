@@ -38,7 +38,8 @@ package final class AccountRuntime: Sendable {
                 store: store,
                 account: account,
                 outbox: options.outbox,
-                longestCycle: options.limits.cycle
+                longestCycle: options.limits.cycle,
+                announcesOwn: options.delivery.announceOwn
             ),
             maxConcurrent: options.limits.maxConcurrentPolls,
             wakes: wakes,
@@ -86,12 +87,19 @@ package final class AccountRuntime: Sendable {
     }
 
     private static func polls(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> [Poll] {
-        zip(options.polls, parts.schedules).map { poll, schedule in
+        // One list for every poll of a kind, because there can be many polls.
+        let overlapping = Dictionary(
+            uniqueKeysWithValues: PollKind.allCases.map { kind in
+                (kind, options.polls.filter { $0.kind.overlaps(kind) }.map(\.name))
+            }
+        )
+        return zip(options.polls, parts.schedules).map { poll, schedule in
             Poll(
                 options: poll,
                 label: process.environment.metrics.pollNames[poll.name.rawValue]!,
                 schedule: schedule,
-                splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay)
+                splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay),
+                overlapping: overlapping[poll.kind] ?? []
             )
         }
     }
@@ -140,7 +148,7 @@ package final class AccountRuntime: Sendable {
             server: parts.url.origin,
             isShared: options.storage.owner == .host,
             logger: environment.logger,
-            now: { [clock = environment.clock] in clock.now }
+            now: { [time = environment.time] in time.now }
         )
         let gate = Gate(
             server: parts.url.origin,

@@ -45,7 +45,7 @@ extension Agent: ServedAgent {
         let stream = StreamKey(account: did, server: server, poll: poll.name)
         let state = try await store.pollState(stream, maxUndelivered: options.outbox.maxUndelivered)
         guard let success = state.lastSuccess else { return false }
-        let age = clock.now - success
+        let age = self.time.now - success
         return age >= .zero && age < time
     }
 

@@ -55,15 +55,16 @@ extension Agent {
 
     /// A builder with the present state of sinks, limits and options.
     private func stories() async -> StoryBuilder {
-        let now = clock.now
+        let (now, local) = (clock.now, time.now)
         var pauses: [String: SinkPause] = [:]
         for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
         var grouping: [PollName: Duration] = [:]
         for poll in polls { grouping[poll.name] = poll.options.groupInterval }
         // The gate's times are the local clock's.
-        let held = await runtime.account.gate.heldUntil(now: time.now).map { $0 + (now - time.now) }
+        let held = await runtime.account.gate.heldUntil(now: local).map { $0 + (now - local) }
         return StoryBuilder(
             now: now,
+            serverAhead: now - local,
             pseudonym: process.pseudonym,
             changeHash: process.changeHash,
             pauses: pauses,

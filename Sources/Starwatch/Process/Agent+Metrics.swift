@@ -11,7 +11,7 @@ extension Agent {
     ///
     /// 503 if too many scrapes are in flight, or if the page would arrive after the scraper's timeout.
     package func metrics(_ query: MetricsQuery) async -> MetricsAnswer {
-        if query.scrapeTimeout != nil { lifecycle.lastScrape = clock.now }
+        if query.scrapeTimeout != nil { lifecycle.lastScrape = time.now }
         metrics.scrapesInFlight.add(1)
         defer { metrics.scrapesInFlight.add(-1) }
         guard metrics.scrapesInFlight.value <= Self.scrapeLimit else {
@@ -89,13 +89,16 @@ extension Agent {
             outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
             // The cycle in flight is a later attempt than the stored one.
             if metrics.polls.inFlight[poll.label].value == 0 {
-                metrics.polls.lastAttempt[poll.label].set(exported(stream?.lastAttempt))
+                metrics.polls.lastAttempt[poll.label].set(elapsed(stream?.lastAttempt))
             }
-            metrics.polls.lastSuccess[poll.label].set(exported(stream?.lastSuccess))
+            metrics.polls.lastSuccess[poll.label].set(elapsed(stream?.lastSuccess))
         }
     }
 
-    /// Converts a stored time to the local clock, because Prometheus compares it with its own. 0 for none.
+    /// A stored time of the local clock, which is never shown in the future. 0 for none.
+    private func elapsed(_ time: Timestamp?) -> Double { time.map { min($0, self.time.now).seconds } ?? 0 }
+
+    /// Converts a stored time of the server's clock to the local one, because Prometheus compares it with its own. 0 for none.
     private func exported(_ time: Timestamp?) -> Double { time.map { clock.local($0).seconds } ?? 0 }
 }
 

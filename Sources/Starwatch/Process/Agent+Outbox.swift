@@ -158,9 +158,10 @@ extension OutboxEntry {
             createdAt: row.createdAt.iso8601
         )
         name = row.change.name
-        reason = row.reason
         notificationID = row.notificationID
         undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
+        reason = row.reason
+        announcedBy = row.announcedBy
         self.deliveries = deliveries
     }
 }

@@ -8,12 +8,14 @@ extension Agent {
 
     /// The status with these sinks.
     func status(of sinks: [SinkSlot]) async -> AgentStatus {
-        let now = clock.now
+        // By the local clock, like every age. What a server says of the time must not make data look fresh.
+        let now = time.now
         var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
         var facts = HealthFacts()
         status.clock.skewSeconds = clock.estimate?.offset.inSeconds.withoutNoise
         status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds.withoutNoise
         status.clock.lastSync = clock.lastSync?.iso8601
+        status.clock.serverTime = clock.now.iso8601
         facts.isSkewed = clock.isSkewed
         status.server.dialect = await runtime.account.gate.dialect
         facts.serverCircuit = await runtime.account.gate.circuitState
@@ -24,7 +26,8 @@ extension Agent {
         facts.isReloadRefused = metrics.reloadSuccessful.value == 0
         facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
         for slot in sinks {
-            let health = slot.health
+            var health = slot.health
+            health.downSince = health.downSince.map { past($0, now) }
             facts.sinks.append(health)
             status.outbox.sinks[slot.name] =
                 switch health.condition {
@@ -36,10 +39,10 @@ extension Agent {
         do {
             let snapshot = try await snapshot()
             status.identity = snapshot.identity.did.map(process.pseudonym.hash)
-            fill(&status.outbox, from: snapshot)
-            status.outbox.waiting = waiting(in: snapshot, for: sinks, now: now)
-            status.outbox.lastDay = lastDay(try await store.ledgerOfLastDay(now: now))
-            status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot)?.iso8601
+            fill(&status.outbox, from: snapshot, now: now)
+            status.outbox.waiting = waiting(in: snapshot, for: sinks)
+            status.outbox.lastDay = lastDay(try await store.ledgerOfLastDay(now: clock.now))
+            status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
             let current = try await identity.current()
             facts.isSignedOut =
                 snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
@@ -91,10 +94,13 @@ extension Agent {
         return facts
     }
 
+    /// Converts a past time of the server's clock to the local one.
+    private func past(_ time: Timestamp, _ now: Timestamp) -> Timestamp { min(clock.local(time), now) }
+
     /// The start of the agent by the clock that tells `now`, so that the time between them is how long it runs.
     private func startedAt(_ now: Timestamp) -> Timestamp { now - (time.boottime - process.startedAt) }
 
-    private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot) {
+    private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot, now: Timestamp) {
         outbox.pending = snapshot.rows[.pending] ?? 0
         outbox.claimed = snapshot.rows[.claimed] ?? 0
         outbox.delivered = snapshot.rows[.delivered] ?? 0
@@ -107,23 +113,24 @@ extension Agent {
             maxUndelivered: options.outbox.maxUndelivered,
             threshold: options.outbox.backpressureThreshold
         )
-        outbox.oldestPending = snapshot.ages.oldestPending?.iso8601
+        outbox.oldestPending = snapshot.ages.oldestPending.map { past($0, now).iso8601 }
         outbox.ledgerImbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
     }
 
     /// The notifications that wait for each of these sinks.
     private func waiting(
         in snapshot: StoreSnapshot,
-        for sinks: [SinkSlot],
-        now: Timestamp
+        for sinks: [SinkSlot]
     ) -> [String: AgentStatus.Waiting] {
+        let now = clock.now
         var waiting: [String: AgentStatus.Waiting] = [:]
         for sink in sinks {
             guard let backlog = snapshot.backlogs[sink.name] else { continue }
+            let next = max(backlog.nextAttempt, sink.pause(at: now)?.until ?? backlog.nextAttempt)
             waiting[sink.name] = AgentStatus.Waiting(
                 notifications: backlog.notifications,
-                since: backlog.oldestDue.iso8601,
-                nextAttempt: max(backlog.nextAttempt, sink.pause(at: now)?.until ?? backlog.nextAttempt).iso8601
+                since: clock.local(backlog.oldestDue).iso8601,
+                nextAttempt: clock.local(next).iso8601
             )
         }
         return waiting
@@ -143,14 +150,16 @@ extension Agent {
         of identity: IdentityContext.Snapshot
     ) -> (String, AgentStatus.Poll) {
         // A poll that never succeeded becomes stale after the agent has run for the stale limit.
-        let since = identity.ageBegins(poll.kind, lastSuccess: stream?.lastSuccess, startedAt: startedAt(now))
+        // Stored times can lie in the future if the clock was ahead.
+        let lastSuccess = (stream?.lastSuccess).map { min($0, now) }
+        let since = identity.ageBegins(poll.kind, lastSuccess: lastSuccess, startedAt: startedAt(now))
         var entry = AgentStatus.Poll(
             kind: poll.kind,
             stale: identity.expects(poll.kind) && now - since > poll.options.staleAfter,
             staleAfterSeconds: poll.options.staleAfter.inSeconds
         )
-        entry.lastAttempt = stream?.lastAttempt?.iso8601
-        entry.lastSuccess = stream?.lastSuccess?.iso8601
+        entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
+        entry.lastSuccess = lastSuccess?.iso8601
         entry.lastOutcome = stream?.lastOutcome?.rawValue
         entry.nextRun = (runtime.pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
@@ -163,7 +172,7 @@ extension Agent {
             entry.needsAction = reason.needsAction
             // Cycles without a token are skipped, and not in the history.
             let hasToken = runtime.pollService.lastTokenReason(poll.name) == nil
-            entry.failingSince = hasToken ? stream?.failingSince?.iso8601 : entry.skippedSince
+            entry.failingSince = hasToken ? (stream?.failingSince).map { min($0, now).iso8601 } : entry.skippedSince
         }
         return (poll.name.rawValue, entry)
     }

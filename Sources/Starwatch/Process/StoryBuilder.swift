@@ -13,6 +13,8 @@ struct StoryBuilder: Sendable {
     }
 
     let now: Timestamp
+    /// The server's time minus the local time. Cycles are stored by the local clock.
+    let serverAhead: Duration
     let pseudonym: IdentityHash
     let changeHash: ChangeHash
     /// The reasons why sinks are not tried, by name.
@@ -39,7 +41,7 @@ struct StoryBuilder: Sendable {
             steps.append(TimedStep(.acknowledged, time) { $0.requestID = change.ackRequestID })
         }
         if let time = row.finishedAt, let kind = Self.ending(row.state) {
-            steps.append(TimedStep(kind, time) { $0.reason = row.reason?.sentence })
+            steps.append(TimedStep(kind, time) { $0.reason = row.reason?.sentence(announcedBy: row.announcedBy) })
         }
         if let time = change.watermark.passedAt { steps.append(TimedStep(.watermark, time)) }
         story.steps = TimedStep.ordered(steps)
@@ -84,9 +86,9 @@ struct StoryBuilder: Sendable {
         story.notifications = run.notifications
         var steps = run.pages.map(Self.step)
         if let cycle = run.cycle {
-            steps.append(TimedStep(.started, cycle.startedAt))
+            steps.append(TimedStep(.started, cycle.startedAt + serverAhead))
             steps.append(
-                TimedStep(.finished, cycle.finishedAt) { step in
+                TimedStep(.finished, cycle.finishedAt + serverAhead) { step in
                     step.result = cycle.outcome.rawValue
                     step.reason = cycle.reason.map { FailureReason($0)?.sentence ?? $0 }
                     step.count = cycle.newRows

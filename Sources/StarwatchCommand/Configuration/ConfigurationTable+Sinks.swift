@@ -10,6 +10,7 @@ extension ConfigurationTable {
             Setting("locale", \.locale, .text(ValueRules.locale), "en, ja, pl or one of catalogues; pl-PL uses pl")
             Setting("catalogues", \.folder, .catalogues, "a folder with your own texts: LOCALE.json, such as pl.json")
             Setting("project_names", \.projectNames, .projectNames, "your own project names: {HANDLE: name, ...}")
+            Setting("announce_own", \.announceOwn, .flag, "true: also your own changes and offers")
             Setting("staleness_notice", \.stalenessNotice, .flag, "true: one notification while a poll is stale")
             sinks
         }

@@ -17,10 +17,10 @@ enum OutboxText {
         ).text
     }
 
-    /// The state, with its reason, `dead (unreadable)`, or the sinks that did not get a finished row, `acknowledged (not
-    /// hook)`.
+    /// The state, with the reason why nobody gets it, `dead (unreadable)`, or with the sinks that did not get a finished
+    /// row, `acknowledged (not hook)`.
     private static func state(_ row: OutboxEntry) -> String {
-        if let reason = row.reason { return "\(row.state.rawValue) (\(reason.rawValue))" }
+        if let reason = row.reason { return "\(row.state.rawValue) (\(reason.phrase))" }
         guard row.state != .dead, let sinks = row.undeliveredTo else { return row.state.rawValue }
         return "\(row.state.rawValue) (not \(sinks.joined(separator: ", ")))"
     }
@@ -40,7 +40,7 @@ enum OutboxText {
             ("Claim", row.jwtID),
             ("Notification", row.notificationID ?? "-"),
         ]
-        if let reason = row.reason { pairs.insert(("Reason", reason.sentence), at: 2) }
+        if let reason = row.reason { pairs.insert(("Reason", reason.sentence(announcedBy: row.announcedBy)), at: 2) }
         for delivery in row.deliveries ?? [] {
             pairs.append(("Sink \(delivery.sink)", self.delivery(delivery)))
         }

@@ -25,6 +25,15 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
         }
     }
 
+    /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person.
+    public func overlaps(_ other: PollKind) -> Bool {
+        switch (self, other) {
+        case (.starredProjects, .starredProjects): true
+        case (.starredProjects, _), (_, .starredProjects): false
+        case (.offersToMe, _), (.offersToMyProjects, _): true
+        }
+    }
+
     /// The endpoint of this kind of poll.
     public var endpoint: Endpoint {
         switch self {

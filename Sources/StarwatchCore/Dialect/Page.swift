@@ -5,11 +5,11 @@ public struct Page: Sendable, Hashable {
     /// The details of the changed plans, as far as the page has them. Offers have no entry.
     public let details: [JWTID: PlanDetails]
     /// Whether the server has more in this direction.
-    public let hasMore: Bool
+    public internal(set) var hasMore: Bool
     /// The server's cursor for the next ascending page; `nil` in the descending dialect and at the end.
-    public let nextAfter: JWTID?
+    public internal(set) var nextAfter: JWTID?
     /// The number of items on the page, including rejected ones.
-    public let fetched: Int
+    public internal(set) var fetched: Int
     /// The number of items rejected one by one; always 0 without `quarantine_invalid`.
     public var rejected: Int { refused.count }
     /// Whether the page has a `pagination` object, as pages of the canonical dialect do.
@@ -26,6 +26,10 @@ public struct Page: Sendable, Hashable {
     package var greatest: JWTID? { edge(\.upper) { $0.rawValue > $1.rawValue } }
     /// The differences from the former claims that the server sent along.
     public internal(set) var claimedChanges: [JWTID: [String: FieldChange]] = [:]
+    /// The changes whose claim the account made itself.
+    public internal(set) var own: Set<JWTID> = []
+    /// The claims that changes replaced, as far as the server names them and they came after the walk's cursor.
+    public internal(set) var previous: [JWTID: JWTID] = [:]
 
     /// The page of an answer without content (R-POLL-17).
     public static let none = Page(

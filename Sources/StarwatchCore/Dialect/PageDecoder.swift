@@ -40,6 +40,7 @@ public enum PageDecoder {
     ///   - quarantine: Whether to reject invalid items one by one instead of the page (`quarantine_invalid`).
     ///   - latest: The latest allowed time of an identifier; `nil` for any. An identifier of the far future would move
     ///     the cursor there, and later polls would find nothing.
+    ///   - context: The account and the cursor, for what is read beside the changes.
     /// - Throws: ``PageRejection``; the page must then change no state (R-VAL-10).
     public static func decode(
         _ bytes: [UInt8],
@@ -47,11 +48,13 @@ public enum PageDecoder {
         kind: PollKind = .starredProjects,
         validation: Validation,
         quarantine: Bool,
-        latest: Timestamp? = nil
+        latest: Timestamp? = nil,
+        context: PageContext = PageContext()
     ) throws(PageRejection) -> Page {
         let rules = PageRules(
             strict: validation == .strict,
-            mustBeSummary: dialect == .canonical && kind == .starredProjects
+            mustBeSummary: dialect == .canonical && kind == .starredProjects,
+            context: context
         )
         guard var wire = JSONValue.read(bytes, keys: PageKey.table, { PageWire($0, rules) }) else {
             throw PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)])
@@ -88,6 +91,8 @@ public enum PageDecoder {
         )
         page.refused = found.refused
         page.claimedChanges = found.claimedChanges
+        page.own = found.own
+        page.previous = found.previous
         page.hasPagination = wire.pagination != nil
         return page
     }
@@ -115,6 +120,8 @@ public enum PageDecoder {
         var details: [JWTID: PlanDetails] = [:]
         var claimedChanges: [JWTID: [String: FieldChange]] = [:]
         var refused: [RefusedItem] = []
+        var own: Set<JWTID> = []
+        var previous: [JWTID: JWTID] = [:]
     }
 
     /// Reads the items. Without `quarantine` a page with an invalid one is rejected, with the issues of all of them.
@@ -152,6 +159,8 @@ public enum PageDecoder {
             found.changes.append(Change(id: id, plan: handle, name: name, isOffer: item.isOffer))
             found.details[id] = item.plan.details
             found.claimedChanges[id] = item.claimedChanges
+            if item.isOwn { found.own.insert(id) }
+            if let previous = item.previous { found.previous[id] = previous }
         }
         if let rejection { throw rejection }
         return found

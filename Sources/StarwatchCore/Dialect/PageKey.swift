@@ -4,6 +4,7 @@ enum PageKey: UInt8, CaseIterable {
     // Items. Offers are flat.
     case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
     case objectDescription, planName, fulfillsPlanHandleId
+    case offeredByDid
     // Plans.
     case jwtId, handleId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, image
     case version

@@ -3,6 +3,7 @@ struct PageRules {
     var strict: Bool
     /// Whether the items must be canonical changes of plans; only with strict validation.
     var mustBeSummary: Bool
+    var context = PageContext()
 }
 
 /// The JSON of a page in either dialect. Unknown keys are ignored, because the server adds columns without notice.
@@ -53,6 +54,10 @@ struct ItemWire {
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
     var claimedChanges: [String: FieldChange]?
+    /// Whether the account made the claim itself.
+    var isOwn = false
+    /// The claim before this one, if the canonical dialect names it and it came after the walk's cursor.
+    var previous: JWTID?
     /// The field that holds the plan; `nil` for offers.
     var place: PageKey?
     var issues: [ValidationIssue] = []
@@ -66,6 +71,7 @@ struct ItemWire {
                     if let claim = fields.value(.previousClaim) { fields.adopt(PreviousClaimWire.issues(of: claim)) }
                 }
                 compare(value[.previousClaim])
+                previous = rules.context.previous(value[.previousClaim])
             } else if rules.mustBeSummary, rules.strict {
                 fields.record(.planSummary, .missing)
             } else if value[.jwtId] != nil {
@@ -80,6 +86,7 @@ struct ItemWire {
                 if claimedChanges == nil { compare(value[.claimBefore]) }
             }
         }
+        isOwn = rules.context.isOwn(place.flatMap { value[$0] } ?? value)
     }
 
     /// The longest handle of a plan, in bytes. A star cannot be longer either (``PlanIDRule``).

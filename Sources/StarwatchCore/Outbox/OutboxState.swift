@@ -20,4 +20,19 @@ public enum OutboxState: String, Sendable, CaseIterable, Codable {
         case .pending, .claimed, .delivered, .evicted: false
         }
     }
+
+    /// Whether a row in this state will announce its change, or has announced it, so that another poll must not.
+    ///
+    /// Dead letters count, because they can be retried, and discarded rows, because a person has decided. A tombstone
+    /// does not count: its own poll can lose it, and asks again when it is fetched again.
+    ///
+    /// - Parameter hasNotification: Whether the row has a notification. Of cancelled rows, those that a person discarded
+    ///   or a sink accepted have one, and those that went with their identity have none.
+    package func announces(hasNotification: Bool) -> Bool {
+        switch self {
+        case .pending, .claimed, .delivered, .acknowledged, .dead: true
+        case .cancelled: hasNotification
+        case .suppressed, .evicted: false
+        }
+    }
 }

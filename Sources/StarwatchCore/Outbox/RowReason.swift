@@ -1,15 +1,33 @@
-/// The reason why a row is not delivered, where its state does not tell. The raw values are stored.
+/// The reason why nobody gets a row, where its state does not tell. The raw values are stored.
 package enum RowReason: String, Sendable, Codable, CaseIterable {
     /// A stored value of the row does not open, or the text of its notification.
     case unreadable
     /// The operator discarded a finished row for the optional sinks that did not get it.
     case discarded
+    /// The account made the claim itself.
+    case own
+    /// Another poll of the account has the same claim.
+    case announced
 
-    /// The reason as a sentence for a person.
-    package var sentence: String {
+    /// A short phrase for lists.
+    package var phrase: String {
+        switch self {
+        case .unreadable: "unreadable"
+        case .discarded: "discarded"
+        case .own: "your own claim"
+        case .announced: "announced by another poll"
+        }
+    }
+
+    /// One sentence for a person.
+    ///
+    /// - Parameter poll: The poll that has the same claim; `nil` if its row is gone.
+    package func sentence(announcedBy poll: String? = nil) -> String {
         switch self {
         case .unreadable: "A stored value of it does not open, so it cannot be delivered."
         case .discarded: "It was discarded."
+        case .own: "Your own claim; set delivery.announce_own: true to be told."
+        case .announced: "Already announced by \(poll.map { "poll \($0)" } ?? "another poll")."
         }
     }
 }

@@ -66,20 +66,13 @@ public struct UnreadableItemSearch: Sendable {
     public func page(_ readable: Page, with item: RefusedItem) -> Page {
         // More of it means that the item is gone, so it is a page as any other.
         guard !readable.hasMore, let span = item.span else { return readable }
-        let hasMore =
+        var page = readable
+        page.hasMore =
             dialect.isDescending
             ? query.after?.precedes(span.lower) ?? true : query.before.map { span.upper.precedes($0) == true } ?? true
-        var page = Page(
-            changes: readable.changes,
-            details: readable.details,
-            hasMore: hasMore,
-            nextAfter: dialect.isDescending || !hasMore ? nil : span.upper,
-            fetched: readable.fetched + 1,
-            reordered: readable.reordered
-        )
-        page.refused = readable.refused + [item]
-        page.claimedChanges = readable.claimedChanges
-        page.hasPagination = readable.hasPagination
+        page.nextAfter = dialect.isDescending || !page.hasMore ? nil : span.upper
+        page.fetched += 1
+        page.refused.append(item)
         return page
     }
 

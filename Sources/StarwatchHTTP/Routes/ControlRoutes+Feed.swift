@@ -46,8 +46,9 @@ extension ControlRoutes {
         } catch  where error.kind == .conflict {
             entries = nil
         }
+        let now = status.clock.serverTime ?? status.now
         return .page(canControl: true) {
-            FeedPage(entries: entries, now: status.now, dashboards: dashboards).html(nonce: $0)
+            FeedPage(entries: entries, now: now, dashboards: dashboards).html(nonce: $0)
         }
     }
 }

@@ -17,7 +17,8 @@ extension ControlRoutes {
 
     private func storyPage(_ call: Call) async throws(ControlError) -> Answer {
         let id = try Parameters(call, allowing: ["id"])["id"]
-        let now = try await agent.status().now
+        let status = try await agent.status()
+        let now = status.clock.serverTime ?? status.now
         var page = StoryPage(id: id, now: now, dashboards: dashboards)
         if let id, !id.isEmpty {
             do throws(ControlError) {

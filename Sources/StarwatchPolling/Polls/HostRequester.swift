@@ -42,7 +42,7 @@ struct HostRequester: Sendable {
             account: request.account,
             token: { [time] refused in
                 guard let tokens = request.tokens else { return nil }
-                let now = TokenTime.issue(server: gate.clock?.now ?? time.now, local: time.now)
+                let now = gate.clock?.now ?? time.now
                 let token = try await tokens.token(request.account, refused, now)
                 guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
                 return token

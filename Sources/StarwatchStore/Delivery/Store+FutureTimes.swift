@@ -8,15 +8,35 @@ extension Store {
     /// Server waits are not affected; the gate handles them.
     ///
     /// - Parameters:
+    ///   - now: The time by the clock of the rows and deliveries, which follows the server's.
+    ///   - local: The time by the clock of the polls, which is the local one.
     ///   - lease: The longest lease.
     ///   - longestWait: The longest backoff of an acknowledgement.
-    package func settleFutureTimes(now: Timestamp, lease: Duration, longestWait: Duration) throws(StoreError) {
+    package func settleFutureTimes(
+        now: Timestamp,
+        local: Timestamp,
+        lease: Duration,
+        longestWait: Duration
+    ) throws(StoreError) {
         let now = now.milliseconds
+        let local = local.milliseconds
         let lease = now + lease.wholeMilliseconds
         let wait = now + longestWait.wholeMilliseconds
         let open = "notification_id IN (SELECT id FROM notifications WHERE state = 'open')"
         try write(.edit) { db in
             try db.run("UPDATE streams SET last_notified_at = ?1 WHERE last_notified_at > ?1", [now])
+            // Otherwise a poll would look fresh until the clock has caught up, however long ago its last success is.
+            try db.run(
+                """
+                UPDATE streams SET last_success = min(last_success, ?1), last_attempt = min(last_attempt, ?1)
+                WHERE last_success > ?1 OR last_attempt > ?1
+                """,
+                [local]
+            )
+            try db.run(
+                "UPDATE history SET finished_at = ?1, started_at = min(started_at, ?1) WHERE finished_at > ?1",
+                [local]
+            )
             try db.run(
                 """
                 UPDATE notification_outbox SET created_at = ?1

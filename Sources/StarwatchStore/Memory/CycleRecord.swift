@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// The result of one cycle.
+/// The result of one cycle. Its times are the local clock's.
 package struct CycleRecord: Sendable, Hashable {
     package var stream: StreamKey
     package var runID: String
@@ -9,7 +9,7 @@ package struct CycleRecord: Sendable, Hashable {
     package var finishedAt: Timestamp
     /// The outcome; `nil` for a skip, which leaves the last outcome.
     package var outcome: PollOutcome?
-    /// The time of success, by the clock that measures freshness; `nil` if the cycle failed.
+    /// The time of success; `nil` if the cycle failed.
     package var successAt: Timestamp?
     /// The next run of the schedule; `nil` leaves the stored one.
     package var nextRun: Timestamp?

@@ -27,6 +27,8 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package var undeliveredTo: [String] = []
     /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, and in lists.
     package var changedFields: [String: FieldChange]?
+    /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
+    package var announcedBy: String?
 }
 
 extension Session {
@@ -94,11 +96,15 @@ extension OutboxRow {
         (SELECT group_concat(sink) FROM deliveries d
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
                 AND o.reason IS NOT '\(RowReason.discarded.rawValue)'),
-        o.is_offer, o.stream_id, o.reason
+        o.is_offer, o.stream_id, o.reason,
+        CASE o.reason WHEN 'announced' THEN
+            (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
+            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND p.reason IS NOT 'announced'
+            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END
         """
 
     /// The number of ``columns``. More can follow them.
-    static let columnCount = 20
+    static let columnCount = 21
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
     /// none is finished.
@@ -113,7 +119,7 @@ extension OutboxRow {
         stream = try db.visibleStream(row, 1)
         change = try db.visibleChange(id: row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17], of: row[18])
         state = try row.word(7)
-        reason = [.dead, .suppressed].contains(state) ? (row[19] as String?).flatMap(RowReason.init) : nil
+        reason = [.dead, .suppressed].contains(state) ? (row[19] as String?).flatMap(RowReason.init(rawValue:)) : nil
         priority = row[8]
         retryCount = row[9]
         notificationID = row[10]
@@ -122,6 +128,7 @@ extension OutboxRow {
         acknowledgedAt = row.optionalTime(13)
         finishedAt = row.optionalTime(14)
         runID = row[15]
+        announcedBy = row[20]
         undeliveredTo = (row[16] as String?).map { $0.split(separator: ",").map(String.init).sorted() } ?? []
     }
 }

@@ -68,6 +68,13 @@ package struct PageCommit: Sendable, Hashable {
     /// The differences from the former claims that the server sent along. They count where no earlier state of a plan is
     /// known.
     package var claimedChanges: [JWTID: [String: FieldChange]] = [:]
+    /// The changes whose claim the account made itself. They are stored and not announced.
+    package var own: Set<JWTID> = []
+    /// The polls that can have the same claims; the poll itself can be among them. What one of them announces or has
+    /// announced is stored and not announced again.
+    package var overlapping: [PollName] = []
+    /// The claims that the changes replaced, as far as they are known and came after the walk's cursor.
+    package var previous: [JWTID: JWTID] = [:]
     /// Changes that only update the plans' snapshots, such as those before the end of a bootstrap. They are not stored.
     package var seenOnly: [Change] = []
     package var now: Timestamp
@@ -109,6 +116,15 @@ package struct PageCommitCounts: Sendable, Hashable {
     package internal(set) var handled = 0
     /// The number of rows stored for the first time.
     package internal(set) var inserted = 0
+    /// The number of those that are not announced: own claims, and those that another poll announces.
+    package internal(set) var suppressed = 0
+    /// The number of tombstones and cancelled rows that another poll has announced meanwhile. They count as duplicates
+    /// too.
+    package internal(set) var settled = 0
+    /// The number of cancelled rows among them.
+    package internal(set) var settledCancelled = 0
+    /// The number of changes that a later one replaced before the poll saw them, as far as the server tells.
+    package internal(set) var unseen = 0
     /// The number of known items.
     package internal(set) var duplicates = 0
     /// The number of tombstones and cancelled rows that are pending again. They count as duplicates too.

@@ -29,7 +29,7 @@ extension Store {
             var delta = Ledger()
             if inLedger {
                 delta.new = counts.inserted
-                delta.suppressed = page.disposition == .suppress ? counts.inserted : 0
+                delta.suppressed = page.disposition == .suppress ? counts.inserted : counts.suppressed + counts.settled
                 delta.duplicate = counts.duplicates
                 delta.rejected = page.rejectedCount
                 // Counted independently of the other counters, so that the imbalance metric can compare them.
@@ -40,7 +40,7 @@ extension Store {
                 record(.suppressed, delta.suppressed)
             }
             record(.refetched, counts.refetched)
-            delta.cancelled -= counts.reopened
+            delta.cancelled -= counts.reopened + counts.settledCancelled
             if let completed = page.completed, !counts.outOfRoom {
                 counts.superseded = try supersede(completed, id, db, page.now)
                 delta.cancelled += counts.superseded
@@ -78,6 +78,7 @@ extension Store {
         let state = announced ? OutboxState.pending.rawValue : OutboxState.suppressed.rawValue
         let finished: Int64? = announced ? nil : page.now.milliseconds
         let account = db.key(page.stream.account)
+        var check = SuppressionCheck(page)
         var room = page.room
         for change in page.changes {
             counts.handled += 1
@@ -97,18 +98,32 @@ extension Store {
                 try insert.execute()
                 if db.changesCount == 1 {
                     counts.inserted += 1
-                    if announced { room -= 1 }
+                    if announced {
+                        if let reason = try check.reason(for: change.id, db) {
+                            try db.suppress(change.id, of: id, reason, page.now)
+                            counts.suppressed += 1
+                        } else {
+                            room -= 1
+                        }
+                    }
                     counts.lastHandled = change.id
+                    if let previous = page.previous[change.id], announced,
+                        try snapshots.lacks(previous, before: change, of: id, db)
+                    {
+                        counts.unseen += 1
+                    }
                     if let details { try snapshots.keep(details, of: change, db) }
                     continue
                 }
             }
-            let meeting = try meet(change, page, id, fetch, hasRoom: room > 0, db)
+            let meeting = try meet(change, page, id, fetch, hasRoom: room > 0, &check, db)
             if meeting == .outOfRoom {
                 counts.outOfRoom = true
                 counts.handled -= 1
                 return
             }
+            if meeting == .settled || meeting == .settledCancelled { counts.settled += 1 }
+            if meeting == .settledCancelled { counts.settledCancelled += 1 }
             if meeting == .refetched || meeting == .reopened {
                 counts.refetched += 1
                 room -= 1
@@ -129,6 +144,10 @@ extension Store {
         case refetched
         /// A cancelled row is pending again.
         case reopened
+        /// A tombstone is finished, because another poll has announced the change.
+        case settled
+        /// A cancelled row is finished for the same reason.
+        case settledCancelled
         /// The change needs room, and there is none.
         case outOfRoom
     }
@@ -140,6 +159,7 @@ extension Store {
         _ id: Int64,
         _ fetch: Int64?,
         hasRoom: Bool,
+        _ check: inout SuppressionCheck,
         _ db: Session
     ) throws -> Meeting {
         let row = try db.row(
@@ -152,6 +172,10 @@ extension Store {
         let isTombstone = row[0] == OutboxState.evicted.rawValue
         let isCancelled = row[1] == true
         guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
+        if let reason = try check.reason(for: change.id, db) {
+            try db.suppress(change.id, of: id, reason, page.now)
+            return isCancelled ? .settledCancelled : .settled
+        }
         guard hasRoom else { return .outOfRoom }
         let (account, place) = (db.key(page.stream.account), Session.outboxRow(id, change.id))
         try db.run(

@@ -35,6 +35,18 @@ struct PlanSnapshots {
         return FieldChange.stored(details.changes(from: before))
     }
 
+    /// Whether the poll never saw the claim that a change replaced: a later one than the last known of the plan, without
+    /// a row of its own. A plan without a snapshot does not tell.
+    mutating func lacks(_ previous: JWTID, before change: Change, of stream: Int64, _ db: Session) throws -> Bool {
+        guard previous.precedes(change.id) == true,
+            let former = try snapshot(of: change.plan, db), former.jwt.precedes(previous) == true
+        else { return false }
+        return try db.row(
+            "SELECT 1 FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+            [stream, previous.rawValue]
+        ) == nil
+    }
+
     /// Makes `details` the plan's snapshot, unless it comes from a later change.
     mutating func keep(_ details: PlanDetails, of change: Change, _ db: Session) throws {
         // Identifiers of another kind come from a former dialect, so neither change is the later one.

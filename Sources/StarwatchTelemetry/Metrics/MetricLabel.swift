@@ -90,11 +90,13 @@ package struct LabelDimension<Value: Sendable>: Sendable {
     }
 
     /// A label whose values are configured names.
-    package init(_ name: StaticString, of names: ConfiguredNames) where Value == ConfiguredName {
+    ///
+    /// - Parameter isShown: Whether its series are on the page from the start. Otherwise each appears when it has counted.
+    package init(_ name: StaticString, of names: ConfiguredNames, isShown: Bool = true) where Value == ConfiguredName {
         self.name = "\(name)"
         cases = names.all
         values = cases.map(\.text)
-        shown = names.all.map { _ in true }
+        shown = names.all.map { _ in isShown }
         indexOf = { [all = names.all, name] value in
             precondition(
                 value.index < all.count && all[value.index] == value,

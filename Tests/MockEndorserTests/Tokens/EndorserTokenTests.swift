@@ -10,7 +10,13 @@ import Testing
         advance: Double = 0
     ) async throws -> Answer {
         var answer = Answer()
-        try await TestWorld.run(.endorser, { $0.auth = auth }) { world in
+        try await TestWorld.run(
+            .endorser,
+            { options in
+                options.auth = auth
+                options.authorDID = TokenMaker.did
+            }
+        ) { world in
             var world = world
             world.clock.advance(by: advance)
             world.server.publish(count: 1)

@@ -33,6 +33,10 @@ enum Sample {
         )
         entry.notificationID = "ntf_1"
         entry.reason = .unreadable
+        if id == 2 {
+            entry.state = .suppressed
+            (entry.reason, entry.announcedBy) = (.announced, "offers")
+        }
         return entry
     }
 

@@ -44,7 +44,7 @@ import Testing
             #expect(dead.map(\.reason) == [.unreadable] && dead.map(\.name) == ["(unreadable)"])
             #expect(await bench.agent.status().reasons == ["dead_letters"])
             let story = try await bench.agent.explain("\(oldest.id)")
-            #expect(story.steps.last { $0.step == .dead }?.reason == RowReason.unreadable.sentence)
+            #expect(story.steps.last { $0.step == .dead }?.reason == RowReason.unreadable.sentence())
             await #expect(throws: ControlError.self) { try await bench.agent.outboxRetry([oldest.id]) }
             #expect(try await bench.agent.outboxRetryAll(poll: nil) == 0)
             #expect(try await bench.agent.outboxDiscard([oldest.id]) == 1)

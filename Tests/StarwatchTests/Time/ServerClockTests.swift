@@ -34,6 +34,20 @@ import Testing
         #expect(abs(error) <= 25)
     }
 
+    @Test(arguments: [86_500, -86_500, 30 * 86_400, -30 * 86_400] as [Int64], [0, 7_200, -7_200] as [Int64])
+    func skewOverADayIsToldAndFollowedForADay(seconds: Int64, step: Int64) throws {
+        let clock = makeClock()
+        observe(clock, ahead: seconds * 1000)
+        // Also before anybody has noticed that the local clock was set.
+        time.setWall(to: time.now + .seconds(step))
+        let bound = seconds - step > 0 ? min(seconds - step, 86_400) : max(seconds - step, -86_400)
+        #expect(abs((clock.now - time.now).wholeMilliseconds - bound * 1000) <= 25)
+        #expect(abs((clock.local(clock.now) - time.now).wholeMilliseconds) <= 25)
+        let offset = try #require(clock.estimate).offset.wholeMilliseconds
+        #expect(abs(offset - (seconds - step) * 1000) <= 100)
+        #expect(clock.isSkewed)
+    }
+
     @Test(arguments: [0, 400, -900, 980] as [Int64])
     func skewOfLessIsNotCorrected(milliseconds: Int64) {
         let clock = makeClock()
@@ -78,7 +92,7 @@ import Testing
     }
 
     /// From the moment it is set, not from the moment somebody notices.
-    @Test(arguments: [0, 60_000, -86_400_000], [7_200, -7_200, 86_400, -86_400] as [Int64])
+    @Test(arguments: [0, 60_000, -43_200_000], [7_200, -7_200, 43_000, -43_000] as [Int64])
     func settingTheLocalClockDoesNotMoveTheServersTime(ahead: Int64, step: Int64) throws {
         let clock = makeClock()
         observe(clock, ahead: ahead)

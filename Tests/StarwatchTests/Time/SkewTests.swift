@@ -70,7 +70,9 @@ import Testing
         try await with(dialect, agentAhead: -ahead) { world, agent in
             _ = try await agent.runPoll(World.starred)
             _ = try await agent.runPoll(World.starred)
-            #expect(abs((agent.clock.now - world.clock.now).inSeconds - Double(ahead)) < 60)
+            // The skew is told as it is, and followed for a day.
+            #expect(abs((agent.clock.estimate?.offset.inSeconds ?? 0) - Double(ahead)) < 60)
+            #expect(agent.clock.now - world.clock.now == .seconds(years < 0 ? -86_400 : 86_400))
             let issued = try lastToken(world).issued + (world.clock.now + world.mock.clockSkew).seconds
             let offset = issued - world.clock.now.seconds
             #expect(offset == (years < 0 ? -86_400 : 86_400))
@@ -132,6 +134,76 @@ import Testing
             )
             #expect(abs(success - world.clock.now.seconds) < 2)
             #expect(await agent.status().reasons.contains("clock_skew") == (skew != 0))
+        }
+    }
+
+    private func expectFresh(_ agent: Agent) async throws -> AgentStatus {
+        let status = await agent.status()
+        let poll = try #require(status.polls[World.starred])
+        #expect(!poll.stale)
+        return status
+    }
+
+    /// Whatever a server says of the time, its data gets old by the local clock, over restarts too.
+    @Test(arguments: [-30, -1, 0, 1, 30] as [Int64])
+    func aServerThatDiesLeavesAStalePollWhateverItsClockSaid(days: Int64) async throws {
+        let ahead = days * 86_400
+        try await World.with(.endorser, mock: { $0.clockSkew = .seconds(ahead) }) { world in
+            let first = try await world.agent()
+            let success = world.clock.now
+            #expect(try await first.runPoll(World.starred).outcome == "bootstrapped")
+            let fresh = try await expectFresh(first)
+            #expect(fresh.reasons.contains("clock_skew") == (days != 0))
+            #expect(abs((fresh.clock.skewSeconds ?? .nan) - Double(ahead)) < 1.1)
+            world.mock.setStickyFault(.resetBeforeHead, at: .plansChanged)
+
+            world.clock.advance(by: .seconds(3600))
+            for _ in 0..<2 {
+                let agent = try await world.agent()
+                let restarted = try await expectFresh(agent)
+                #expect(restarted.polls[World.starred]?.lastSuccess == success.iso8601)
+                #expect(!restarted.reasons.contains("clock_skew"))
+                #expect(await agent.cycle().outcome == .failed)
+                let page = await agent.page()
+                let poll = ["poll": World.starred]
+                #expect(page["starwatch_poll_last_success_timestamp_seconds", poll] == success.seconds)
+                let attempt = try #require(page["starwatch_poll_last_attempt_timestamp_seconds", poll])
+                #expect(attempt <= world.clock.now.seconds)
+            }
+            world.clock.setWall(to: success + .seconds(4 * 3600 - 10))
+            _ = try await expectFresh(world.agent())
+            world.clock.advance(by: .seconds(60))
+            let last = try await world.agent { $0.delivery.stalenessNotice = true }
+            let stale = await last.status()
+            #expect(stale.polls[World.starred]?.stale == true)
+            #expect(stale.reasons.contains("stale:starred_projects"))
+            let file = world.folder.path("sink.jsonl")
+            #expect(FileManager.default.contents(atPath: file)?.isEmpty ?? true)
+            _ = await last.runtime.dispatcher.pass()
+            #expect(FileManager.default.contents(atPath: file)?.isEmpty == false)
+        }
+    }
+
+    /// The database of an agent whose clock was ahead.
+    @Test func aLastSuccessInTheFutureIsNoFreshness() async throws {
+        try await World.with(.endorser) { world in
+            world.clock.setWall(to: ManualClock.start + .days(30))
+            _ = try await world.agent().runPoll(World.starred)
+            await world.stopAgent()
+            world.clock.setWall(to: ManualClock.start)
+            world.mock.setStickyFault(.resetBeforeHead, at: .plansChanged)
+            let agent = try await world.agent()
+            let page = await agent.page()
+            #expect(
+                page["starwatch_poll_last_success_timestamp_seconds", ["poll": World.starred]]
+                    == world.clock.now.seconds
+            )
+            #expect(await agent.status().polls[World.starred]?.lastSuccess == world.clock.now.iso8601)
+            _ = await agent.runtime.dispatcher.pass()
+            world.clock.advance(by: .seconds(4 * 3600 + 1))
+            #expect(await agent.status().polls[World.starred]?.stale == true)
+            let restarted = try await world.agent().status()
+            #expect(restarted.polls[World.starred]?.stale == true)
         }
     }
 

@@ -1,0 +1,64 @@
+import GRDB
+import StarwatchCore
+
+/// Finds the changes of a page that are stored and not announced.
+struct SuppressionCheck {
+    private let own: Set<JWTID>
+    private let overlapping: [PollName]
+    private let stream: StreamKey
+    /// The streams of the overlapping polls, read at the first new row.
+    private var others: [Int64]?
+
+    init(_ page: PageCommit) {
+        own = page.own
+        overlapping = page.overlapping
+        stream = page.stream
+    }
+
+    /// The reason why a change is not announced; `nil` if it is.
+    mutating func reason(for change: JWTID, _ db: Session) throws -> RowReason? {
+        if own.contains(change) { return .own }
+        for other in try streams(db) {
+            if try db.announces(change, in: other) { return .announced }
+        }
+        return nil
+    }
+
+    private mutating func streams(_ db: Session) throws -> [Int64] {
+        if let others { return others }
+        var found: [Int64] = []
+        for poll in overlapping where poll != stream.poll {
+            let row = try db.row(
+                "SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?",
+                [db.key(stream.account), stream.server, poll.rawValue]
+            )
+            if let row { found.append(row[0]) }
+        }
+        others = found
+        return found
+    }
+}
+
+extension Session {
+    /// Whether a stream has a row that announces a change.
+    fileprivate func announces(_ change: JWTID, in stream: Int64) throws -> Bool {
+        let found = try row(
+            "SELECT state, notification_id IS NOT NULL FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+            [stream, change.rawValue]
+        )
+        guard let found else { return false }
+        let state: OutboxState = try found.word(0)
+        return state.announces(hasNotification: found[1])
+    }
+
+    /// Ends a row that waits for delivery or room without an announcement.
+    func suppress(_ change: JWTID, of stream: Int64, _ reason: RowReason, _ now: Timestamp) throws {
+        try run(
+            """
+            UPDATE notification_outbox SET state = 'suppressed', reason = ?, finished_at = ?
+            WHERE stream_id = ? AND jwt_id = ?
+            """,
+            [reason.rawValue, now.milliseconds, stream, change.rawValue]
+        )
+    }
+}

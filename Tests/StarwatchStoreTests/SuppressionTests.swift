@@ -1,0 +1,170 @@
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+/// One notification for each claim, whichever polls see it.
+@Suite struct SuppressionTests {
+    let world = World()
+    let second = StreamKey(account: World.alice, server: World.server, poll: PollName("second")!)
+    private var both: [PollName] { [world.stream.poll, second.poll] }
+
+    private func open() async throws -> Store {
+        try await world.open { $0.polls.insert(PollName("second")!) }
+    }
+
+    /// Commits the first change to a stream that overlaps with the other.
+    @discardableResult
+    private func see(_ stream: StreamKey, _ store: Store, room: Int = 1000) async throws -> PageCommitCounts? {
+        try await world.commit(store, [world.change(1)], room: room, stream: stream) { $0.overlapping = both }
+    }
+
+    private func rows(_ stream: StreamKey, _ store: Store) async throws -> [OutboxRow] {
+        var filter = OutboxFilter()
+        filter.poll = stream.poll
+        return try await store.outbox(filter)
+    }
+
+    private func states(_ store: Store) async throws -> [OutboxState] {
+        [try await rows(world.stream, store)[0].state, try await rows(second, store)[0].state]
+    }
+
+    @Test func whatOnePollAnnouncesTheOtherOnlyCounts() async throws {
+        let store = try await open()
+        try await see(world.stream, store)
+        let counts = try #require(try await see(second, store))
+        #expect(counts.inserted == 1 && counts.suppressed == 1)
+        let row = try #require(try await rows(second, store).first)
+        #expect(row.state == .suppressed && row.reason == .announced)
+        #expect(row.announcedBy == world.stream.poll.rawValue)
+        #expect(try await rows(world.stream, store)[0].reason == nil)
+        let ledger = try await store.ledger(second)
+        #expect(ledger.fetched == 1 && ledger.new == 1 && ledger.suppressed == 1)
+        try await world.expectBalanced(store)
+        // It is acknowledged, and the watermark passes it.
+        _ = try await store.acknowledgeLocally(second, now: world.now)
+        #expect(try await store.watermark(second) == world.id(1))
+        try await world.expectBalanced(store)
+    }
+
+    @Test(arguments: ["pending", "claimed", "delivered", "acknowledged", "dead", "discarded"])
+    func aRowThatWasOrWillBeAnnouncedCounts(state: String) async throws {
+        let store = try await open()
+        try await see(world.stream, store)
+        switch state {
+        case "claimed": _ = try await world.claim(store)
+        case "delivered", "acknowledged": try await world.deliverAll(store)
+        case "dead", "discarded": try await world.killAll(store)
+        default: break
+        }
+        if state == "acknowledged" { _ = try await store.acknowledgeLocally(world.stream, now: world.now) }
+        if state == "discarded" {
+            _ = try await store.discard(try await rows(world.stream, store).map(\.id), now: world.now, make: renewed)
+        }
+        try await see(second, store)
+        #expect(try await rows(second, store).map(\.state) == [.suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aRowThatWasNeverAnnouncedDoesNotCount() async throws {
+        for disposition in [PageCommit.Disposition.bootstrap, .suppress] {
+            let world = World()
+            let store = try await world.open { $0.polls.insert(PollName("second")!) }
+            try await world.commit(store, [world.change(1)]) { $0.disposition = disposition }
+            let counts = try await world.commit(store, [world.change(1)], stream: second) { $0.overlapping = both }
+            #expect(counts?.suppressed == 0)
+            try await world.expectBalanced(store)
+        }
+    }
+
+    /// The poll whose row was evicted fetches it again when there is room.
+    @Test func anEvictedRowThatTheOtherPollAnnouncedIsFinishedWhenItComesBack() async throws {
+        let store = try await open()
+        try await see(world.stream, store)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        try await see(second, store)
+        #expect(try await states(store) == [.evicted, .pending])
+        // Even without room, because it needs none.
+        let counts = try #require(try await see(world.stream, store, room: 0))
+        #expect(counts.settled == 1 && counts.refetched == 0 && !counts.outOfRoom)
+        #expect(try await states(store) == [.suppressed, .pending])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func anEvictedRowThatNobodyAnnouncedIsAnnouncedByItsOwnPoll() async throws {
+        let store = try await open()
+        try await see(world.stream, store)
+        try await see(second, store)
+        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        #expect(try await states(store) == [.evicted, .suppressed])
+        #expect(try await see(world.stream, store)?.refetched == 1)
+        #expect(try await states(store) == [.pending, .suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func anIdentityThatReturnsIsToldOnce() async throws {
+        let store = try await open()
+        try await see(world.stream, store)
+        try await see(second, store)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        for stream in [second, world.stream, second] { try await see(stream, store) }
+        #expect(try await states(store).sorted { $0.rawValue < $1.rawValue } == [.pending, .suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func otherAccountsServersAndPollsOfOtherKindsAreTold() async throws {
+        let store = try await open()
+        try await see(world.stream, store)
+        let elsewhere = StreamKey(account: World.alice, server: "https://other.example", poll: second.poll)
+        #expect(try await see(elsewhere, store)?.suppressed == 0)
+        let counts = try await world.commit(store, [world.change(1)], stream: second)
+        #expect(counts?.suppressed == 0)
+        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        let bob = StreamKey(account: World.bob, server: World.server, poll: second.poll)
+        #expect(try await see(bob, store)?.suppressed == 0)
+    }
+
+    @Test func ownClaimsAreStoredAndNotAnnounced() async throws {
+        let store = try await open()
+        let counts = try await world.commit(store, world.changes(1...2)) { $0.own = [world.id(2)] }
+        #expect(counts?.inserted == 2 && counts?.suppressed == 1)
+        let found = try await rows(world.stream, store)
+        #expect(found.map(\.state) == [.pending, .suppressed])
+        #expect(found.map(\.reason) == [nil, .own])
+        #expect(found[1].announcedBy == nil)
+        try await world.expectBalanced(store)
+        // Neither the other poll's.
+        try await world.commit(store, world.changes(1...2), stream: second) {
+            $0.own = [world.id(2)]
+            $0.overlapping = both
+        }
+        #expect(try await rows(second, store).map(\.reason) == [.announced, .own])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func suppressedRowsNeedNoRoom() async throws {
+        let store = try await open()
+        let counts = try #require(
+            try await world.commit(store, world.changes(1...3), room: 2) { $0.own = [world.id(1)] }
+        )
+        #expect(counts.inserted == 3 && !counts.outOfRoom)
+    }
+
+    /// The former claim is later than the last one known of the plan, and has no row.
+    @Test func aChangeThatWasReplacedUnseenIsCounted() async throws {
+        let store = try await open()
+        func commit(_ n: Int, previous: Int?) async throws -> Int? {
+            try await world.commit(store, [world.change(n)]) {
+                $0.details = [world.id(n): PlanDetails([.name: "\(n)"])]
+                $0.previous = previous.map { [world.id(n): world.id($0)] } ?? [:]
+            }?.unseen
+        }
+        // Nothing is known of the plan before.
+        #expect(try await commit(2, previous: 1) == 0)
+        #expect(try await commit(3, previous: 2) == 0)
+        #expect(try await commit(5, previous: 4) == 1)
+        #expect(try await commit(6, previous: nil) == 0)
+        // Fetched again, it is not counted again.
+        #expect(try await commit(5, previous: 4) == 0)
+    }
+}
