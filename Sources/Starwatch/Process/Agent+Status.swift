@@ -90,6 +90,7 @@ extension Agent {
         guard !facts.lacksStars else { return facts }
         facts.failures = stream?.failures ?? 0
         facts.failure = stream?.lastReason
+        facts.stopsAtInvalidItems = poll.options.quarantineInvalid.isNever(validation: poll.options.validation)
         facts.interval = holdSince.flatMap { poll.schedule.interval(after: $0) }
         return facts
     }

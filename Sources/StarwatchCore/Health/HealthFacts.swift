@@ -15,6 +15,8 @@ package struct HealthFacts: Sendable, Hashable {
         package var failures = 0
         /// The reason for the last of these failures.
         package var failure: FailureReason?
+        /// Whether an invalid item stops it until the server repairs the item (``QuarantinePolicy/isNever(validation:)``).
+        package var stopsAtInvalidItems = false
         /// The time between two runs of its schedule; `nil` if it is not expected to run.
         package var interval: Duration?
 
@@ -22,7 +24,11 @@ package struct HealthFacts: Sendable, Hashable {
         package static let failingAfter = 2
 
         /// Whether its cycles fail for another reason than its token.
-        package var isFailing: Bool { failures >= Self.failingAfter && !isRefused && !lacksToken }
+        package var isFailing: Bool {
+            // What no later cycle can mend is a problem at once.
+            let limit = stopsAtInvalidItems && failure?.cause == .contract ? 1 : Self.failingAfter
+            return failures >= limit && !isRefused && !lacksToken
+        }
 
         package init(name: String) { self.name = name }
     }

@@ -119,7 +119,7 @@ extension OutboxRow {
         stream = try db.visibleStream(row, 1)
         change = try db.visibleChange(id: row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17], of: row[18])
         state = try row.word(7)
-        reason = [.dead, .suppressed].contains(state) ? (row[19] as String?).flatMap(RowReason.init(rawValue:)) : nil
+        reason = (row[19] as String?).flatMap(RowReason.init(rawValue:))
         priority = row[8]
         retryCount = row[9]
         notificationID = row[10]

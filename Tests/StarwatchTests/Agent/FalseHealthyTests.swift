@@ -77,6 +77,19 @@ import Testing
         }
     }
 
+    @Test func aPollThatAnInvalidItemStopsForEverIsAProblemAtOnce() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.polls[0].quarantineInvalid = .never }
+            world.mock.publish(count: 1)
+            world.mock.script(.schemaViolation(.missingJWTID), at: .plansChanged)
+            #expect(await agent.cycle().outcome == .failed)
+            #expect(await agent.status().reasons == ["failing:starred_projects"])
+            world.clock.advance(by: .seconds(900))
+            #expect(await agent.cycle().outcome == .bootstrapped)
+            #expect(await agent.status().reasons == [])
+        }
+    }
+
     /// A skipped or cancelled cycle says nothing about the server.
     @Test func aFailingPollStaysSoOverACycleThatWasSkipped() async throws {
         try await World.with(.endorser) { world in

@@ -32,10 +32,7 @@ import Testing
     }
 
     /// Log, report, status and history have one reason, and none of them blames HTTP.
-    @Test(arguments: [
-        (bodies[0], FailureReason.Cause.notJSON),
-        (Array((#"{"data":["# + String(repeating: "1,", count: 1_000_000) + "1]}").utf8), .tooComplex),
-    ])
+    @Test(arguments: [(bodies[0], FailureReason.Cause.notJSON), (bodies[3], .notJSON)])
     func anAnswerThatIsNotAPageHasTheSameReasonEverywhere(body: [UInt8], cause: FailureReason.Cause) async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.log.level = .debug }
