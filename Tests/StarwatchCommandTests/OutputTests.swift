@@ -162,7 +162,7 @@ import Testing
         #expect(OutboxText.list([quiet]).contains(" 7  suppressed (your own claim)  starred_projects "))
         #expect(OutboxText.details(quiet).contains("Your own claim; set delivery.announce_own: true to be told."))
         (quiet.reason, quiet.announcedBy) = (.announced, "offers")
-        #expect(OutboxText.details(quiet).contains("Already announced by poll offers."))
+        #expect(OutboxText.details(quiet).contains("Poll offers announces the same claim."))
         #expect(OutboxText.details(row).contains("\nNotification  -"))
         #expect(OutboxText.limitNote("rows", ids: [9, 7], limit: 2)?.contains("--before 7") == true)
         #expect(OutboxText.limitNote("rows", ids: [9], limit: 2) == nil)

@@ -46,6 +46,19 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// The server must not learn of it before a sink has it.
+    @Test func aCopyIsAcknowledgedOnlyAfterTheDeliveryOfTheOther() async throws {
+        let store = try await open()
+        try await see(world.stream, store)
+        try await see(second, store)
+        func batch() async throws -> AckBatch? {
+            try await store.nextAckBatch(second, limit: 100, now: world.now) { "key" }
+        }
+        #expect(try await batch() == nil)
+        try await world.deliverAll(store)
+        #expect(try await batch()?.ids == [world.id(1)])
+    }
+
     @Test(arguments: ["pending", "claimed", "delivered", "acknowledged", "dead", "discarded"])
     func aRowThatWasOrWillBeAnnouncedCounts(state: String) async throws {
         let store = try await open()

@@ -238,7 +238,7 @@ package final class AcknowledgeService: Service {
             // The key was used with another body, such as that of a former version. Acknowledging twice is harmless.
             if failure.status == 409 { retry.newKey = RandomID.uuid() }
             // Other failures say nothing about the batch. The server can have taken it, even if its answer is unreadable.
-            retry.isRefused = [400, 413, 422].contains(failure.status)
+            retry.isRefused = failure.result != .unauthenticated && [400, 413, 422].contains(failure.status)
             note(failure.reason, batch, reply.trace, failure.cause)
         case .deferred(let until, _):
             // The gate's times are the local clock's.
@@ -343,7 +343,13 @@ package final class AcknowledgeService: Service {
         if retry.isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
             try await store.halveAck(batch, until: next, newKey: RandomID.uuid())
         } else {
-            try await store.deferAck(batch, until: next, isRefused: retry.isRefused, newKey: retry.newKey)
+            try await store.deferAck(
+                batch,
+                until: next,
+                isRefused: retry.isRefused,
+                isWait: retry.isWait,
+                newKey: retry.newKey
+            )
         }
         pass.next = min(pass.next ?? next, next)
         if retry.isWait {

@@ -31,7 +31,8 @@ package struct PollContent: Sendable {
             count = found.count
             projects = latest.count
             let known = latest.compactMap { hostNames[$0.plan] ?? $0.name }.prefix(Self.namedProjects)
-            names = known.joined(separator: ", ") + (known.count < latest.count ? " …" : "")
+            names =
+                known.map { BidiText.isolated($0) }.joined(separator: ", ") + (known.count < latest.count ? " …" : "")
         }
 
         var json: String { StableJSON.text(of: self) }

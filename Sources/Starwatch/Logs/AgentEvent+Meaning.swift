@@ -92,8 +92,8 @@ extension AgentEvent {
         case .pollContractViolation:
             "A server response violates the contract, and nothing of it was stored. Report it to the server's operator."
         case .pollCursorAhead:
-            "The newest known change is later than the server's time, because the server's clock was set back. The agent "
-                + "asks for everything since its last cycle, so nothing is missed. Check the server's clock."
+            "The newest known change is later than the server's time: the server's clock was set back, or the local clock "
+                + "is behind. The agent asks for everything since its last complete cycle. Check both clocks."
         case .pollDeferred: "The cycle waits for a rate limit of the server or the agent. It resumes automatically."
         case .pollFailed:
             "The cycle failed; pages fetched before the failure are kept. If it continues, see the "

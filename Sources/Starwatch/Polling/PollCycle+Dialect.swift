@@ -10,7 +10,8 @@ extension PollCycle {
         /// `true` if the server has changed its dialect and its streams start again.
         var isAfresh = false
         var chunk: PlanChunk?
-        var fetched: Fetched
+        /// The first page; `nil` if the server was asked for a page without items.
+        var fetched: Fetched?
     }
 
     /// Requests the first page from a server with an unknown or doubtful dialect, in a form that both dialects
@@ -18,7 +19,13 @@ extension PollCycle {
     ///
     /// - Returns: `nil` if the server answers without content and no dialect is known. The cycle has found nothing then,
     ///   and the next one probes again: a poll that started from it would treat every existing change as new.
-    func probe(_ stream: StreamKey, snapshot: IdentityContext.Snapshot) async throws(Stop) -> Probe? {
+    ///
+    /// - Parameter setsInvalidAside: Whether to ask for a page without items if the first page cannot be read.
+    func probe(
+        _ stream: StreamKey,
+        snapshot: IdentityContext.Snapshot,
+        setsInvalidAside: Bool
+    ) async throws(Stop) -> Probe? {
         // Both dialects read the canonical start cursor as "from the beginning". Both accept a body within the smaller
         // size limit.
         let chunk =
@@ -26,17 +33,29 @@ extension PollCycle {
             ? Dialect.allCases.compactMap { identity.chunks(of: snapshot, dialect: $0).first }
                 .min { $0.count < $1.count } : nil
         let assumed = await gate.dialect ?? api.assumedDialect
-        let fetched = try await request(
-            PageQuery(after: nil),
-            chunk: chunk,
-            account: stream.account,
-            dialect: assumed,
-            startCursor: Dialect.canonical.startCursor
-        )
+        let ask = { (startCursor: String) async throws(Stop) -> Fetched in
+            try await self.request(
+                PageQuery(after: nil),
+                chunk: chunk,
+                account: stream.account,
+                dialect: assumed,
+                startCursor: startCursor
+            )
+        }
+        var fetched: Fetched
+        var isFirstPage = true
+        do throws(Stop) {
+            fetched = try await ask(Dialect.canonical.startCursor)
+        } catch {
+            guard error.isUnreadable, setsInvalidAside else { throw error }
+            // Both dialects read this cursor as one above all identifiers.
+            fetched = try await ask("9999999999_zzzzzz_ffffffff")
+            isFirstPage = false
+        }
         let isEmpty = fetched.response.status == 204
         switch isEmpty ? .undecided : await detect(fetched.response.body) {
         case .dialect(let dialect):
-            var probe = Probe(dialect: dialect, chunk: chunk, fetched: fetched)
+            var probe = Probe(dialect: dialect, chunk: chunk, fetched: isFirstPage ? fetched : nil)
             let former = await gate.dialect
             do { probe.isAfresh = try await gate.learn(dialect, now: clock.now) } catch { throw .store(error) }
             if former != dialect { note(.serverDialect, [.dialect: "\(dialect.rawValue)"]) }
@@ -52,7 +71,7 @@ extension PollCycle {
                 // new.
                 throw .page(PageRejection(violation: .schema, issues: [.init(path: "$.hitLimit", problem: .missing)]))
             }
-            return Probe(dialect: assumed, chunk: chunk, fetched: fetched)
+            return Probe(dialect: assumed, chunk: chunk, fetched: isFirstPage ? fetched : nil)
         case .noPage:
             throw .page(PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)]))
         }
@@ -103,7 +122,7 @@ extension PollCycle {
     /// clock has carried it further. If the local clock is behind, the response's `Date` counts.
     private func latestID(of answer: Fetched, _ position: Position) -> Timestamp {
         let askedAt = answer.askedAt
-        let latest = max(askedAt, Self.date(of: answer.response, askedAt: askedAt) ?? askedAt) + Self.longestDoubt
+        let latest = max(askedAt, answer.date ?? askedAt) + Self.longestDoubt
         return max(latest, position.cursor?.timestamp ?? latest)
     }
 
@@ -116,8 +135,8 @@ extension PollCycle {
     /// Returns the earliest time at which the server can have created the response. The local clock can be ahead of the
     /// server's, or a cache can have responded. If the local clock is far behind, only `Date` counts; otherwise a walk
     /// might never get past its first page.
-    static func earliestMaking(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp {
-        guard let date = date(of: response, askedAt: askedAt) else { return askedAt }
+    static func earliestMaking(_ date: Timestamp?, askedAt: Timestamp) -> Timestamp {
+        guard let date else { return askedAt }
         return max(min(askedAt, max(date, askedAt - longestDoubt)), date - dateError)
     }
 
@@ -127,7 +146,7 @@ extension PollCycle {
     /// The server stamps its answer when it sends it, which can be 20 s after it has read the rows: a locked database
     /// holds it up. It cannot have read them before it was asked.
     static func earliestReading(_ answer: Fetched) -> Timestamp? {
-        date(of: answer.response, askedAt: answer.askedAt).map { $0 - answer.took }
+        answer.date.map { $0 - answer.took }
     }
 
     /// Returns the `Date` of a response; `nil` if it has none.

@@ -11,6 +11,8 @@ extension PollCycle {
         let response: HTTPResponse
         /// The server's time of the request, as far as it is known.
         let askedAt: Timestamp
+        /// The server's `Date`; `nil` if it has none.
+        let date: Timestamp?
         /// The time from before the request to after its answer, with all waits.
         let took: Duration
         /// The origin that the stored changes of the page keep; `nil` if nothing was sent.
@@ -72,7 +74,7 @@ extension PollCycle {
                 result.fetched += page.fetched
                 result.rejected += page.rejected
                 let isLate = time.monotonic - position.begun >= shared.longestCycle
-                let madeAt = Self.earliestMaking(of: answer.response, askedAt: answer.askedAt)
+                let madeAt = Self.earliestMaking(answer.date, askedAt: answer.askedAt)
                 let plan: PageWalk.Plan
                 let readSince = Self.earliestReading(answer)
                 do throws(PageRejection) {
@@ -90,7 +92,7 @@ extension PollCycle {
                 advance(&position, &result, by: counts, plan)
             }
             try await complete(walk, stream, state, snapshot, position)
-            if walk.isComplete, !position.wasClockAhead { memory.walked(stream, since: begun) }
+            if walk.isComplete, !walk.wasResumed, !position.wasClockAhead { memory.walked(stream, since: begun) }
             // The interrupted walk is finished; newer changes come in the same cycle.
             guard walk.isComplete, walk.wasResumed else { return true }
             position.resume = nil
@@ -105,9 +107,10 @@ extension PollCycle {
         if memory.noteAhead(clock.isConfirmed && lead > Self.dateError) {
             note(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }
-        // The stored times are the local clock's.
-        let since = [state.lastAttempt, state.lastSuccess].compactMap(\.self).min().map { max(time.now - $0, .zero) }
-        return now - (memory.sinceWalk(stream, boottime: time.boottime) ?? since ?? .zero)
+        if let since = memory.sinceWalk(stream, boottime: time.boottime) { return now - since }
+        // The first walk after a start. The stored times are the local clock's.
+        guard let success = state.lastSuccess else { return now }
+        return now - max(time.now - min(success, state.lastAttempt ?? success), .zero)
     }
 
     /// Finds out the dialect, if it is not known, and where the walk begins; `nil` if the answer says neither.
@@ -117,12 +120,17 @@ extension PollCycle {
         snapshot: IdentityContext.Snapshot
     ) async throws(Stop) -> Position? {
         let begun = time.monotonic
+        let setsInvalidAside = poll.options.quarantineInvalid.isDue(
+            refusals: state.refusedPages,
+            validation: poll.options.validation
+        )
         var first: Fetched?
         let dialect: Dialect
         if let known = await gate.dialectToAsk {
             dialect = known
         } else {
-            guard let probe = try await probe(stream, snapshot: snapshot) else { return nil }
+            let found = try await probe(stream, snapshot: snapshot, setsInvalidAside: setsInvalidAside)
+            guard let probe = found else { return nil }
             dialect = probe.dialect
             if probe.isAfresh {
                 do { state = try await readState(stream) } catch { throw .store(error) }
@@ -139,80 +147,13 @@ extension PollCycle {
             context: PageContext(author: shared.announcesOwn ? nil : stream.account, cursor: state.fetchCursor),
             isBootstrap: isBootstrap,
             begun: begun,
-            setsInvalidAside: poll.options.quarantineInvalid.isDue(
-                refusals: state.refusedPages,
-                validation: poll.options.validation
-            ),
+            setsInvalidAside: setsInvalidAside,
             cursor: state.fetchCursor,
             resume: isBootstrap ? nil : state.walk,
             room: state.room,
             isWalkStored: state.walk != nil,
             first: first
         )
-    }
-
-    /// Fetches and decodes a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that
-    /// breaks it.
-    private func wholePage(
-        _ query: PageQuery,
-        _ chunk: PlanChunk?,
-        _ stream: StreamKey,
-        _ snapshot: IdentityContext.Snapshot,
-        _ position: inout Position
-    ) async throws(Stop) -> (Fetched, Page) {
-        let answer: Fetched
-        do throws(Stop) {
-            answer = try await page(query, chunk, stream, &position)
-        } catch {
-            guard error.isUnreadable, position.setsInvalidAside else { throw error }
-            return try await searchedPage(query, chunk, stream, position, failure: error)
-        }
-        // A plan that was starred after the request can have an older change. This page would move the cursor past it.
-        guard try await interests(are: snapshot) else { throw .interestsChanged }
-        if let date = Self.date(of: answer.response, askedAt: answer.askedAt),
-            date + position.dialect.lateVisibility / 2 < answer.askedAt
-        {
-            position.wasClockAhead = true
-        }
-        return (answer, try await decode(answer, position))
-    }
-
-    /// Asks for smaller ranges of an unreadable page until it is known which item breaks it.
-    private func searchedPage(
-        _ query: PageQuery,
-        _ chunk: PlanChunk?,
-        _ stream: StreamKey,
-        _ position: Position,
-        failure: Stop
-    ) async throws(Stop) -> (Fetched, Page) {
-        var search = UnreadableItemSearch(query, dialect: position.dialect, latest: clock.now + Self.longestDoubt)
-        // Every readable range includes the one before.
-        var readable: (answer: Fetched, page: Page)?
-        while let query = search.next {
-            do throws(Stop) {
-                let answer = try await request(query, chunk: chunk, account: stream.account, dialect: position.dialect)
-                readable = (answer, try await decode(answer, position))
-                search.receive(isReadable: true)
-            } catch {
-                guard error.isUnreadable else { throw error }
-                search.receive(isReadable: false)
-            }
-        }
-        guard case .item(let item) = search.end, let readable else { throw failure }
-        return (readable.answer, search.page(readable.page, with: item))
-    }
-
-    private func page(
-        _ query: PageQuery,
-        _ chunk: PlanChunk?,
-        _ stream: StreamKey,
-        _ position: inout Position
-    ) async throws(Stop) -> Fetched {
-        if let first = position.first {
-            position.first = nil
-            return first
-        }
-        return try await request(query, chunk: chunk, account: stream.account, dialect: position.dialect)
     }
 
     private func advance(
@@ -302,7 +243,8 @@ extension PollCycle {
                     tries: reply.tries
                 )
             }
-            return Fetched(response: response, askedAt: askedAt, took: took, origin: origin)
+            let date = Self.date(of: response, askedAt: askedAt)
+            return Fetched(response: response, askedAt: askedAt, date: date, took: took, origin: origin)
         case .unstored(let error): throw .store(error)
         case let outcome: throw .request(outcome)
         }

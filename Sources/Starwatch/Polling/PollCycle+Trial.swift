@@ -2,15 +2,16 @@ import StarwatchCore
 import StarwatchStore
 
 extension PollCycle {
-    /// Asks for the poll's first page with the agent's own token and within the server's limits. Stores nothing of the
+    /// Asks for the poll's next page with the agent's own token and within the server's limits. Stores nothing of the
     /// answer.
     func trial() async -> Result {
         do throws(StoreError) {
             let snapshot = try await identity.current()
             guard let did = snapshot.identity.did else { return Result(skip: .noIdentity) }
             let stream = StreamKey(account: did, server: gate.server, poll: poll.name)
-            if let skipped = await skip(snapshot, state: try await readState(stream)) { return skipped }
-            return await ask(did, snapshot)
+            let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
+            if let skipped = await skip(snapshot, state: state) { return skipped }
+            return await ask(did, snapshot, after: state.fetchCursor)
         } catch {
             return Result(
                 outcome: .failed,
@@ -21,13 +22,21 @@ extension PollCycle {
         }
     }
 
-    private func ask(_ account: DID, _ snapshot: IdentityContext.Snapshot) async -> Result {
+    /// - Parameter cursor: The poll's cursor. What the poll has passed says nothing about the server's present.
+    private func ask(
+        _ account: DID,
+        _ snapshot: IdentityContext.Snapshot,
+        after cursor: JWTID?
+    ) async -> Result {
         var result = Result()
         do throws(Stop) {
             let known = await gate.dialect
             let dialect = known ?? api.assumedDialect
             let answer = try await request(
-                PageQuery(after: nil, limit: dialect == .canonical ? dialect.pageSize : nil),
+                PageQuery(
+                    after: cursor?.kind == known?.idKind ? cursor : nil,
+                    limit: dialect == .canonical ? dialect.pageSize : nil
+                ),
                 chunk: poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: dialect).first : nil,
                 account: account,
                 dialect: dialect,
@@ -49,7 +58,7 @@ extension PollCycle {
             }
             result.outcome = result.fetched > 0 ? .changed : .unchanged
         } catch {
-            await explain(error, in: &result)
+            describe(error, in: &result)
         }
         return result
     }

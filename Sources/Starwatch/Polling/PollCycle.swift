@@ -106,10 +106,11 @@ package final class PollCycle: Sendable {
         case interestsChanged
         case store(StoreError)
 
-        /// `true` if the bytes of a page are no JSON.
+        /// `true` if the bytes of a page are not JSON, or too many, so that a part of it can be readable.
         var isUnreadable: Bool {
-            guard case .request(.failed(let failure)) = self, let status = failure.status else { return false }
-            return failure.result == .malformed && (200..<300).contains(status)
+            guard case .request(.failed(let failure)) = self else { return false }
+            return failure.result == .tooLarge
+                || failure.result == .malformed && failure.status.map { (200..<300).contains($0) } ?? false
         }
 
         /// The failure to report to the circuit. A local failure says nothing about the server.
@@ -246,7 +247,8 @@ package final class PollCycle: Sendable {
             }
         } catch {
             circuitFailure = error.circuitFailure
-            await explain(error, in: &result)
+            describe(error, in: &result)
+            await react(to: error)
         }
         await api.followClock()
         await gate.end(circuitFailure, now: time.now)
@@ -264,7 +266,8 @@ package final class PollCycle: Sendable {
 
     // MARK: - Ending
 
-    func explain(_ stop: Stop, in result: inout Result) async {
+    /// Says in the result why the walk stopped.
+    func describe(_ stop: Stop, in result: inout Result) {
         result.outcome = .failed
         if case .page(let rejection) = stop { result.isPageRefused = rejection.isOfItems }
         if stop.isUnreadable { result.isPageRefused = true }
@@ -279,6 +282,33 @@ package final class PollCycle: Sendable {
             result.reason = failure.reason
             result.cause = failure.cause
             if failure.failureClass == .cancelled { result.outcome = .cancelled }
+        case .request(.noToken(let error)):
+            result.failure = .unauthenticated
+            result.lacksToken = true
+            result.cause = FailureReason((error as? TokenError)?.cause ?? .noToken)
+            result.reason = (error as? TokenError)?.description ?? result.cause?.sentence
+        case .request(.answer), .request(.unstored): result.reason = nil
+        case .page(let rejection):
+            result.failure = .malformed
+            result.cause = FailureReason(.contract)
+            result.reason =
+                "The server's answer broke its contract (\(rejection.violation.rawValue))."
+        case .staleIdentity, .interestsChanged:
+            result.outcome = .cancelled
+            result.failure = .cancelled
+            result.cause = FailureReason(.identityChanged)
+            result.reason = result.cause?.sentence
+        case .store(let error):
+            result.isStoreFailure = true
+            result.cause = FailureReason(.database)
+            result.reason = error.description
+        }
+    }
+
+    /// Counts and logs what broke the contract, and waits or doubts what is known where the stop asks for it.
+    private func react(to stop: Stop) async {
+        switch stop {
+        case .request(.failed(let failure)):
             if failure.result == .malformed {
                 metrics.polls.violations[poll.label, .schema].increment()
                 noteViolation(.schema, ValidationIssue(path: "$", problem: .invalid))
@@ -289,29 +319,11 @@ package final class PollCycle: Sendable {
             }
             // The server rejects a cursor of another dialect.
             if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
-        case .request(.noToken(let error)):
-            result.failure = .unauthenticated
-            result.lacksToken = true
-            result.cause = FailureReason((error as? TokenError)?.cause ?? .noToken)
-            result.reason = (error as? TokenError)?.description ?? result.cause?.sentence
-        case .request(.answer), .request(.unstored): result.reason = nil
         case .page(let rejection):
             metrics.polls.violations[poll.label, rejection.violation].increment()
-            result.failure = .malformed
-            result.cause = FailureReason(.contract)
-            result.reason =
-                "The server's answer broke its contract (\(rejection.violation.rawValue))."
             for issue in rejection.issues.prefix(10) { noteViolation(rejection.violation, issue) }
-        case .staleIdentity, .interestsChanged:
-            identity.invalidate()
-            result.outcome = .cancelled
-            result.failure = .cancelled
-            result.cause = FailureReason(.identityChanged)
-            result.reason = result.cause?.sentence
-        case .store(let error):
-            result.isStoreFailure = true
-            result.cause = FailureReason(.database)
-            result.reason = error.description
+        case .staleIdentity, .interestsChanged: identity.invalidate()
+        case .request, .store: break
         }
     }
 

@@ -20,6 +20,8 @@ final class WalkMemory: Sendable {
         var settled: Settled?
         /// The stream of the last complete walk, and its beginning by the time since the machine's start.
         var walk: (stream: StreamKey, begun: Duration)?
+        /// The item that made the last page unreadable.
+        var unreadable: (stream: StreamKey, span: RefusedItem.Span)?
         /// Whether the cursor was ahead of the server's time.
         var wasAhead = false
     }
@@ -50,6 +52,15 @@ final class WalkMemory: Sendable {
     /// - Parameter boottime: The time since the machine's start.
     func sinceWalk(_ stream: StreamKey, boottime: Duration) -> Duration? {
         known.withLock { known in known.walk.flatMap { $0.stream == stream ? boottime - $0.begun : nil } }
+    }
+
+    /// The place of the item that made a page of the stream unreadable before; `nil` if none did.
+    func unreadable(in stream: StreamKey) -> RefusedItem.Span? {
+        known.withLock { known in known.unreadable.flatMap { $0.stream == stream ? $0.span : nil } }
+    }
+
+    func found(_ span: RefusedItem.Span?, in stream: StreamKey) {
+        known.withLock { $0.unreadable = span.map { (stream, $0) } }
     }
 
     /// Notes whether the cursor is ahead of the server's time, and returns whether it is for the first time.

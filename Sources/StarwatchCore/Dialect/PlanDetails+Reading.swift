@@ -30,7 +30,7 @@ extension PlanDetails {
     init(readFrom object: JSONValue, name: String?) {
         self.init()
         self[.name] = name
-        self[.description] = object[.description]?.text?.withoutControls(keepsLines: true)
+        self[.description] = object[.description]?.cleanText(keepsLines: true)
         self[.startTime] = object[.startTime]?.line
         self[.endTime] = object[.endTime]?.line
         self[.url] = object[.url]?.line

@@ -2,10 +2,10 @@
 public struct RefusedItem: Sendable, Hashable {
     /// The identifiers that a cursor passes with an item.
     public struct Span: Sendable, Hashable {
-        let lower: JWTID
-        let upper: JWTID
+        package let lower: JWTID
+        package let upper: JWTID
 
-        init(_ lower: JWTID, _ upper: JWTID) { (self.lower, self.upper) = (lower, upper) }
+        package init(_ lower: JWTID, _ upper: JWTID) { (self.lower, self.upper) = (lower, upper) }
     }
 
     /// The largest number of listed issues.

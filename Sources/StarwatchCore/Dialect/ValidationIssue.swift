@@ -4,7 +4,7 @@ public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
         case missing
         case wrongType = "wrong_type"
         case invalid
-        /// The bytes are no JSON.
+        /// The bytes are not JSON.
         case unreadable
     }
 

@@ -2,6 +2,8 @@
 struct JSONNode {
     enum Kind: UInt8 {
         case null, yes, no, number, text, array, object
+        /// A text of ASCII without escapes and control characters, as most are.
+        case plainText
         /// A text with escapes or control characters, which are checked when it is read.
         case escapedText
         /// An object with a name that is no text. Readers treat it as a value of another type.

@@ -33,7 +33,7 @@ struct JSONParser {
         guard bytes.count < UInt32.max else { return nil }
         return keys.withNumbers { numbers in
             var parser = JSONParser(bytes, numbers, list: keys.list)
-            parser.nodes.reserveCapacity(bytes.count / 48 + 8)
+            parser.nodes.reserveCapacity(bytes.count / 24 + 8)
             guard parser.value(of: JSONKeys.other, in: 0, depth: 0), parser.peek() == nil else { return nil }
             return parser.nodes
         }
@@ -63,7 +63,7 @@ struct JSONParser {
         switch byte {
         case UInt8(ascii: "\""):
             guard let text = text() else { return false }
-            append(text.isEscaped ? .escapedText : .text, key, in: parent, text.range)
+            append(text.isEscaped ? .escapedText : text.isASCII ? .plainText : .text, key, in: parent, text.range)
             return true
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             let isObject = byte == UInt8(ascii: "{")
@@ -212,7 +212,7 @@ struct JSONParser {
         return text.withUTF8 { numbers($0) }
     }
 
-    private typealias Text = (range: Range<Int>, isEscaped: Bool)
+    private typealias Text = (range: Range<Int>, isEscaped: Bool, isASCII: Bool)
 
     /// Parses a text whose quote is the next byte. `nil` if it does not end, or is not UTF-8.
     @inline(__always)
@@ -229,7 +229,7 @@ struct JSONParser {
             if byte == UInt8(ascii: "\"") {
                 let range = start..<at - 1
                 guard isASCII || (try? UTF8Span(validating: bytes.extracting(range).span)) != nil else { return nil }
-                return (range, isEscaped)
+                return (range, isEscaped, isASCII)
             }
             if byte >= 0x80 { isASCII = false }
             guard byte == UInt8(ascii: "\\") || byte < 0x20 else { continue }

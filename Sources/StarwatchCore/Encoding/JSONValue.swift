@@ -52,18 +52,23 @@ struct JSONValue {
     /// `nil` if the value is not a text, or has an invalid escape.
     var text: String? {
         switch node.kind {
-        case .text: String(decoding: content, as: UTF8.self)
+        case .text, .plainText: String(decoding: content, as: UTF8.self)
         case .escapedText: JSONString.decode(content)
         default: nil
         }
     }
 
+    /// The ``text`` as one line without control characters, or with its line ends.
+    func cleanText(keepsLines: Bool = false) -> String? {
+        node.kind == .plainText ? text : text?.withoutControls(keepsLines: keepsLines)
+    }
+
     /// The ``text`` as one line without control characters.
-    var line: String? { text?.withoutControls() }
+    var line: String? { cleanText() }
 
     /// The result of `body` for the bytes of ``text``, which are not copied if they have no escapes.
     func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
-        if node.kind == .text { return body(content) }
+        if node.kind == .text || node.kind == .plainText { return body(content) }
         guard var text else { return nil }
         return text.withUTF8(body)
     }

@@ -1,5 +1,5 @@
 extension String {
-    /// The text without control characters (C0, C1 and DEL), so that every store, sink and terminal shows the same. A tab
+    /// The text without control characters (C0 and C1), so that every store, sink and terminal shows the same. A tab
     /// and a line end become one space.
     ///
     /// - Parameter keepsLines: Whether tabs and line ends stay.
@@ -14,7 +14,7 @@ extension String {
             case "\t", "\n", "\r":
                 if keepsLines { clean.append(scalar) } else if !isLineFeed || !isAfterReturn { clean.append(" ") }
             case "\u{85}", "\u{2028}", "\u{2029}": clean.append(keepsLines ? "\n" : " ")
-            case "\0"..."\u{1f}", "\u{7f}"..."\u{9f}": break
+            case "\0"..."\u{1f}", "\u{80}"..."\u{9f}": break
             default: clean.append(scalar)
             }
         }
@@ -27,7 +27,7 @@ extension String {
         return copy.withUTF8 { bytes in
             for (index, byte) in bytes.enumerated() {
                 switch byte {
-                case 0..<0x20, 0x7f: return true
+                case 0..<0x20: return true
                 // U+0080 to U+009F, and U+2028 and U+2029.
                 case 0xc2 where bytes[index + 1] < 0xa0: return true
                 case 0xe2 where bytes[index + 1] == 0x80 && bytes[index + 2] & 0xfe == 0xa8: return true

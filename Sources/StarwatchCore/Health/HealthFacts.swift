@@ -25,7 +25,7 @@ package struct HealthFacts: Sendable, Hashable {
 
         /// Whether its cycles fail for another reason than its token.
         package var isFailing: Bool {
-            // What no later cycle can mend is a problem at once.
+            // A later cycle cannot fix this.
             let limit = stopsAtInvalidItems && failure?.cause == .contract ? 1 : Self.failingAfter
             return failures >= limit && !isRefused && !lacksToken
         }

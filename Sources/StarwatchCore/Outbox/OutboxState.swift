@@ -26,12 +26,12 @@ public enum OutboxState: String, Sendable, CaseIterable, Codable {
     /// Dead letters count, because they can be retried, and discarded rows, because a person has decided. A tombstone
     /// does not count: its own poll can lose it, and asks again when it is fetched again.
     ///
-    /// - Parameter hasNotification: Whether the row has a notification. Of cancelled rows, those that a person discarded
-    ///   or a sink accepted have one, and those that went with their identity have none.
-    package func announces(hasNotification: Bool) -> Bool {
+    /// - Parameter isDecided: Whether the row has a notification or a reason. Of cancelled rows, those that a person
+    ///   discarded or a sink accepted have one, and those that went with their identity have none.
+    package func announces(isDecided: Bool) -> Bool {
         switch self {
         case .pending, .claimed, .delivered, .acknowledged, .dead: true
-        case .cancelled: hasNotification
+        case .cancelled: isDecided
         case .suppressed, .evicted: false
         }
     }

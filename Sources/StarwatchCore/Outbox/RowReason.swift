@@ -27,7 +27,7 @@ package enum RowReason: String, Sendable, Codable, CaseIterable {
         case .unreadable: "A stored value of it does not open, so it cannot be delivered."
         case .discarded: "It was discarded."
         case .own: "Your own claim; set delivery.announce_own: true to be told."
-        case .announced: "Already announced by \(poll.map { "poll \($0)" } ?? "another poll")."
+        case .announced: "\(poll.map { "Poll \($0)" } ?? "Another poll") announces the same claim."
         }
     }
 }

@@ -108,20 +108,22 @@ extension Store {
     ///
     /// - Parameters:
     ///   - isRefused: Whether the server refused the batch; `false` if the request did not reach it.
+    ///   - isWait: Whether nothing failed, so that this is no attempt.
     ///   - newKey: The new key if the server knows the old one with another body; `nil` keeps the key.
     package func deferAck(
         _ batch: AckBatch,
         until: Timestamp,
         isRefused: Bool = false,
+        isWait: Bool = false,
         newKey: String? = nil
     ) throws(StoreError) {
         try direct(.acknowledge) { db in
             try db.run(
                 """
-                UPDATE ack_batches SET attempts = attempts + 1, refusals = refusals + ?, next_attempt_at = ?,
+                UPDATE ack_batches SET attempts = attempts + ?, refusals = refusals + ?, next_attempt_at = ?,
                     idempotency_key = coalesce(?, idempotency_key) WHERE id = ?
                 """,
-                [isRefused, until.milliseconds, newKey, batch.id]
+                [!isWait, isRefused, until.milliseconds, newKey, batch.id]
             )
         }
     }
@@ -180,7 +182,8 @@ extension Store {
 }
 
 extension Session {
-    /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first.
+    /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first. One that another poll
+    /// announces waits until that poll's row is delivered.
     ///
     /// `foreign` are rows from before the server changed its dialect. The server would not know their identifiers.
     fileprivate func acknowledgeable(
@@ -195,8 +198,12 @@ extension Session {
                 SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
                     WHERE state = 'delivered' AND stream_id = ?1 ORDER BY jwt_id LIMIT ?2)
                 UNION ALL
-                SELECT * FROM (SELECT id, jwt_id FROM notification_outbox
+                SELECT * FROM (SELECT id, jwt_id FROM notification_outbox o
                     WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
+                        AND (reason IS NOT '\(RowReason.announced.rawValue)' OR NOT EXISTS (
+                            SELECT 1 FROM streams s JOIN streams t ON t.account = s.account AND t.server = s.server
+                            CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
+                            WHERE s.id = ?1 AND p.state IN ('pending', 'claimed', 'evicted', 'dead')))
                     ORDER BY jwt_id LIMIT ?2))
             ORDER BY jwt_id LIMIT ?2
             """,

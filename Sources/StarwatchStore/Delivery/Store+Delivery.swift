@@ -123,7 +123,11 @@ extension Store {
             record(.dead, dead.count)
             (result, closed) = (.dead(dead), .dead)
         case .delivered:
-            let ids = try moved("state = 'delivered', delivered_at = ?1", [now.milliseconds, stream, id], db)
+            let ids = try moved(
+                "state = 'delivered', delivered_at = ?1, reason = NULL",
+                [now.milliseconds, stream, id],
+                db
+            )
             delta.delivered = ids.count
             record(.delivered, ids.count)
             (result, closed) = (.delivered(ids), .delivered)

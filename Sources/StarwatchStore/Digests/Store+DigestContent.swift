@@ -45,7 +45,7 @@ extension Store {
                 SELECT o.plan_id, o.name, o.stream_id, o.jwt_id, o.is_offer FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
                     AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END
-                    AND (o.state NOT IN ('cancelled', 'suppressed') OR o.reason = 'announced')
+                    AND (o.state NOT IN ('cancelled', 'suppressed') OR o.reason = '\(RowReason.announced.rawValue)')
                 ORDER BY o.jwt_id DESC
                 """,
                 [db.key(stream.account), stream.server, stream.poll.rawValue, since.milliseconds, row]

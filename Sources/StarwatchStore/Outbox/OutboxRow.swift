@@ -97,9 +97,9 @@ extension OutboxRow {
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
                 AND o.reason IS NOT '\(RowReason.discarded.rawValue)'),
         o.is_offer, o.stream_id, o.reason,
-        CASE o.reason WHEN 'announced' THEN
+        CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
-            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND p.reason IS NOT 'announced'
+            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND p.reason IS NOT '\(RowReason.announced.rawValue)'
             ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END
         """
 

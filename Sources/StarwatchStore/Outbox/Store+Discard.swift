@@ -94,7 +94,7 @@ extension Session {
     ) throws -> (streams: [Int64: Int], notifications: [Int64: Int64]) {
         try grouped(
             """
-            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
+            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?, reason = '\(RowReason.discarded.rawValue)'
             WHERE +state = '\(state)' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id, notification_id
             """,
             [now.milliseconds, list]

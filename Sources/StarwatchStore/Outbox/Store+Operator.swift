@@ -199,7 +199,7 @@ extension Session {
     fileprivate func unreadableRows(among ids: [Int64]) throws -> [Int64] {
         let rows = try rows(
             """
-            SELECT id, stream_id, jwt_id, plan_id, name, is_offer FROM notification_outbox
+            SELECT id, stream_id, jwt_id, plan_id, name, is_offer, notification_id FROM notification_outbox
             WHERE reason = '\(RowReason.unreadable.rawValue)' AND id IN (SELECT value FROM json_each(?))
             """,
             [jsonArray(ids)]
@@ -210,9 +210,19 @@ extension Session {
                 try self.change(id: row.jwtID(2), plan: row[3], name: row[4], isOffer: row[5], of: row[1])
             }
             // A decrypted database no longer has the value.
-            if change == nil || !vault.isSealed { found.append(row[0]) }
+            if change == nil || !vault.isSealed { found.append(row[0]); continue }
+            if let notification = row[6] as Int64?, try !opens(notification) { found.append(row[0]) }
         }
         return found
+    }
+
+    /// Whether the text of a notification opens; also true if there is no such notification any more.
+    private func opens(_ notification: Int64) throws -> Bool {
+        let found = try row(
+            "SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
+            [notification]
+        )
+        return try found.map { row in try ifReadable { try outgoing(row) } != nil } ?? true
     }
 
     /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it, without the rows

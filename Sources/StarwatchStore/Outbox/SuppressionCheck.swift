@@ -43,12 +43,15 @@ extension Session {
     /// Whether a stream has a row that announces a change.
     fileprivate func announces(_ change: JWTID, in stream: Int64) throws -> Bool {
         let found = try row(
-            "SELECT state, notification_id IS NOT NULL FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+            """
+            SELECT state, notification_id IS NOT NULL OR reason IS NOT NULL FROM notification_outbox
+            WHERE stream_id = ? AND jwt_id = ?
+            """,
             [stream, change.rawValue]
         )
         guard let found else { return false }
         let state: OutboxState = try found.word(0)
-        return state.announces(hasNotification: found[1])
+        return state.announces(isDecided: found[1])
     }
 
     /// Ends a row that waits for delivery or room without an announcement.

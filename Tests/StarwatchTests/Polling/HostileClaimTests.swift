@@ -177,6 +177,43 @@ import Testing
         }
     }
 
+    /// The first page of an unknown server tells its dialect.
+    @Test(arguments: MockDialect.allCases)
+    func anUnreadableItemOnTheFirstPageOfAllStopsNoPoll(dialect: MockDialect) async throws {
+        try await World.with(dialect) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            let ids = world.mock.publish(count: 3)
+            world.mock.setStickyFault(.unreadableItem(ids[1]), at: .plansChanged)
+            try await failing(agent, 2)
+            #expect(try await agent.runPoll(World.starred).outcome == "changed")
+            // Identifiers of one moment cannot be told apart.
+            #expect(try world.announced.allSatisfy { $0 != ids[1] })
+            world.clock.advance(by: .seconds(900))
+            let next = world.mock.publish(count: 1)
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            #expect(try world.announced.last == next.last)
+        }
+    }
+
+    /// A page that is too long is read in parts.
+    @Test(arguments: MockDialect.allCases)
+    func aPageAboveTheLimitIsReadInParts(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 40) { world in
+            let agent = try await world.agent { $0.server.maxResponseBytes = 8192 }
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(900))
+            var ids: [String] = []
+            for _ in 0..<40 {
+                ids += world.mock.publish(count: 1)
+                world.clock.advance(by: .seconds(3))
+            }
+            try await failing(agent, 2)
+            for _ in 0..<4 { _ = try await agent.runPoll(World.starred) }
+            #expect(try world.announced.sorted() == ids)
+            #expect(try await agent.quarantineList(QuarantineQuery()).isEmpty)
+        }
+    }
+
     @Test(arguments: MockDialect.allCases)
     func aServerThatBreaksEveryAnswerLosesNothing(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in

@@ -68,7 +68,8 @@ import Testing
         let askedAt = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         let headers = HTTPHeaders(date.map { [("Date", $0)] } ?? [])
         let response = HTTPResponse(status: 200, headers: headers, body: [])
-        #expect(PollCycle.earliestMaking(of: response, askedAt: askedAt) == askedAt + .seconds(seconds))
+        let found = PollCycle.date(of: response, askedAt: askedAt)
+        #expect(PollCycle.earliestMaking(found, askedAt: askedAt) == askedAt + .seconds(seconds))
     }
 
     @Test func everyAnnouncedChangeIsAcknowledgedOnce() async throws {

@@ -68,7 +68,7 @@ import Testing
             #expect(rows.allSatisfy { $0.reason == .announced && $0.announcedBy == Self.toMe })
             let story = try await agent.explain("\(rows[0].id)")
             let step = story.steps.last { $0.step == .suppressed }
-            #expect(step?.reason == "Already announced by poll offers_to_me.")
+            #expect(step?.reason == "Poll offers_to_me announces the same claim.")
         }
     }
 

@@ -66,9 +66,11 @@ import Testing
         let askedAt = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         let headers = HTTPHeaders([("Date", "Thu, 01 Jan 2026 12:00:20 GMT")])
         func answer(_ headers: HTTPHeaders) -> PollCycle.Fetched {
-            PollCycle.Fetched(
-                response: HTTPResponse(status: 200, headers: headers, body: []),
+            let response = HTTPResponse(status: 200, headers: headers, body: [])
+            return PollCycle.Fetched(
+                response: response,
                 askedAt: askedAt,
+                date: PollCycle.date(of: response, askedAt: askedAt),
                 took: .seconds(20),
                 origin: nil
             )

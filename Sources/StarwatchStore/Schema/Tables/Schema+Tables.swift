@@ -30,7 +30,7 @@ extension Schema {
     /// no sink has them. Rows that an operator discarded or a sink accepted still have a notification. Rows skipped by
     /// the bootstrap after the return are not above the watermark.
     static let isOpenAgain = """
-        (state = 'cancelled' AND notification_id IS NULL AND jwt_id > coalesce((SELECT w.watermark
+        (state = 'cancelled' AND notification_id IS NULL AND reason IS NULL AND jwt_id > coalesce((SELECT w.watermark
             FROM streams s JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
             WHERE s.id = notification_outbox.stream_id), ''))
         """
