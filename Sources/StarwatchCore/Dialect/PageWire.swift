@@ -70,8 +70,9 @@ struct ItemWire {
                     fields.rejectNull(.previousClaim)
                     if let claim = fields.value(.previousClaim) { fields.adopt(PreviousClaimWire.issues(of: claim)) }
                 }
-                compare(value[.previousClaim])
-                previous = rules.context.previous(value[.previousClaim])
+                let claim = value[.previousClaim]
+                compare(claim)
+                if rules.context.cursor != nil { previous = rules.context.previous(claim) }
             } else if rules.mustBeSummary, rules.strict {
                 fields.record(.planSummary, .missing)
             } else if value[.jwtId] != nil {
@@ -86,7 +87,7 @@ struct ItemWire {
                 if claimedChanges == nil { compare(value[.claimBefore]) }
             }
         }
-        isOwn = rules.context.isOwn(place.flatMap { value[$0] } ?? value)
+        if rules.context.author != nil { isOwn = rules.context.isOwn(place.flatMap { value[$0] } ?? value) }
     }
 
     /// The longest handle of a plan, in bytes. A star cannot be longer either (``PlanIDRule``).

@@ -81,6 +81,7 @@ struct JSONParser {
     }
 
     /// Parses a word or a number that begins with `byte`.
+    @inline(__always)
     private mutating func scalar(_ byte: UInt8) -> JSONNode.Kind? {
         switch byte {
         case UInt8(ascii: "t"): return word("true") ? .yes : nil

@@ -59,11 +59,13 @@ struct JSONValue {
     }
 
     /// The ``text`` as one line without control characters, or with its line ends.
+    @inline(__always)
     func cleanText(keepsLines: Bool = false) -> String? {
         node.kind == .plainText ? text : text?.withoutControls(keepsLines: keepsLines)
     }
 
     /// The ``text`` as one line without control characters.
+    @inline(__always)
     var line: String? { cleanText() }
 
     /// The result of `body` for the bytes of ``text``, which are not copied if they have no escapes.
