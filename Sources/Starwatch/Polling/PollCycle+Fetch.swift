@@ -39,7 +39,7 @@ extension PollCycle {
         var isWalkStored: Bool
         /// The first page, when it was fetched to detect the dialect.
         var first: Fetched?
-        /// Whether an answer showed that the server's time had been assumed too late.
+        /// Whether an answer showed that the server's time had been unknown or assumed too late.
         var wasClockAhead = false
     }
 
@@ -99,18 +99,22 @@ extension PollCycle {
         }
     }
 
-    /// The server's time up to which the last walk has seen everything. Warns of a cursor that is ahead of the server's
-    /// time: its clock was set back, or it lost data.
-    private func seenUntil(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?) -> Timestamp {
+    /// The server's time up to which the last walk has seen everything; `nil` until an answer has told the server's time.
+    /// The local clock can be wrong by years, and what a walk sees again can have been deleted since. Warns of a cursor
+    /// that is ahead of the server's time: its clock was set back, or it lost data.
+    private func seenUntil(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?) -> Timestamp? {
         let now = clock.now
         let lead = cursor.map { $0.timestamp - now } ?? .zero
         if memory.noteAhead(clock.isConfirmed && lead > Self.dateError) {
             note(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }
-        if let since = memory.sinceWalk(stream, boottime: time.boottime) { return now - since }
-        // The first walk after a start. The stored times are the local clock's.
-        guard let success = state.lastSuccess else { return now }
-        return now - max(time.now - min(success, state.lastAttempt ?? success), .zero)
+        let boottime = time.boottime
+        // The stored times are the local clock's.
+        if let success = state.lastSuccess {
+            let begun = min(success, state.lastAttempt ?? success)
+            memory.noteStored(stream, since: boottime - max(time.now - begun, .zero))
+        }
+        return memory.serverTime(at: boottime).map { $0 - (memory.sinceWalk(stream, boottime: boottime) ?? .zero) }
     }
 
     /// Finds out the dialect, if it is not known, and where the walk begins; `nil` if the answer says neither.

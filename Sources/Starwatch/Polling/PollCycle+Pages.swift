@@ -22,7 +22,9 @@ extension PollCycle {
         }
         // A plan that was starred after the request can have an older change. This page would move the cursor past it.
         guard try await interests(are: snapshot) else { throw .interestsChanged }
-        if let date = answer.date, date + position.dialect.lateVisibility / 2 < answer.askedAt {
+        if let date = answer.date, answer.response.headers["Age"] == nil,
+            memory.note(date, at: time.boottime, tolerance: position.dialect.lateVisibility / 2)
+        {
             position.wasClockAhead = true
         }
         return (answer, try await decode(answer, position))

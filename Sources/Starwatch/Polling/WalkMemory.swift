@@ -22,6 +22,8 @@ final class WalkMemory: Sendable {
         var walk: (stream: StreamKey, begun: Duration)?
         /// The item that made the last page unreadable.
         var unreadable: (stream: StreamKey, span: RefusedItem.Span)?
+        /// The last `Date` of the server, and the time since the machine's start at which it came.
+        var date: (server: Timestamp, boottime: Duration)?
         /// Whether the cursor was ahead of the server's time.
         var wasAhead = false
     }
@@ -61,6 +63,26 @@ final class WalkMemory: Sendable {
 
     func found(_ span: RefusedItem.Span?, in stream: StreamKey) {
         known.withLock { $0.unreadable = span.map { (stream, $0) } }
+    /// Notes what is stored about the last walk, for ``sinceWalk(_:boottime:)``, until a walk ends in this run. The walks of
+    /// this run change it, and the first of them cannot know the server's time.
+    func noteStored(_ stream: StreamKey, since begun: Duration) {
+        known.withLock { if $0.walk?.stream != stream { $0.walk = (stream, begun) } }
+    }
+
+    /// The server's time by its last `Date`, whatever the local clock shows; `nil` before the first one.
+    func serverTime(at boottime: Duration) -> Timestamp? {
+        known.withLock { $0.date.map { $0.server + (boottime - $0.boottime) } }
+    }
+
+    /// Notes a `Date` of the server.
+    ///
+    /// - Returns: Whether ``serverTime(at:)`` was unknown, or too late by more than `tolerance`.
+    func note(_ date: Timestamp, at boottime: Duration, tolerance: Duration) -> Bool {
+        known.withLock { known in
+            let assumed = known.date.map { $0.server + (boottime - $0.boottime) }
+            known.date = (date, boottime)
+            return assumed.map { date + tolerance < $0 } ?? true
+        }
     }
 
     /// Notes whether the cursor is ahead of the server's time, and returns whether it is for the first time.

@@ -1,3 +1,4 @@
+import Foundation
 import MockEndorser
 import StarwatchCore
 import Testing
@@ -54,6 +55,33 @@ import Testing
             agent = try await world.agent()
             ids += try await run(world, agent, polls: 5, interval: .seconds(900))
             #expect(try Set(world.announced) == Set(ids))
+        }
+    }
+
+    /// Old changes can have been deleted, and would be announced again. The local clock is behind the server's: it is
+    /// trusted, or was reset, or is too far behind to be followed.
+    @Test(
+        arguments: MockDialect.allCases,
+        [(ClockOptions.Source.system, 3600), (.auto, 3600), (.auto, 30 * 86_400)] as [(ClockOptions.Source, Int64)]
+    )
+    func aLocalClockThatIsBehindAsksForNothingOld(
+        dialect: MockDialect,
+        clock: (source: ClockOptions.Source, behind: Int64)
+    ) async throws {
+        try await World.with(dialect, plans: 60, mock: { $0.clockSkew = .seconds(clock.behind) }) { world in
+            var agent = try await world.agent { $0.clock.source = clock.source }
+            _ = try await run(world, agent, polls: 3, interval: .seconds(60))
+            agent = try await world.agent { $0.clock.source = clock.source }
+            world.mock.forgetRequests()
+            _ = try await run(world, agent, polls: 3, interval: .seconds(60))
+            let requests = world.mock.requests(to: .plansChanged)
+            #expect(requests.count >= 3)
+            for request in requests {
+                let body = try #require(try JSONSerialization.jsonObject(with: request.body) as? [String: Any])
+                let after = try #require((body["afterId"] as? String).flatMap(JWTID.init))
+                let server = world.clock.now + world.mock.clockSkew
+                #expect(server - after.timestamp < .seconds(400))
+            }
         }
     }
 }
