@@ -28,7 +28,7 @@ import Testing
                 clock: clock,
                 faults: faults,
                 violations: violations,
-                lostEvery: nil
+                defect: .none
             )
             receiver = Receiver(index: 0, isRequired: true, faults: faults, violations: violations)
             meter = RequestMeter(settings: settings, clock: clock, violations: violations)

@@ -41,6 +41,7 @@ import Testing
         (.renameNotifications, .nothingTwice),
         (.hideRetryAfter, .retryAfter),
         (.tripleLimit, .requestLimit),
+        (.cutNotifications, .nothingInvented),
     ])
     func aPlantedDefectIsFound(defect: Defect, promise: StarwatchSimulation.Promise) async throws {
         #expect(try await breaks(promise, defect))
@@ -104,6 +105,57 @@ import Testing
                 && settings.kinds.isSuperset(of: kinds)
         }
         #expect(try await breaks(promise, byHand: sql, seeds: seeds))
+    }
+
+    /// The agent would ask for what is new by a clock that is no longer ahead, and miss changes below its cursor.
+    @Test func aClockThatIsToldTooLateIsFound() async throws {
+        let seeds = seeds { $0.kinds.contains(.serverClock) && $0.intensity >= 1 && $0.interval <= .seconds(5) }
+        #expect(try await breaks(.nothingLost, .keepLead, seeds: seeds))
+    }
+
+    @Test func anItemThatLeavesTheQuarantineIsFound() async throws {
+        let seeds = seeds { $0.kinds.isSuperset(of: [.invalidItem, .crash]) && $0.intensity >= 1 }
+        #expect(try await breaks(.nothingLost, byHand: "DELETE FROM quarantine", seeds: seeds))
+    }
+
+    @Test func aValidItemInQuarantineIsFound() async throws {
+        let sql = """
+            INSERT OR IGNORE INTO quarantine (stream_id, fingerprint, jwt_id, kind, issues, page, run_id, created_at, seen_at)
+            SELECT stream_id, id, jwt_id, 'schema', '[]', 1, run_id, created_at, created_at FROM notification_outbox
+            """
+        #expect(try await breaks(.quarantineTruthful, byHand: sql))
+    }
+
+    @Test func aCursorBelowTheQuarantineIsFound() async throws {
+        let seeds = seeds {
+            $0.kinds.isSuperset(of: [.invalidItem, .crash]) && $0.intensity >= 1 && $0.interval == .seconds(30)
+        }
+        let sql = """
+            CREATE TRIGGER IF NOT EXISTS held BEFORE UPDATE OF fetch_cursor ON streams WHEN NEW.fetch_cursor >=
+                (SELECT min(jwt_id) FROM quarantine) BEGIN SELECT RAISE(IGNORE); END
+            """
+        #expect(try await breaks(.cursorPasses, byHand: sql, seeds: seeds))
+    }
+
+    @Test func anUndamagedRowThatIsSetAsideIsFound() async throws {
+        let seeds = seeds { $0.isEncrypted }
+        let sql = "UPDATE notification_outbox SET plan_id = 'x' WHERE state = 'pending'"
+        #expect(try await breaks(.damageContained, byHand: sql, seeds: seeds))
+    }
+
+    @Test func anOptionalSinkWithoutAChangeIsFound() async throws {
+        let seeds = seeds { $0.optionalSinks.contains(1) && $0.giveUpAfter == nil }
+        let sql = """
+            CREATE TRIGGER IF NOT EXISTS unsent AFTER INSERT ON deliveries WHEN NEW.sink = 'sink_1' BEGIN
+                UPDATE deliveries SET state = 'ok' WHERE notification_id = NEW.notification_id AND sink = 'sink_1';
+            END
+            """
+        #expect(try await breaks(.namedToAll, byHand: sql, seeds: seeds))
+    }
+
+    /// Returns the seeds whose settings meet a condition.
+    private func seeds(where isWanted: (Settings) -> Bool) -> [UInt64] {
+        (0..<3000 as Range<UInt64>).filter { isWanted(Settings(seed: $0)) }
     }
 
     @Test func anAgentThatCannotStartIsFound() async throws {

@@ -4,23 +4,26 @@ import StarwatchStore
 
 /// Work that is left after the last fault.
 struct RemainingWork: Sendable {
-    /// Changes the server shows that were neither announced nor listed as dead.
+    /// Changes the server shows that were neither announced nor listed as dead or in quarantine.
     var lost: [String] = []
+    /// Items in quarantine that the cursor has not passed.
+    var unpassed: [String] = []
     /// Rows that are neither finished nor given up.
     var open = 0
     /// Rows that were delivered, acknowledged or dead; rises while the agent makes progress.
     var ended = 0
 
-    var total: Int { lost.count + open }
+    var total: Int { lost.count + unpassed.count + open }
 }
 
 /// Compares an agent's database with the state of the server and the sinks.
 final class Auditor: Sendable {
-    private let settings: Settings
-    private let network: SimulatedNetwork
-    private let clock: SimulatedClock
-    private let violations: Violations
-    private let truth = Confined(Truth())
+    let settings: Settings
+    let network: SimulatedNetwork
+    let clock: SimulatedClock
+    let violations: Violations
+    let truth = Confined(Truth())
+    private let damaged = Confined<Set<String>>([])
 
     init(network: SimulatedNetwork, clock: SimulatedClock) {
         settings = network.server.settings
@@ -30,6 +33,8 @@ final class Auditor: Sendable {
     }
 
     func noteDiscarded(_ ids: [String]) { truth.value.discarded.formUnion(ids) }
+    /// Notes a row of which a value was damaged.
+    func noteDamaged(_ id: String) { damaged.value.insert(id) }
     func noteRetried(_ ids: [String]) { truth.value.retried.formUnion(ids) }
 
     /// Forgets the watermarks, because a power loss can undo the last ones.
@@ -78,14 +83,21 @@ final class Auditor: Sendable {
     }
 
     /// Compares every row with the sinks, and the ledger with the rows.
-    func audit(_ agent: Agent) async throws(StoreError) {
+    ///
+    /// - Parameter isSettled: Whether no delivery is left.
+    func audit(_ agent: Agent, isSettled: Bool = false) async throws(StoreError) {
         try await look(at: agent)
         let imbalance = try await agent.store.snapshot([]).imbalance
         if imbalance != LedgerImbalance() {
             violations.record(.ledgerBalances, "fetched is off by \(imbalance.fetched), new by \(imbalance.new)")
         }
+        try await checkQuarantine(of: agent)
         for row in try await rows(of: agent) {
             let id = row.change.id.rawValue
+            if row.reason == .unreadable, !damaged.value.contains(id) {
+                violations.record(.damageContained, "\(id) was set aside, and nothing of it is damaged")
+            }
+            if isSettled { checkNamed(row) }
             if row.state == .delivered || row.state == .acknowledged, !network.isDelivered(id) {
                 violations.record(.nothingInvented, "\(id) is \(row.state.rawValue) and not at every required sink")
             }
@@ -95,7 +107,8 @@ final class Auditor: Sendable {
             // A dead row is finished, so the watermark passed it. The operator can still retry it.
             guard !truth.value.retried.contains(id) else { continue }
             // Exempt: changes the server showed late, and changes from before the star or the start of the poll.
-            guard let item = network.server.state.value.feed[id], !item.isLate,
+            guard let item = network.server.state.value.feed[id], !item.isLate, !item.isOvertaken,
+                !canBeSetAside(item),
                 truth.value.mustHave(item, in: row.stream.poll, bootstrap: settings.bootstrap == .beginning)
             else { continue }
             violations.record(.watermarkTruthful, "\(id) is \(row.state.rawValue), the watermark \(watermark.rawValue)")
@@ -120,21 +133,23 @@ final class Auditor: Sendable {
     func remaining(in agent: Agent, of feed: inout [FeedRow]) async throws(StoreError) -> RemainingWork {
         try await look(at: agent)
         guard let account = truth.value.account else { return RemainingWork() }
-        var ended = 0
-        for poll in agent.polls {
-            let ledger = try await agent.store.ledger(
-                StreamKey(account: account, server: Settings.server, poll: poll.name)
-            )
-            ended += ledger.delivered + ledger.acknowledged + ledger.dead
-        }
         feed.removeAll { isAccepted($0.id) || truth.value.discarded.contains($0.id) }
-        var lost: Set<String> = []
+        var ended = 0
+        var (lost, unpassed): (Set<String>, Set<String>) = ([], [])
         for poll in agent.polls {
+            let stream = StreamKey(account: account, server: Settings.server, poll: poll.name)
+            let ledger = try await agent.store.ledger(stream)
+            ended += ledger.delivered + ledger.acknowledged + ledger.dead
+            let quarantine = try await quarantine(of: stream, in: agent)
             for row in feed
             where row.isVisible(at: clock.boot)
                 && truth.value.mustHave(row, in: poll.name, bootstrap: settings.bootstrap == .beginning)
             {
-                lost.insert(row.id)
+                switch quarantine.place(of: row, isUnreadable: isUnreadable(row)) {
+                case .none: lost.insert(row.id)
+                case .passed: break
+                case .unpassed: unpassed.insert(row.id)
+                }
             }
         }
         // Acknowledged rows are not read: they are nearly all rows. Rows of a former identity stay delivered for ever.
@@ -144,14 +159,14 @@ final class Auditor: Sendable {
         // An optional sink gets its notifications too, although no row waits for it.
         let isDue = try await agent.store.nextDeliveryAt() != nil
         let open = rows.count { !$0.state.isTerminal } + (isDue ? 1 : 0)
-        return RemainingWork(lost: lost.sorted(), open: open, ended: ended)
+        return RemainingWork(lost: lost.sorted(), unpassed: unpassed.sorted(), open: open, ended: ended)
     }
 
     /// Describes a watermark below the newest finished change; `nil` if there is none.
     func unreached(in agent: Agent) -> String? {
         for poll in agent.polls {
             let required = network.server.state.value.feed.rows.last {
-                $0.isVisible(at: clock.boot)
+                $0.isVisible(at: clock.boot) && !canBeSetAside($0)
                     && truth.value.mustHave($0, in: poll.name, bootstrap: settings.bootstrap == .beginning)
             }
             guard let required, let watermark = truth.value.watermarks[poll.name]?.rawValue ?? "" as String?,

@@ -1,6 +1,6 @@
 /// Property that holds in every run.
 package enum Promise: String, Sendable, CaseIterable {
-    /// Every change of a starred plan was accepted by a sink, or is listed as dead.
+    /// Every change of a starred plan was accepted by a sink, or is listed as dead or in quarantine.
     case nothingLost = "nothing_lost"
     /// Every required sink accepted every row that is marked as delivered.
     case nothingInvented = "nothing_invented"
@@ -23,6 +23,14 @@ package enum Promise: String, Sendable, CaseIterable {
     case settles
     /// The agent starts and stops, whatever happened before.
     case lives
+    /// Only items that the server sent invalid or unreadable are in quarantine.
+    case quarantineTruthful = "quarantine_truthful"
+    /// The cursor passes every item in quarantine.
+    case cursorPasses = "cursor_passes"
+    /// Every sink gets the identifier of every delivered change, unless it rejected it or was given up.
+    case namedToAll = "named_to_all"
+    /// Only rows with a damaged value are set aside as unreadable.
+    case damageContained = "damage_contained"
 }
 
 /// Broken promise.

@@ -14,6 +14,13 @@ package enum FaultKind: Int, Sendable, CaseIterable {
     case crash, crashInTransaction, crashInWrite, powerLoss, restart, reload, clockStep, suspend, outage
     // People.
     case identity, signOut, stars, pressure, manualPoll, operatorEdit, keyRotation
+    // The claims of others, a backlog, the server's clock, and the database's bytes.
+    case hostileClaim, invalidItem, unreadableItem, flood, serverClock, flippedBit
+
+    /// Kinds with their own random choice, so that the other settings of a seed do not depend on them.
+    static let chosenApart: Set<FaultKind> = [
+        .keyRotation, .hostileClaim, .invalidItem, .unreadableItem, .flood, .serverClock, .flippedBit,
+    ]
 
     /// Name in arguments and reports.
     package var name: String { "\(self)" }

@@ -132,11 +132,13 @@ final class SimulatedNetwork: Sendable {
         of process: AgentProcess
     ) async -> Result<HTTPResponse, HTTPError> {
         trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
+        if receiver.isDown(at: clock.boot) { return await wait(.milliseconds(1), then: .connect) }
         guard await travel() else { return .failure(.cancelled) }
         var request = request
         if defect == .renameNotifications, let index = request.headers.firstIndex(where: { $0.name == "webhook-id" }) {
             request.headers[index].value += "\(clock.boot)"
         }
+        if defect == .cutNotifications { request.body = request.body.map { Receiver.cut($0, after: 20) } }
         let reaction = receiver.receive(request)
         // The power loss came during the request: the agent can have forgotten that it made this notification.
         if process.hasLostPower { receiver.excuseRepetition(of: request) }

@@ -19,11 +19,9 @@ extension SimulatedServer {
             of: query.planIds,
             after: query.afterId,
             before: query.beforeId,
-            limit: min(query.limit ?? settings.pageSize, settings.pageSize)
-        ) { row in
-            let item = "{\"jwtId\":\"\(row.id)\",\"handleId\":\"\(row.plan)\",\"name\":\"N\"}"
-            return settings.dialect == .canonical ? "{\"planSummary\":\(item)}" : "{\"plan\":\(item)}"
-        }
+            limit: min(query.limit ?? settings.pageSize, settings.pageSize),
+            item: text.change
+        )
     }
 
     private func query(_ body: [UInt8]) -> Query? {
@@ -44,11 +42,12 @@ extension SimulatedServer {
             after: item("afterId=") ?? "0",
             before: item("beforeId="),
             limit: settings.pageSize,
-            isOffers: true
-        ) { row in
-            "{\"jwtId\":\"\(row.id)\",\"handleId\":\"\(row.plan)\",\"objectDescription\":\"O\"}"
-        }
+            isOffers: true,
+            item: text.offer
+        )
     }
+
+    private var text: ItemText { ItemText(dialect: settings.dialect, now: clock.boot) }
 
     private func page(
         of plans: Set<String>,
@@ -68,7 +67,7 @@ extension SimulatedServer {
             now: clock.boot
         )
         let last = rows.last?.id
-        if let lostEvery { rows.removeAll { Fingerprint(of: $0.id).value % UInt64(lostEvery) == 0 } }
+        if defect == .loseItems { rows.removeAll { Fingerprint(of: $0.id).value % 5 == 0 } }
         if rows.count > 1, faults.strikes(.outOfOrder, 0.02) { rows.reverse() }
         if let first = rows.first, faults.strikes(.duplicated, 0.02) { rows.append(first) }
         var next = last

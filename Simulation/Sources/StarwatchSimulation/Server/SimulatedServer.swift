@@ -12,6 +12,9 @@ final class SimulatedServer: Sendable {
         var bodies: [String: Fingerprint] = [:]
         var acknowledged: Set<String> = []
         var outageUntil: Int64 = 0
+        /// Microseconds by which the clock is ahead of its usual time until ``leadUntil``.
+        var lead: Int64 = 0
+        var leadUntil: Int64 = 0
         /// Plans that were unstarred at any time.
         var unstarred: Set<String> = []
         var lastQuery: (body: [UInt8], query: Query)?
@@ -29,8 +32,7 @@ final class SimulatedServer: Sendable {
     let faults: FaultInjector
     let violations: Violations
     let state: Confined<State>
-    /// Planted defect: the server omits one change in this many.
-    let lostEvery: Int?
+    let defect: Defect
 
     init(
         seed: UInt64,
@@ -38,13 +40,13 @@ final class SimulatedServer: Sendable {
         clock: SimulatedClock,
         faults: FaultInjector,
         violations: Violations,
-        lostEvery: Int?
+        defect: Defect
     ) {
         self.settings = settings
         self.clock = clock
         self.faults = faults
         self.violations = violations
-        self.lostEvery = lostEvery
+        self.defect = defect
         state = Confined(
             State(
                 feed: Feed(keepsOneRowPerPlan: settings.keepsOneRowPerPlan),
@@ -54,10 +56,51 @@ final class SimulatedServer: Sendable {
     }
 
     /// Server time in microseconds since 1970.
-    var now: Int64 { SimulatedClock.start + clock.boot + settings.serverSkew }
+    var now: Int64 {
+        SimulatedClock.start + clock.boot + settings.serverSkew
+            + (clock.boot < state.value.leadUntil ? state.value.lead : 0)
+    }
+
+    /// Server time as the responses tell it.
+    private var toldNow: Int64 {
+        defect == .keepLead ? SimulatedClock.start + clock.boot + settings.serverSkew + state.value.lead : now
+    }
+
+    /// Puts the clock ahead for a while.
+    ///
+    /// Changes that would appear late appear now: later they would be as old as the lead, and the agent can miss them.
+    func lead(by lead: Duration, for duration: Duration) {
+        state.value.feed.reveal(at: clock.boot)
+        state.value.lead = lead.wholeMilliseconds * 1000
+        state.value.leadUntil = clock.boot + duration.wholeMilliseconds * 1000
+    }
+
+    /// Publishes a change that makes its page unreadable, for some time or for ever.
+    func publishUnreadable(of plans: [String]) {
+        let until = spoiledUntil(.unreadableItem)
+        publish(1, of: plans, form: .unreadable(until: until))
+    }
+
+    /// Returns the form of a new change.
+    private func newForm(isOffer: Bool) -> ItemForm {
+        if faults.strikes(.hostileClaim, 0.04) {
+            return .hostile(ItemForm.Hostile.allCases[faults.number(.hostileClaim, 0...3)])
+        }
+        guard faults.strikes(.invalidItem, 0.02) else { return .plain }
+        let until = spoiledUntil(.invalidItem)
+        let fields = ItemForm.Invalid.allCases
+        // Only the canonical server names the next page, so that a walk passes a page without identifiers.
+        let hasNamelessItems = settings.dialect == .canonical && !isOffer
+        return .invalid(fields[faults.number(.invalidItem, 0...(hasNamelessItems ? 2 : 1))], until: until)
+    }
+
+    private func spoiledUntil(_ kind: FaultKind) -> Int64 {
+        guard faults.number(kind, 0...2) > 0 else { return .max }
+        return clock.boot + Int64(faults.number(kind, 1...900)) * 1_000_000
+    }
 
     /// Publishes changes of random plans.
-    func publish(_ count: Int, of plans: [String]) {
+    func publish(_ count: Int, of plans: [String], form: ItemForm? = nil) {
         for _ in 0..<count {
             let late = settings.dialect.lateVisibility.wholeMilliseconds * 1000 - 1_100_000
             let isLate = faults.strikes(.lateVisibility, 0.1)
@@ -66,7 +109,8 @@ final class SimulatedServer: Sendable {
                 id: newID(),
                 plan: state.value.chance.pick(plans),
                 createdAt: clock.boot,
-                visibleAt: clock.boot + delay
+                visibleAt: clock.boot + delay,
+                form: form ?? newForm(isOffer: plans == [Self.offerPlan])
             )
             state.value.feed.add(row)
         }
@@ -138,7 +182,7 @@ final class SimulatedServer: Sendable {
         case "/api/v2/report/plansLastUpdatedBetween": return changes(request)
         case "/api/v2/report/offers": return offers(request)
         case "/api/v2/plans/acknowledge" where settings.dialect == .canonical: return acknowledge(request, of: ids)
-        case "/api/v2/time" where settings.dialect == .canonical: return plain(200, "{\"time\":\(now / 1000)}")
+        case "/api/v2/time" where settings.dialect == .canonical: return plain(200, "{\"time\":\(toldNow / 1000)}")
         default: return plain(404, "")
         }
     }
@@ -168,7 +212,7 @@ final class SimulatedServer: Sendable {
 
     func plain(_ status: Int, _ body: String, _ more: [(String, String)] = [], wait: Int64? = nil) -> Answer {
         var headers = more.map { (name: $0.0, value: $0.1) }
-        let second = now / 1_000_000
+        let second = toldNow / 1_000_000
         if wait == nil, faults.strikes(.skewedDate, 0.02) {
             switch faults.number(.skewedDate, 0...2) {
             case 0: headers.append(("Date", "yesterday"))
@@ -178,7 +222,7 @@ final class SimulatedServer: Sendable {
             }
         } else {
             headers.append(("Date", date(second)))
-            if settings.dialect == .canonical { headers.append(("X-Server-Time", "\(now / 1000)")) }
+            if settings.dialect == .canonical { headers.append(("X-Server-Time", "\(toldNow / 1000)")) }
         }
         return Answer(
             response: HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8)),

@@ -18,6 +18,7 @@ final class Receiver: Sendable {
         /// Notifications whose changes are allowed in other notifications too.
         var excused: Set<String> = []
         var isGone = false
+        var downUntil: Int64 = 0
         /// `true` if it was gone at any time, when the agent left changes to the other sinks.
         var wasGone = false
     }
@@ -46,6 +47,13 @@ final class Receiver: Sendable {
 
     /// Ends the 410 responses; the agent notices when it loads its configuration.
     func revive() { state.value.isGone = false }
+
+    var wasGone: Bool { state.value.wasGone }
+
+    /// Refuses every connection until a time in microseconds since the start of the simulation.
+    func isDown(until end: Int64) { state.value.downUntil = end }
+
+    func isDown(at now: Int64) -> Bool { now < state.value.downUntil }
 
     /// Returns `true` unless the sink is required and the change was never accepted.
     func releases(_ change: String) -> Bool { !isRequired || state.value.wasGone || hasAccepted(change) }
@@ -116,6 +124,14 @@ final class Receiver: Sendable {
     /// Allows repetitions of a notification that arrives after the power loss.
     func excuseRepetition(of request: HTTPRequest) {
         if let id = Self.id(of: request) { state.value.excused.insert(id) }
+    }
+
+    /// Returns a notification without the identifiers of its changes after the first `count`.
+    static func cut(_ body: [UInt8], after count: Int) -> [UInt8] {
+        let mark = "\"jwt_id\":\""
+        let parts = String(decoding: body, as: UTF8.self).split(separator: mark, omittingEmptySubsequences: false)
+        let kept = parts.prefix(count + 1).joined(separator: mark)
+        return Array((kept + parts.dropFirst(count + 1).map { "\"cut\":\"" + $0 }.joined()).utf8)
     }
 
     private static func changes(in body: [UInt8]) -> [String] {

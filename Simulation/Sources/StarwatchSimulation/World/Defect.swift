@@ -11,4 +11,8 @@ package enum Defect: String, Sendable, CaseIterable {
     case hideRetryAfter = "hide_retry_after"
     /// The agent is configured with three times the server's limit.
     case tripleLimit = "triple_limit"
+    /// A sink does not get the identifiers after the first 20 of a notification.
+    case cutNotifications = "cut_notifications"
+    /// The server's responses tell the time of a clock that is no longer ahead.
+    case keepLead = "keep_lead"
 }

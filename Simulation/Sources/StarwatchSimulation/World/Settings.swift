@@ -83,7 +83,7 @@ struct Settings: Sendable {
         acknowledgementsPerMinute = chance.pick([20, 1000, 1000])
         batchSize = chance.pick([1, 7, 100])
         acknowledgesLocally = chance.happens(0.15)
-        cap = chance.pick([10, 30, 100, 100])
+        let usualCap = chance.pick([10, 30, 100, 100])
         eviction = chance.pick(EvictionPolicy.allCases)
         bootstrap = chance.pick([.latest, .beginning])
         groupInterval = .seconds(chance.pick([0, 0, 5, 60, 300]))
@@ -99,8 +99,18 @@ struct Settings: Sendable {
         intensity = chance.pick([0.2, 1, 1, 4])
         var encryption = Chance(seed: seed, "encryption")
         isEncrypted = encryption.happens(0.5)
-        let drawn = FaultKind.allCases.filter { $0 != .keyRotation }.filter { _ in chance.happens(0.6) }
-        kinds = Set(drawn + (isEncrypted ? [.keyRotation] : []))
+        let drawn = FaultKind.allCases.filter { !FaultKind.chosenApart.contains($0) }
+            .filter { _ in chance.happens(0.6) }
+        var apart = Chance(seed: seed, "faults chosen apart")
+        var more: [FaultKind] = [.hostileClaim, .invalidItem, .unreadableItem, .flood, .serverClock, .flippedBit]
+            .filter { _ in apart.happens(0.5) }
+        // While a cursor is ahead of the server's time, the agent sees the same changes again, and announces again what
+        // it has deleted.
+        if keepDelivered < .seconds(86_400) { more.removeAll { $0 == .serverClock } }
+        if !isEncrypted { more.removeAll { $0 == .flippedBit } }
+        kinds = Set(drawn + more + (isEncrypted ? [.keyRotation] : []))
+        // Room for groups of several notifications.
+        cap = more.contains(.flood) && apart.happens(0.7) ? 500 : usualCap
         isDiskEmpty = chance.happens(0.1)
         optionalSinks = Set((1..<max(sinkCount, 2)).filter { _ in chance.happens(0.5) })
         giveUpAfter = chance.pick([nil, nil, .seconds(20), .seconds(600), .seconds(3600)])

@@ -19,7 +19,7 @@ extension Simulation {
         let event = faults.first(of: [
             (.crash, 0.02), (.restart, 0.007), (.reload, 0.01), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
             (.identity, 0.02), (.signOut, 0.01), (.stars, 0.06), (.pressure, 0.01), (.manualPoll, 0.05),
-            (.operatorEdit, 0.05), (.keyRotation, 0.03),
+            (.operatorEdit, 0.05), (.keyRotation, 0.03), (.unreadableItem, 0.02), (.flood, 0.02), (.serverClock, 0.03),
         ])
         guard let event, let agent = state.value.agent else {
             if chance.happens(0.1) { await look(isFull: true) }
@@ -54,6 +54,20 @@ extension Simulation {
         case .manualPoll: await pollByHand(agent)
         case .operatorEdit: await edit(agent)
         case .keyRotation: _ = try? await agent.rotateDataKeys()
+        case .unreadableItem:
+            let isOffer = settings.watchesOffers && faults.number(.unreadableItem, 0...3) == 0
+            server.publishUnreadable(of: isOffer ? [SimulatedServer.offerPlan] : settings.plans)
+        case .flood:
+            for receiver in receivers {
+                receiver.isDown(until: clock.boot + Int64(faults.number(.flood, 1...400)) * 1_000_000)
+            }
+            server.publish(faults.number(.flood, 101...350), of: settings.plans)
+        case .serverClock:
+            server.lead(
+                by: .seconds([5, 30, 120, 600][faults.number(.serverClock, 0...3)]),
+                for: .seconds(faults.number(.serverClock, 1...400))
+            )
+            server.publish(faults.number(.serverClock, 1...3), of: settings.plans)
         default: break
         }
     }

@@ -82,8 +82,19 @@ extension Simulation {
     func restart(after pause: Duration = .zero) async -> Bool {
         await stop()
         tamper(disk.path)
+        flipBit()
         try? await clock.sleep(for: pause)
         return await start()
+    }
+
+    /// Flips a bit of a pending row, as a worn disk does.
+    private func flipBit() {
+        guard faults.mayStrike(.flippedBit, 0.6),
+            let id = FlippedBit.flip(at: disk.path, pick: { faults.number(.flippedBit, 0...$0 - 1) })
+        else { return }
+        faults.happened(.flippedBit)
+        auditor.noteDamaged(id)
+        trace.note("flipped a bit of \(id)")
     }
 
     /// Starts the next agent if this one has crashed.

@@ -50,7 +50,7 @@ package final class Simulation: Sendable {
             clock: clock,
             faults: faults,
             violations: violations,
-            lostEvery: plan.defect == .loseItems ? 5 : nil
+            defect: plan.defect
         )
         network = SimulatedNetwork(
             seed: plan.seed,
@@ -183,6 +183,8 @@ package final class Simulation: Sendable {
     private func settle() async {
         faults.end()
         server.state.value.outageUntil = 0
+        server.state.value.leadUntil = 0
+        for receiver in receivers { receiver.isDown(until: 0) }
         guard await reviveIfDead() else { return }
         if receivers.contains(where: \.isGone) || state.value.tuning.cap < settings.cap {
             for receiver in receivers { receiver.revive() }
@@ -207,7 +209,7 @@ package final class Simulation: Sendable {
                     (least, most, patience) = (remaining.total, remaining.ended, 240)
                 }
                 guard remaining.total == 0 else { continue }
-                try await auditor.audit(agent)
+                try await auditor.audit(agent, isSettled: true)
                 unreached = auditor.unreached(in: agent)
                 if unreached == nil { return }
             } catch {
@@ -217,6 +219,9 @@ package final class Simulation: Sendable {
         if let unreached { violations.record(.settles, unreached) }
         if !remaining.lost.isEmpty {
             violations.record(.nothingLost, "\(remaining.lost.count) changes, such as \(remaining.lost[0])")
+        }
+        if let id = remaining.unpassed.first {
+            violations.record(.cursorPasses, "\(remaining.unpassed.count) items, such as \(id)")
         }
         if remaining.open > 0 { violations.record(.settles, "\(remaining.open) rows are still unfinished") }
     }
