@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchTransport
 
 /// The pages that a cycle asks for.
 extension PollCycle {

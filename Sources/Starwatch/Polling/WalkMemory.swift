@@ -61,8 +61,11 @@ final class WalkMemory: Sendable {
         known.withLock { known in known.unreadable.flatMap { $0.stream == stream ? $0.span : nil } }
     }
 
+    /// Notes the place of an item that makes its page unreadable.
     func found(_ span: RefusedItem.Span?, in stream: StreamKey) {
         known.withLock { $0.unreadable = span.map { (stream, $0) } }
+    }
+
     /// Notes what is stored about the last walk, for ``sinceWalk(_:boottime:)``, until a walk ends in this run. The walks of
     /// this run change it, and the first of them cannot know the server's time.
     func noteStored(_ stream: StreamKey, since begun: Duration) {
