@@ -89,7 +89,14 @@ extension PollCycle {
                     startedAt: startedAt,
                     position
                 )
+                let former = position.cursor
                 advance(&position, &result, by: counts, plan)
+                // Ascending pages have shown everything up to the cursor, also of a walk that takes several cycles.
+                if !position.dialect.isDescending, chunks.count <= 1, position.cursor != former,
+                    !position.wasClockAhead
+                {
+                    memory.walked(stream, since: begun)
+                }
             }
             try await complete(walk, stream, state, snapshot, position)
             if walk.isComplete, !walk.wasResumed, !position.wasClockAhead { memory.walked(stream, since: begun) }
