@@ -132,6 +132,7 @@ final class SimulatedNetwork: Sendable {
         of process: AgentProcess
     ) async -> Result<HTTPResponse, HTTPError> {
         trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
+        receiver.noteSent(request)
         if receiver.isDown(at: clock.boot) { return await wait(.milliseconds(1), then: .connect) }
         guard await travel() else { return .failure(.cancelled) }
         var request = request

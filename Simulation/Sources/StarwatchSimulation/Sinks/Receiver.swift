@@ -17,6 +17,9 @@ final class Receiver: Sendable {
         var unheard: Set<String> = []
         /// Notifications whose changes are allowed in other notifications too.
         var excused: Set<String> = []
+        /// Notifications that were sent, and those of them that the operator's edits can have made anew.
+        var sent: Set<String> = []
+        var renewable: Set<String> = []
         var isGone = false
         var downUntil: Int64 = 0
         /// `true` if it was gone at any time, when the agent left changes to the other sinks.
@@ -103,7 +106,9 @@ final class Receiver: Sendable {
         }
         var fingerprint = Fingerprint()
         fingerprint.add(body)
-        if let former = state.value.contents.updateValue(fingerprint, forKey: id), former != fingerprint {
+        if let former = state.value.contents.updateValue(fingerprint, forKey: id), former != fingerprint,
+            !state.value.renewable.contains(id)
+        {
             violations.record(.sameContent, "\(name) got a notification twice with different contents")
         }
         if isHeard { state.value.unheard.remove(id) } else { state.value.unheard.insert(id) }
@@ -115,6 +120,14 @@ final class Receiver: Sendable {
             state.value.notifications[change, default: []].insert(id)
         }
     }
+
+    /// Notes a notification on its way.
+    func noteSent(_ request: HTTPRequest) {
+        if let id = Self.id(of: request) { state.value.sent.insert(id) }
+    }
+
+    /// Allows other contents, because a discard or a retry makes open notifications anew under their ids.
+    func excuseContents() { state.value.renewable = state.value.sent }
 
     /// Allows repetitions, because a power loss can make the agent forget these notifications.
     func excuseRepetitions() {

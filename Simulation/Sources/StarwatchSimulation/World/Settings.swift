@@ -106,7 +106,11 @@ struct Settings: Sendable {
             .filter { _ in apart.happens(0.5) }
         // While a cursor is ahead of the server's time, the agent sees the same changes again, and announces again what
         // it has deleted.
-        if keepDelivered < .seconds(86_400) { more.removeAll { $0 == .serverClock } }
+        // A walk of several cycles begins anew in each of them, which is the same. One with small pages takes days.
+        if keepDelivered < .seconds(86_400) { more.removeAll { $0 == .serverClock || $0 == .flood } }
+        if pageSize < 10 { more.removeAll { $0 == .flood } }
+        // After a restart only the local clock tells how long no walk was made.
+        if drawn.contains(.clockStep) { more.removeAll { $0 == .serverClock } }
         if !isEncrypted { more.removeAll { $0 == .flippedBit } }
         kinds = Set(drawn + more + (isEncrypted ? [.keyRotation] : []))
         // Room for groups of several notifications.

@@ -103,6 +103,7 @@ extension Simulation {
         let isClaimed = faults.number(.operatorEdit, 0...3) == 0
         query.state = isClaimed ? "claimed" : "dead"
         guard let dead = try? await agent.outboxList(query), !dead.isEmpty else { return }
+        for receiver in receivers { receiver.excuseContents() }
         let some = dead.filter { _ in faults.number(.operatorEdit, 0...1) == 0 }
         if isClaimed || faults.number(.operatorEdit, 0...1) == 0 {
             auditor.noteDiscarded(some.map(\.jwtID))
