@@ -13,13 +13,14 @@ extension PollCycle {
         _ position: inout Position
     ) async throws(Stop) -> (Fetched, Page) {
         let answer: Fetched
+        var searched: Page?
         do throws(Stop) {
             answer = try await page(query, chunk, stream, &position)
         } catch {
             guard error.isUnreadable, position.setsInvalidAside else { throw error }
             let found = try await searchedPage(query, chunk, stream, position, failure: error)
-            guard try await interests(are: snapshot) else { throw .interestsChanged }
-            return found
+            answer = found.0
+            searched = found.1
         }
         // A plan that was starred after the request can have an older change. This page would move the cursor past it.
         guard try await interests(are: snapshot) else { throw .interestsChanged }
@@ -28,6 +29,7 @@ extension PollCycle {
         {
             position.wasClockAhead = true
         }
+        if let searched { return (answer, searched) }
         return (answer, try await decode(answer, position))
     }
 

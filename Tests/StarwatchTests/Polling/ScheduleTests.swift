@@ -6,24 +6,6 @@ import Testing
 @testable import Starwatch
 
 @Suite struct ScheduleTests {
-    /// Runs the schedules while `body` lets time pass, then stops them.
-    private func following(_ agent: Agent, _ body: () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            let service = agent.runtime.pollService
-            group.addTask { try await service.run() }
-            let result: Result<Void, any Error>
-            do {
-                try await body()
-                result = .success(())
-            } catch {
-                result = .failure(error)
-            }
-            group.cancelAll()
-            try await group.waitForAll()
-            try result.get()
-        }
-    }
-
     private func polls(_ world: World) -> Int { world.mock.requestCount(of: .plansChanged) }
 
     private func runs(_ page: MetricsPage) -> [String: Double] {
