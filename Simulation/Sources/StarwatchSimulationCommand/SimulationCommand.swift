@@ -5,6 +5,21 @@ import StarwatchSimulation
 /// Runs the agent in simulated worlds and checks its promises.
 @main
 struct SimulationCommand: AsyncParsableCommand {
+    static func main() async {
+        makeHashingDeterministic()
+        await main(nil)
+    }
+
+    /// Starts the program again with a fixed seed of Swift's hash tables. Their order decides the order of statements and
+    /// wake-ups, so that otherwise a run could not be replayed.
+    private static func makeHashingDeterministic() {
+        let name = "SWIFT_DETERMINISTIC_HASHING"
+        guard getenv(name) == nil, setenv(name, "1", 1) == 0 else { return }
+        var arguments: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.map { strdup($0) }
+        arguments.append(nil)
+        execv("/proc/self/exe", &arguments)
+    }
+
     static let configuration = CommandConfiguration(
         commandName: "starwatch-simulation",
         abstract: "Run the agent in simulated worlds with injected faults, and check its promises.",

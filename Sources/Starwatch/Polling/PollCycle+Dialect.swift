@@ -135,8 +135,12 @@ extension PollCycle {
     /// Returns the earliest time at which the server can have created the response. The local clock can be ahead of the
     /// server's, or a cache can have responded. If the local clock is far behind, only `Date` counts; otherwise a walk
     /// might never get past its first page.
-    static func earliestMaking(_ date: Timestamp?, askedAt: Timestamp) -> Timestamp {
+    ///
+    /// - Parameter newest: The newest identifier of the response. A `Date` that is not behind it is by the clock that makes
+    ///   identifiers, so it counts however far the local clock is ahead.
+    static func earliestMaking(_ date: Timestamp?, askedAt: Timestamp, newest: JWTID?) -> Timestamp {
         guard let date else { return askedAt }
+        if newest.map({ $0.timestamp <= date + dateError }) ?? true { return max(min(askedAt, date), date - dateError) }
         return max(min(askedAt, max(date, askedAt - longestDoubt)), date - dateError)
     }
 

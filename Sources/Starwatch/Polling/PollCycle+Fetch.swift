@@ -39,8 +39,6 @@ extension PollCycle {
         var isWalkStored: Bool
         /// The first page, when it was fetched to detect the dialect.
         var first: Fetched?
-        /// Whether an answer showed that the server's time had been unknown or assumed too late.
-        var wasClockAhead = false
     }
 
     /// Fetches and stores every page of the poll.
@@ -66,7 +64,8 @@ extension PollCycle {
                 seenUntil: seenUntil(stream, state, position.cursor)
             )
             walk.mustComplete = state.hasTombstones
-            let (startedAt, begun) = (clock.now, time.boottime)
+            memory.move { $0.begin(resuming: walk.wasResumed ? position.resume : nil) }
+            let startedAt = clock.now
             // Offers are fetched without a limit.
             while let step = walk.next(limit: position.isBootstrap || chunks.isEmpty ? nil : max(position.room, 1)) {
                 let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
@@ -74,12 +73,13 @@ extension PollCycle {
                 result.fetched += page.fetched
                 result.rejected += page.rejected
                 let isLate = time.monotonic - position.begun >= shared.longestCycle
-                let madeAt = Self.earliestMaking(answer.date, askedAt: answer.askedAt)
+                let madeAt = Self.earliestMaking(answer.date, askedAt: answer.askedAt, newest: page.greatest)
                 let plan: PageWalk.Plan
                 let readSince = Self.earliestReading(answer)
                 do throws(PageRejection) {
                     plan = try walk.receive(page, askedAt: madeAt, readSince: readSince, isLast: isLate)
                 } catch { throw .page(error) }
+                memory.move { $0.receive(readSince: readSince) }
                 guard var draft = draft(page, plan, stream, state, position) else { continue }
                 draft.origin = answer.origin
                 let counts = try await commit(
@@ -92,36 +92,33 @@ extension PollCycle {
                 let former = position.cursor
                 advance(&position, &result, by: counts, plan)
                 // Ascending pages have shown everything up to the cursor, also of a walk that takes several cycles.
-                if !position.dialect.isDescending, chunks.count <= 1, position.cursor != former,
-                    !position.wasClockAhead
-                {
-                    memory.walked(stream, since: begun)
+                if !position.dialect.isDescending, chunks.count <= 1, let moved = position.cursor, moved != former {
+                    memory.move { $0.pass(moved) }
                 }
+                if !walk.isComplete, let top = walk.top { memory.move { $0.interrupt(at: top) } }
             }
             try await complete(walk, stream, state, snapshot, position)
-            if walk.isComplete, !walk.wasResumed, !position.wasClockAhead { memory.walked(stream, since: begun) }
+            if walk.isComplete { memory.move { $0.complete() } }
             // The interrupted walk is finished; newer changes come in the same cycle.
             guard walk.isComplete, walk.wasResumed else { return true }
             position.resume = nil
         }
     }
 
-    /// The server's time up to which the last walk has seen everything; `nil` until an answer has told the server's time.
-    /// The local clock can be wrong by years, and what a walk sees again can have been deleted since. Warns of a cursor
-    /// that is ahead of the server's time: its clock was set back, or it lost data.
+    /// The server's time up to which the poll has seen every change; `nil` if it is unknown. Warns of a cursor that is ahead
+    /// of the server's time: its clock was set back, or it lost data.
     private func seenUntil(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?) -> Timestamp? {
         let now = clock.now
         let lead = cursor.map { $0.timestamp - now } ?? .zero
         if memory.noteAhead(clock.isConfirmed && lead > Self.dateError) {
             note(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }
-        let boottime = time.boottime
-        // The stored times are the local clock's.
-        if let success = state.lastSuccess {
-            let begun = min(success, state.lastAttempt ?? success)
-            memory.noteStored(stream, since: boottime - max(time.now - begun, .zero))
-        }
-        return memory.serverTime(at: boottime).map { $0 - (memory.sinceWalk(stream, boottime: boottime) ?? .zero) }
+        return memory.horizon(of: stream) {
+            guard let success = state.lastSuccess else { return SeenHorizon() }
+            // The stored times of cycles are the local clock's.
+            let age = time.now - min(success, state.lastAttempt ?? success)
+            return SeenHorizon(stored: state.seenUntil, age: age, kept: outbox.keepDelivered, at: time.boottime)
+        }.time
     }
 
     /// Finds out the dialect, if it is not known, and where the walk begins; `nil` if the answer says neither.

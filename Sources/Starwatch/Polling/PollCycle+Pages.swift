@@ -24,10 +24,8 @@ extension PollCycle {
         }
         // A plan that was starred after the request can have an older change. This page would move the cursor past it.
         guard try await interests(are: snapshot) else { throw .interestsChanged }
-        if let date = answer.date, answer.response.headers["Age"] == nil,
-            memory.note(date, at: time.boottime, tolerance: position.dialect.lateVisibility / 2)
-        {
-            position.wasClockAhead = true
+        if let date = answer.date, answer.response.headers["Age"] == nil {
+            memory.move { $0.observe(date, at: time.boottime, tolerance: position.dialect.lateVisibility / 2) }
         }
         if let searched { return (answer, searched) }
         return (answer, try await decode(answer, position))
@@ -48,7 +46,7 @@ extension PollCycle {
         var search = UnreadableItemSearch(
             query,
             dialect: position.dialect,
-            latest: clock.now + Self.longestDoubt,
+            latest: latest(query),
             known: memory.unreadable(in: stream)
         )
         // Every readable range includes the one before, but for the last, which shows that the cause is gone.
@@ -70,6 +68,13 @@ extension PollCycle {
         case .nothing: return try await ask(query)
         case .everything, nil: throw failure
         }
+    }
+
+    /// A time after every identifier of the server. The agent's clock alone can be hours behind.
+    private func latest(_ query: PageQuery) -> Timestamp {
+        let now = clock.now
+        let server = memory.serverTime(at: time.boottime) ?? now
+        return max(now, server, query.after?.timestamp ?? now) + Self.longestDoubt
     }
 
     private func page(

@@ -363,6 +363,7 @@ package final class PollCycle: Sendable {
         )
         record.successAt = hasSucceeded ? now : nil
         record.nextRun = nextRun
+        record.seenUntil = memory.seenUntil(of: stream)
         record.newRows = result.new
         record.reason = hasSucceeded ? nil : result.cause
         if result.isPageRefused {

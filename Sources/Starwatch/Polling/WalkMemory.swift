@@ -18,12 +18,9 @@ final class WalkMemory: Sendable {
 
     private struct Known {
         var settled: Settled?
-        /// The stream of the last complete walk, and its beginning by the time since the machine's start.
-        var walk: (stream: StreamKey, begun: Duration)?
+        var horizon: (stream: StreamKey, value: SeenHorizon)?
         /// The item that made the last page unreadable.
         var unreadable: (stream: StreamKey, span: RefusedItem.Span)?
-        /// The last `Date` of the server, and the time since the machine's start at which it came.
-        var date: (server: Timestamp, boottime: Duration)?
         /// Whether the cursor was ahead of the server's time.
         var wasAhead = false
     }
@@ -45,15 +42,33 @@ final class WalkMemory: Sendable {
         known.withLock { $0.settled = new }
     }
 
-    /// Remembers the beginning of a complete walk whose answers confirmed the server's time.
-    func walked(_ stream: StreamKey, since begun: Duration) { known.withLock { $0.walk = (stream, begun) } }
-
-    /// The time since the last complete walk began, which a wall clock cannot change; `nil` if there was none since the
-    /// start. What that walk has not seen is newer, even if the server's clock was set back since.
+    /// How far the stream was seen. At first it is what an earlier run has stored; walks and answers of this run change it.
     ///
-    /// - Parameter boottime: The time since the machine's start.
-    func sinceWalk(_ stream: StreamKey, boottime: Duration) -> Duration? {
-        known.withLock { known in known.walk.flatMap { $0.stream == stream ? boottime - $0.begun : nil } }
+    /// - Parameter stored: Returns the stored horizon. Called if this is the stream's first cycle of this run.
+    func horizon(of stream: StreamKey, stored: () -> SeenHorizon) -> SeenHorizon {
+        known.withLock { known in
+            if let horizon = known.horizon, horizon.stream == stream { return horizon.value }
+            let horizon = stored()
+            known.horizon = (stream, horizon)
+            return horizon
+        }
+    }
+
+    /// Changes ``horizon(of:stored:)`` of the present stream.
+    func move(_ change: (inout SeenHorizon) -> Void) {
+        known.withLock { known in
+            if known.horizon != nil { change(&known.horizon!.value) }
+        }
+    }
+
+    /// The server's time up to which the stream was seen; `nil` if it is unknown, or if no cycle has asked for it yet.
+    func seenUntil(of stream: StreamKey) -> Timestamp? {
+        known.withLock { $0.horizon.flatMap { $0.stream == stream ? $0.value.time : nil } }
+    }
+
+    /// The server's time by its last `Date`, whatever the local clock shows; `nil` before the first one.
+    func serverTime(at boottime: Duration) -> Timestamp? {
+        known.withLock { $0.horizon?.value.serverTime(at: boottime) }
     }
 
     /// The place of the item that made a page of the stream unreadable before; `nil` if none did.
@@ -64,28 +79,6 @@ final class WalkMemory: Sendable {
     /// Notes the place of an item that makes its page unreadable.
     func found(_ span: RefusedItem.Span?, in stream: StreamKey) {
         known.withLock { $0.unreadable = span.map { (stream, $0) } }
-    }
-
-    /// Notes what is stored about the last walk, for ``sinceWalk(_:boottime:)``, until a walk ends in this run. The walks of
-    /// this run change it, and the first of them cannot know the server's time.
-    func noteStored(_ stream: StreamKey, since begun: Duration) {
-        known.withLock { if $0.walk?.stream != stream { $0.walk = (stream, begun) } }
-    }
-
-    /// The server's time by its last `Date`, whatever the local clock shows; `nil` before the first one.
-    func serverTime(at boottime: Duration) -> Timestamp? {
-        known.withLock { $0.date.map { $0.server + (boottime - $0.boottime) } }
-    }
-
-    /// Notes a `Date` of the server.
-    ///
-    /// - Returns: Whether ``serverTime(at:)`` was unknown, or too late by more than `tolerance`.
-    func note(_ date: Timestamp, at boottime: Duration, tolerance: Duration) -> Bool {
-        known.withLock { known in
-            let assumed = known.date.map { $0.server + (boottime - $0.boottime) }
-            known.date = (date, boottime)
-            return assumed.map { date + tolerance < $0 } ?? true
-        }
     }
 
     /// Notes whether the cursor is ahead of the server's time, and returns whether it is for the first time.

@@ -77,8 +77,8 @@ public struct PageWalk: Sendable {
     ///   - resume: An interrupted walk to finish first; ignored if the plans are split over several requests.
     ///   - chunks: The number of requests that the plan identifiers are split into; at least 1.
     ///   - isSettled: Whether an earlier walk had the cursor as its ``settledCursor``.
-    ///   - seenUntil: The server's time, by its present clock, at which the last complete walk began; `nil` if unknown. A
-    ///     server whose clock was ahead leaves a cursor in the future, and later identifiers below it.
+    ///   - seenUntil: ``SeenHorizon/time``. A server whose clock was ahead leaves a cursor in the future, and later
+    ///     identifiers below it.
     public init(
         dialect: Dialect,
         mode: Mode,

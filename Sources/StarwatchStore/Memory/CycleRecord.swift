@@ -15,6 +15,8 @@ package struct CycleRecord: Sendable, Hashable {
     package var nextRun: Timestamp?
     /// The number of cycles in a row that rejected a page, with this one; `nil` leaves the stored number.
     package var refusedPages: Int?
+    /// The server's time up to which the poll has seen every change; `nil` leaves the stored one.
+    package var seenUntil: Timestamp?
     /// The number of new rows, for the history.
     package var newRows = 0
     /// The reason for a failure, for the history.

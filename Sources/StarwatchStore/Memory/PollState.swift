@@ -14,6 +14,9 @@ package struct PollState: Sendable, Hashable {
     package let lastAttempt: Timestamp?
     package let lastSuccess: Timestamp?
     package let nextRun: Timestamp?
+    /// The server's time up to which the poll had seen every change; `nil` if it is unknown. Out of date after a cycle
+    /// without changes.
+    package let seenUntil: Timestamp?
     /// The number of cycles in a row that rejected a page for its items or its bytes.
     package let refusedPages: Int
     /// The number of pending and claimed rows of all streams, which the limit counts.

@@ -46,6 +46,7 @@ extension CycleRecord {
         record.outcome = outcome ?? former.outcome
         record.successAt = successAt ?? former.successAt
         record.nextRun = nextRun ?? former.nextRun
+        record.seenUntil = seenUntil ?? former.seenUntil
         return record
     }
 }

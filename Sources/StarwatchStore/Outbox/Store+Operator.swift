@@ -73,8 +73,9 @@ extension Store {
     /// not open.
     ///
     /// Dead rows become pending, for a new notification. If some sinks have accepted the rows or are still due, only the
-    /// sinks that did not get them are retried, with the same notification and all of its dead rows. Rows that an
-    /// optional sink did not get stay as they are: only that sink is retried.
+    /// sinks that did not get them are retried, with the same notification and all of its dead rows. So is a sink that was
+    /// given up: it can have accepted the notification although its answer was lost. Rows that an optional sink did not get
+    /// stay as they are: only that sink is retried.
     ///
     /// - Parameters:
     ///   - sinks: The current sinks.
@@ -97,10 +98,11 @@ extension Store {
                 SELECT o.notification_id, stream_id, count(*), state = 'dead' FROM notification_outbox o
                 WHERE id IN (SELECT value FROM json_each(?)) AND \(isActive) AND (\(OutboxRow.isUndelivered)
                     OR +state = 'dead' AND EXISTS (SELECT 1 FROM deliveries d
-                        WHERE d.notification_id = o.notification_id AND d.state IN ('ok', 'pending')))
+                        WHERE d.notification_id = o.notification_id AND (d.state IN ('ok', 'pending')
+                            OR d.state = 'given_up' AND d.sink IN (SELECT value FROM json_each(?)))))
                 GROUP BY 1, 2, 4 ORDER BY 1
                 """,
-                [list]
+                [list, names]
             ) { ($0[0], $0[1], $0[2], $0[3]) }
             let undelivered = found.reduce(0) { $0 + ($1.isDead ? 0 : $1.rows) }
             var streams: [Int64: Int] = [:]

@@ -12,7 +12,7 @@ extension Store {
                 """
                 SELECT i.generation, i.activeDid IS s.account, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
                     s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark, s.refused_pages,
-                    (SELECT count(*) FROM notification_outbox WHERE state = 'pending')
+                    s.seen_until, (SELECT count(*) FROM notification_outbox WHERE state = 'pending')
                     + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed')
                 FROM streams s, active_identity i
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
@@ -25,7 +25,7 @@ extension Store {
             if let top = try row.optionalJWTID(4), let before = try row.optionalJWTID(5) {
                 walk = OpenWalk(top: top, before: before, after: try row.optionalJWTID(6))
             }
-            let open: Int = row[12]
+            let open: Int = row[13]
             let cursor = try row.optionalJWTID(2)
             let hasTombstones = try db.tombstoneFloor(id) != nil
             let state = PollState(
@@ -38,6 +38,7 @@ extension Store {
                 lastAttempt: row.optionalTime(7),
                 lastSuccess: row.optionalTime(8),
                 nextRun: row.optionalTime(9),
+                seenUntil: row.optionalTime(12),
                 refusedPages: row[11],
                 openRows: open,
                 room: max(0, maxUndelivered - open),
@@ -215,7 +216,7 @@ extension Session {
         try run(
             """
             UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
-                walk_after = NULL WHERE \(condition)
+                walk_after = NULL, seen_until = NULL WHERE \(condition)
             """,
             arguments
         )
@@ -226,12 +227,12 @@ extension Session {
             """
             UPDATE streams SET last_attempt = coalesce(?1, last_attempt), last_success = coalesce(?2, last_success),
                 last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run),
-                refused_pages = coalesce(?5, refused_pages)
-            WHERE id = ?6
+                refused_pages = coalesce(?5, refused_pages), seen_until = coalesce(?6, seen_until)
+            WHERE id = ?7
             """,
             [
                 cycle.startedAt?.milliseconds, cycle.successAt?.milliseconds, cycle.outcome?.rawValue,
-                cycle.nextRun?.milliseconds, cycle.refusedPages, id,
+                cycle.nextRun?.milliseconds, cycle.refusedPages, cycle.seenUntil?.milliseconds, id,
             ]
         )
     }

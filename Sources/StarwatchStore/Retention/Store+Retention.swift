@@ -52,7 +52,7 @@ package struct RetentionCounts: Sendable, Hashable {
 extension Store {
     /// Deletes expired rows in short transactions, and empties the write-ahead log (R-STO-20).
     ///
-    /// Rows that the server can send again stay, however old: those near or above the fetch cursor or the watermark.
+    /// Rows that the server can send again stay, however old: those near or above the lowest place where a walk can begin.
     /// Without them the last change of a quiet stream would be announced every week. Rows of a former dialect do not
     /// stay.
     ///
@@ -162,7 +162,7 @@ extension Store {
         let dead = (now - policy.dead).milliseconds
         let newest = max(ended, max(history, dead))
         return try write(.retention) { db in
-            let guardID = try retained(stream, db)
+            let guardID = try retained(stream, policy, db)
             // The next thousand rows of the stream that lie below the guard or are of another kind.
             let isNext = """
                 stream_id = ?1 AND jwt_id > ?2
@@ -197,10 +197,10 @@ extension Store {
     }
 
     /// The identifier at and above which rows stay; the largest possible for a stream that will start again.
-    private func retained(_ stream: Int64, _ db: Session) throws -> String {
+    private func retained(_ stream: Int64, _ policy: RetentionPolicy, _ db: Session) throws -> String {
         let row = try db.row(
             """
-            SELECT s.fetch_cursor, w.watermark, s.bootstrapped_at FROM streams s
+            SELECT s.fetch_cursor, w.watermark, s.bootstrapped_at, s.seen_until, s.walk_top, s.walk_after FROM streams s
             LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll WHERE s.id = ?
             """,
             [stream]
@@ -208,8 +208,16 @@ extension Store {
         guard let row, row.optionalTime(2) != nil else { return "~" }
         guard let cursor = try row.optionalJWTID(0), let watermark = try row.optionalJWTID(1) else { return "" }
         // Near the watermark too: a tombstone just above it moves the cursor back, and a poll then fetches the overlap.
-        func settled(_ id: JWTID) -> String { JWTID.floor(id.kind, at: id.timestamp - .seconds(600)).rawValue }
-        return min(settled(cursor), settled(watermark))
+        var lowest = min(cursor.timestamp, watermark.timestamp)
+        if let seen = row.optionalTime(3) {
+            lowest = min(lowest, seen - SeenHorizon.longestStep(kept: policy.delivered))
+        }
+        if try row.optionalJWTID(4) != nil {
+            // An interrupted walk, which continues to its lower end.
+            guard let end = try row.optionalJWTID(5) else { return "" }
+            lowest = min(lowest, end.timestamp)
+        }
+        return JWTID.floor(cursor.kind, at: lowest - .seconds(600)).rawValue
     }
 
     private func cleanAccounts(

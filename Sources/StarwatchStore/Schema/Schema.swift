@@ -3,11 +3,12 @@ import GRDB
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
     /// The versions that a store works with. The agent migrates older ones.
-    package static let supported = 7...7
+    package static let supported = 8...8
 
     /// The migrations, and the version that each leads to.
     static let changes: [(version: Int, statements: String)] = [
         (2, version2), (3, version3), (4, version4), (5, version5), (6, version6), (7, version7),
+        (8, version8),
     ]
 
     /// Creates the tables or migrates them to the newest version; for a host's database, checks the version.

@@ -70,7 +70,8 @@ extension Auditor {
         // Exempt: rows of a former identity or star, whose deliveries were cancelled, and those that the operator ended.
         guard row.state == .delivered || row.state == .acknowledged, row.reason == nil,
             row.stream.account == truth.value.account, !truth.value.discarded.contains(id),
-            let item = network.server.state.value.feed[id],
+            // A sign-out cancels what optional sinks still wait for.
+            let item = network.server.state.value.feed[id], item.createdAt >= truth.value.since,
             truth.value.mustHave(item, in: row.stream.poll, bootstrap: settings.bootstrap == .beginning)
         else { return }
         for receiver in network.receivers

@@ -54,6 +54,7 @@ final class Auditor: Sendable {
             truth.value = Truth()
             truth.value.discarded = discarded
             truth.value.generation = identity.generation
+            truth.value.since = clock.boot
             truth.value.account = identity.did
         }
         guard let did = identity.did else { return }

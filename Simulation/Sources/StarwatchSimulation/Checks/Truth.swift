@@ -4,6 +4,8 @@ import StarwatchCore
 struct Truth: Sendable {
     /// Generation of the identity; a new one resets everything.
     var generation = -1
+    /// Start of the generation, in simulation time.
+    var since: Int64 = 0
     var account: DID?
     /// Start of each plan's uninterrupted star, in simulation time.
     var stars: [String: Int64] = [:]

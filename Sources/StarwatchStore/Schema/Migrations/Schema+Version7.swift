@@ -6,3 +6,11 @@ extension Schema {
 
         """
 }
+
+extension Schema {
+    /// The change of version 8: how far a poll has seen the server's changes.
+    static let version8 = """
+        ALTER TABLE streams ADD COLUMN seen_until INTEGER;
+
+        """
+}

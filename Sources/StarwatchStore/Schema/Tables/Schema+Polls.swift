@@ -1,7 +1,8 @@
 extension Schema {
     /// Polls: what each of them asks for next, how far it was delivered, and how it ended.
     ///
-    /// `refused_pages` counts the rejected pages since the last accepted one. `not_before_set` of a server is the beginning of its wait, by the clock of that time.
+    /// `refused_pages` counts the rejected pages since the last accepted one. A poll has seen every change with an
+    /// identifier before `seen_until`, by the server's clock, but for late ones. `not_before_set` of a server is the beginning of its wait, by the clock of that time.
     static let polls = """
         CREATE TABLE streams (
             id INTEGER PRIMARY KEY,
@@ -19,6 +20,7 @@ extension Schema {
             next_run INTEGER,
             last_notified_at INTEGER,
             refused_pages INTEGER NOT NULL DEFAULT 0,
+            seen_until INTEGER,
             UNIQUE (account, server, poll),
             CHECK ((walk_top IS NULL) = (walk_before IS NULL))
         ) STRICT;
