@@ -119,11 +119,17 @@ extension PollCycle {
     }
 
     /// Latest time that an identifier can have: one hour after the server's time, or that of the cursor if a server's
-    /// clock has carried it further. If the local clock is behind, the response's `Date` counts.
+    /// clock has carried it further.
     private func latestID(of answer: Fetched, _ position: Position) -> Timestamp {
-        let askedAt = answer.askedAt
-        let latest = max(askedAt, answer.date ?? askedAt) + Self.longestDoubt
+        let latest = latestID(after: answer.askedAt, answer.date)
         return max(latest, position.cursor?.timestamp ?? latest)
+    }
+
+    /// One hour after the latest of the given times and the server's time by its last `Date`. The agent's own clock can be
+    /// hours behind, and a single `Date` can be a cache's.
+    func latestID(after time: Timestamp, _ other: Timestamp?) -> Timestamp {
+        let server = memory.serverTime(at: self.time.boottime)
+        return max(time, other ?? time, server ?? time) + Self.longestDoubt
     }
 
     /// Maximum error accepted for the local clock or for the server's `Date`.

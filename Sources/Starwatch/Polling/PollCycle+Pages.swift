@@ -46,7 +46,7 @@ extension PollCycle {
         var search = UnreadableItemSearch(
             query,
             dialect: position.dialect,
-            latest: latest(query),
+            latest: latestID(after: clock.now, query.after?.timestamp),
             known: memory.unreadable(in: stream)
         )
         // Every readable range includes the one before, but for the last, which shows that the cause is gone.
@@ -68,13 +68,6 @@ extension PollCycle {
         case .nothing: return try await ask(query)
         case .everything, nil: throw failure
         }
-    }
-
-    /// A time after every identifier of the server. The agent's clock alone can be hours behind.
-    private func latest(_ query: PageQuery) -> Timestamp {
-        let now = clock.now
-        let server = memory.serverTime(at: time.boottime) ?? now
-        return max(now, server, query.after?.timestamp ?? now) + Self.longestDoubt
     }
 
     private func page(

@@ -94,9 +94,12 @@ final class Receiver: Sendable {
         }
     }
 
-    /// Returns a 410. The agent drops notifications without a response and sends their changes in new ones later.
+    /// Returns a 410. The agent drops notifications without a response, and those whose response a failed disk did not
+    /// store, and sends their changes in new ones later.
     private func gone() -> Reaction {
         state.value.excused.formUnion(state.value.unheard)
+        let diskFaults: [FaultKind] = [.diskBusy, .diskFull, .diskError, .diskLate]
+        if diskFaults.contains(where: { faults.counts[$0, default: 0] > 0 }) { excuseRepetitions() }
         return .answer(410, headers: [])
     }
 
