@@ -106,6 +106,24 @@ import Testing
         #expect(try await store.snapshot([world.stream]).undelivered == 0)
     }
 
+    /// The sink can have accepted it, and its answer was lost. By the id it knows what it has.
+    @Test(arguments: [["log"], ["hook"]])
+    func aRetryAfterASinkWasGivenUpKeepsTheNotification(sinks: [String]) async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log"]))
+        _ = try await record(store, open, "log", .givenUp(isAttempt: true))
+        let dead = try await ids(store, [.dead])
+        #expect(try await store.retry(dead, sinks: sinks, now: world.now, make: renewed) == 2)
+        // A sink that is no longer configured gets nothing, so that the others get a new notification.
+        #expect(try await ids(store, [.claimed]).count == (sinks == ["log"] ? 2 : 0))
+        #expect(try await ids(store, [.pending]).count == (sinks == ["log"] ? 0 : 2))
+        let later = world.now + .seconds(1)
+        let again = try await store.openNotifications(now: later, leaseUntil: later + .seconds(120))
+        #expect(again.map(\.outgoing.id) == (sinks == ["log"] ? [open.outgoing.id] : []))
+        try await world.expectBalanced(store)
+    }
+
     @Test func aNotificationThatIsGivenUpWithoutAnAttemptKeepsTheReason() async throws {
         let store = try await open()
         try await world.commit(store, world.changes(1...1))

@@ -59,6 +59,54 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// One change a day, all of them finished. The cursor and the watermark are at the last one.
+    private func tenDays(_ store: Store) async throws {
+        let generation = try await store.activeIdentity().generation
+        _ = try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now)
+        try await world.commit(store, (1...10).map { world.change($0 * 86_400) })
+        try await world.deliverAll(store)
+        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+    }
+
+    /// The next walk begins there, or a day lower if the local clock was set forward.
+    @Test(arguments: [nil, 6, 2])
+    func whatThePollHasNotSeenForSureStays(seenUntil day: Int?) async throws {
+        let store = try await world.open()
+        try await tenDays(store)
+        var cycle = CycleRecord(
+            stream: world.stream,
+            runID: "run_0",
+            startedAt: world.now,
+            finishedAt: world.now,
+            outcome: .unchanged
+        )
+        cycle.seenUntil = day.map { world.id($0 * 86_400).timestamp }
+        try await store.finishCycle(cycle)
+        #expect(try await store.pollState(world.stream, maxUndelivered: 10).seenUntil == cycle.seenUntil)
+        let deleted = try await store.retention(RetentionPolicy(), now: world.now + .days(8)).outbox
+        #expect(deleted == day.map { $0 - 2 } ?? 9)
+    }
+
+    @Test func whatAnInterruptedWalkStillFetchesStays() async throws {
+        let store = try await world.open()
+        try await tenDays(store)
+        var commit = PageCommit(
+            stream: world.stream,
+            expectedGeneration: try await store.activeIdentity().generation,
+            runID: "run_0",
+            changes: [],
+            room: 10,
+            now: world.now
+        )
+        let top = world.id(10 * 86_400)
+        commit.walk = .save(OpenWalk(top: top, before: top, after: world.id(4 * 86_400)))
+        _ = try await store.commit(page: commit)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(8)).outbox == 3)
+        commit.walk = .save(OpenWalk(top: top, before: top, after: nil))
+        _ = try await store.commit(page: commit)
+        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(8)).outbox == 0)
+    }
+
     /// Rows of the former dialect expire, in whichever order the two kinds sort, but not rows that the server can send
     /// again.
     @Test(arguments: [(Dialect.endorser, Dialect.canonical), (.canonical, .endorser)])
