@@ -3,7 +3,7 @@ import ServiceLifecycle
 package import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
-import StarwatchTelemetry
+package import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 
@@ -152,11 +152,11 @@ package final class PollService: Service {
             // While the cycle waits for its turn, the progress of the running cycles counts.
             progress.pause(.poll(poll.name))
             // The task is unstructured, so that a change of identity cancels the cycle but not its caller.
-            let task = Task(executorPreference: executor) { [limit, progress, time = environment.time] in
-                await limit.run {
-                    progress.mark(.poll(poll.name), at: time.monotonic)
-                    return await cycle.run()
-                }
+            let task: Running = Task(executorPreference: executor) { [limit, progress, time = environment.time] in
+                guard await limit.acquire() else { return nil }
+                defer { limit.release() }
+                progress.mark(.poll(poll.name), at: time.monotonic)
+                return await cycle.run(on: cycle.gate)
             }
             state.running[poll.name] = task
             return (task, true)
@@ -209,4 +209,19 @@ package final class PollService: Service {
             task.cancel()
         }
     }
+}
+
+/// A configured poll, ready to run.
+package struct Poll: Sendable {
+    package let options: PollOptions
+    /// The poll's name as a label value.
+    package let label: ConfiguredName
+    package let schedule: Schedule
+    /// This instance's fixed delay after the scheduled time.
+    package let splay: Duration
+    /// The polls that can have the same claims; the poll itself is among them.
+    package let overlapping: [PollName]
+
+    package var name: PollName { options.name }
+    package var kind: PollKind { options.kind }
 }

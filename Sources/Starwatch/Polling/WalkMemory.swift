@@ -1,5 +1,4 @@
 import StarwatchCore
-import StarwatchPolling
 import StarwatchStore
 import Synchronization
 
@@ -9,7 +8,7 @@ import Synchronization
 final class WalkMemory: Sendable {
     /// A cursor below which nothing can appear any more, so that the next cycle fetches no overlap. Any change of the
     /// account or its stars ends it, because it holds for what was asked for.
-    private struct Settled: Equatable {
+    struct Settled: Equatable {
         let stream: StreamKey
         let generation: Int
         let interests: Interests?
@@ -19,7 +18,7 @@ final class WalkMemory: Sendable {
     private struct Known {
         var settled: Settled?
         var horizon: (stream: StreamKey, value: SeenHorizon)?
-        /// The item that made the last page unreadable.
+        /// The place of the item that made the last page unreadable.
         var unreadable: (stream: StreamKey, span: RefusedItem.Span)?
         /// Whether the cursor was ahead of the server's time.
         var wasAhead = false
@@ -27,20 +26,11 @@ final class WalkMemory: Sendable {
 
     private let known = Mutex(Known())
 
-    /// Whether the stored cursor is settled. Never with tombstones, because they move the cursor back.
-    func isSettled(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?, _ interests: Interests?) -> Bool {
-        guard let cursor, !state.hasTombstones else { return false }
-        let asked = Settled(stream: stream, generation: state.generation, interests: interests, cursor: cursor)
-        return known.withLock { $0.settled == asked }
-    }
+    /// Whether a cursor is the settled one.
+    func isSettled(_ cursor: Settled) -> Bool { known.withLock { $0.settled == cursor } }
 
     /// Remembers the settled cursor of a complete walk; `nil` forgets.
-    func settle(_ cursor: JWTID?, of stream: StreamKey, _ state: PollState, _ interests: Interests?) {
-        let new = cursor.map {
-            Settled(stream: stream, generation: state.generation, interests: interests, cursor: $0)
-        }
-        known.withLock { $0.settled = new }
-    }
+    func settle(_ cursor: Settled?) { known.withLock { $0.settled = cursor } }
 
     /// How far the stream was seen. At first it is what an earlier run has stored; walks and answers of this run change it.
     ///
@@ -76,13 +66,13 @@ final class WalkMemory: Sendable {
         known.withLock { known in known.unreadable.flatMap { $0.stream == stream ? $0.span : nil } }
     }
 
-    /// Notes the place of an item that makes its page unreadable.
+    /// Remembers the place of an item that makes its page unreadable.
     func found(_ span: RefusedItem.Span?, in stream: StreamKey) {
         known.withLock { $0.unreadable = span.map { (stream, $0) } }
     }
 
-    /// Notes whether the cursor is ahead of the server's time, and returns whether it is for the first time.
-    func noteAhead(_ isAhead: Bool) -> Bool {
+    /// Remembers whether the cursor is ahead of the server's time, and returns whether it is for the first time.
+    func isFirstAhead(_ isAhead: Bool) -> Bool {
         known.withLock { known in
             defer { known.wasAhead = isAhead }
             return isAhead && !known.wasAhead

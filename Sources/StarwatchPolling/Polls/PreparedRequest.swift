@@ -1,6 +1,7 @@
 import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
+import Synchronization
 
 /// A fully resolved request: its content on the wire, apart from the token and the attempt.
 struct PreparedRequest: Sendable {
@@ -51,10 +52,10 @@ struct PreparedRequest: Sendable {
     }
 
     /// One attempt.
-    func httpRequest(token: AccessToken?, requestID: String) -> HTTPRequest {
+    func httpRequest(_ attempt: RequestAttempt, from client: ClientNames) -> HTTPRequest {
         var added: [(name: String, value: String)] = [
-            ("Accept", "application/json"), ("X-Request-ID", requestID), ("X-Client-Version", AgentVersion.userAgent),
-            ("User-Agent", AgentVersion.userAgent),
+            ("Accept", "application/json"), ("X-Request-ID", attempt.requestID),
+            ("X-Client-Version", client.clientVersion), ("User-Agent", client.userAgent),
         ]
         if method == .post || method == .put { added.append(("Content-Type", "application/json")) }
         // The host's content headers take precedence. The manager sets the headers that identify the client and the
@@ -62,7 +63,7 @@ struct PreparedRequest: Sendable {
         let preferred: Set = ["accept", "content-type", "user-agent"]
         let names = Set(headers.map { $0.name.lowercased() })
         added.removeAll { preferred.contains($0.name.lowercased()) && names.contains($0.name.lowercased()) }
-        if let token { added.append(("Authorization", "Bearer " + token.rawValue)) }
+        if let token = attempt.token { added.append(("Authorization", "Bearer " + token.rawValue)) }
         if let idempotencyKey { added.append(("X-Idempotency-Key", idempotencyKey)) }
         if let etag = validator?.etag { added.append(("If-None-Match", etag)) }
         if let date = validator?.lastModified { added.append(("If-Modified-Since", date)) }
@@ -75,5 +76,38 @@ struct PreparedRequest: Sendable {
             timeout: timeout,
             maxResponseBytes: maxResponseBytes
         )
+    }
+}
+
+/// Validators of the last answers to one-time requests, by account, server and endpoint.
+final class ValidatorBook: Sendable {
+    /// Maximum number of validators. Beyond it, the oldest is dropped.
+    private static let limit = 256
+
+    private struct Key: Hashable {
+        let account: DID?
+        let server: String
+        let endpoint: String
+    }
+
+    private struct State {
+        var validators: [Key: StoredValidator] = [:]
+        var order: [Key] = []
+    }
+
+    private let state = Mutex(State())
+
+    subscript(context: PollingContext, endpoint: String) -> StoredValidator? {
+        get {
+            state.withLock { $0.validators[Key(account: context.account, server: context.server, endpoint: endpoint)] }
+        }
+        set {
+            let key = Key(account: context.account, server: context.server, endpoint: endpoint)
+            state.withLock { state in
+                if state.validators[key] == nil { state.order.append(key) }
+                state.validators[key] = newValue
+                if state.order.count > Self.limit { state.validators[state.order.removeFirst()] = nil }
+            }
+        }
     }
 }

@@ -67,20 +67,23 @@ import Testing
     func anAnswerWasMadeWhenItSaysSoWithinAnHour(date: String?, seconds: Int) throws {
         let askedAt = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         let headers = HTTPHeaders(date.map { [("Date", $0)] } ?? [])
-        let response = HTTPResponse(status: 200, headers: headers, body: [])
-        let found = PollCycle.date(of: response, askedAt: askedAt)
-        let newest = JWTID.floor(.ulid, at: askedAt)
-        let made = PollCycle.earliestMaking(found, askedAt: askedAt, newest: newest)
-        #expect(made == askedAt + .seconds(seconds))
+        let response = HTTPResponse(status: 204, headers: headers, body: [])
+        let decoder = PageDecoder(dialect: .endorser, validation: .lenient, quarantine: false)
+        let answer = try PageAnswer.read(response, askedAt: askedAt, by: decoder).get()
+        #expect(answer.madeAt(newest: .floor(.ulid, at: askedAt)) == askedAt + .seconds(seconds))
     }
 
     /// The local clock is a day ahead. Taken for the server's, it would let the cursor pass what changes during the walk.
     @Test(arguments: [nil, 0, 10, 11])
     func aDateThatFitsTheIdentifiersCountsWhateverTheLocalClockShows(newestIsAheadBy lead: Int64?) throws {
         let date = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
+        let askedAt = date + .seconds(86_400)
+        let headers = HTTPHeaders([("Date", "Thu, 01 Jan 2026 12:00:00 GMT")])
+        let response = HTTPResponse(status: 204, headers: headers, body: [])
+        let decoder = PageDecoder(dialect: .endorser, validation: .lenient, quarantine: false)
+        let answer = try PageAnswer.read(response, askedAt: askedAt, by: decoder).get()
         let newest = lead.map { JWTID.floor(.ulid, at: date + .seconds($0)) }
-        let made = PollCycle.earliestMaking(date, askedAt: date + .seconds(86_400), newest: newest)
-        #expect(made == (lead == 11 ? date + .seconds(86_400 - 3600) : date))
+        #expect(answer.madeAt(newest: newest) == (lead == 11 ? askedAt - .seconds(3600) : date))
     }
 
     @Test func everyAnnouncedChangeIsAcknowledgedOnce() async throws {
