@@ -181,7 +181,8 @@ struct CycleRun {
         // A plan that was starred after the request can have an older change. This page would move the cursor past it.
         guard try await hasSameInterests() else { throw .interestsChanged }
         if let date = answer.date, !answer.isCached {
-            memory.move { $0.observe(date, at: time.boottime, tolerance: dialect.lateVisibility / 2) }
+            let (asked, now) = (answer.askedBoottime, time.boottime)
+            memory.move { $0.observe(date, asked: asked, at: now, tolerance: dialect.lateVisibility / 2) }
         }
         if let searched { return (answer, searched) }
         return (answer, try await source.page(of: answer))

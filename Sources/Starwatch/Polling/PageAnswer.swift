@@ -17,6 +17,8 @@ struct PageAnswer: Sendable {
     let isCached: Bool
     /// The time from before the request to after its answer, with all waits.
     var took = Duration.zero
+    /// The time since the machine's start at the beginning of took.
+    var askedBoottime = Duration.zero
     /// The origin that the stored changes of the page keep; `nil` if nothing was sent.
     var origin: PageOrigin?
 

@@ -3,7 +3,7 @@
 /// A change that the poll has not seen has an identifier of ``time`` or later, but for ``Dialect/lateVisibility``. The cursor
 /// alone does not tell this: if the server's clock was ahead and is set back, new identifiers lie below the cursor.
 ///
-/// Every `Date` of the server goes to ``observe(_:at:tolerance:)``, which notices a clock that was set back. A walk moves the
+/// Every `Date` of the server goes to ``observe(_:asked:at:tolerance:)``, which notices a clock that was set back. A walk moves the
 /// horizon up when it ends, or when ascending pages pass the cursor. Times since the machine's start are arguments.
 public struct SeenHorizon: Sendable {
     /// The server's time up to which every change was seen; `nil` if it is unknown.
@@ -38,16 +38,25 @@ public struct SeenHorizon: Sendable {
 
     /// Notes a `Date` of the server. If its clock was set back, changes of the time since the `Date` before can lie below
     /// the horizon, which moves down.
-    public mutating func observe(_ server: Timestamp, at boottime: Duration, tolerance: Duration) {
+    ///
+    /// - Parameters:
+    ///   - asked: The time since the machine's start, before the request. The machine can have slept since, so that the
+    ///     `Date` is old.
+    ///   - boottime: The time since the machine's start, now.
+    public mutating func observe(
+        _ server: Timestamp,
+        asked: Duration,
+        at boottime: Duration,
+        tolerance: Duration
+    ) {
         defer { date = (server, boottime) }
         if let date {
-            let passed = boottime - date.boottime
-            guard server + tolerance < date.server + passed else { return }
-            lower(to: server - passed)
+            guard server + tolerance < date.server + (asked - date.boottime) else { return }
+            lower(to: server - (boottime - date.boottime))
         } else if let pause {
             let passed = pause.age + boottime - pause.boottime
             guard let stored = time else { return time = server - passed }
-            guard server + tolerance < stored + passed else { return }
+            guard server + tolerance < stored + pause.age + (asked - pause.boottime) else { return }
             // Only a time below the stored one proves that the server's clock was set back, and not the local one ahead.
             let isProven = server + tolerance < stored
             lower(to: isProven ? server - passed : max(server - passed, stored - longestStep))

@@ -15,7 +15,7 @@ import Testing
     }
 
     private func observe(_ horizon: inout SeenHorizon, after: Duration, behind: Duration = .zero) {
-        horizon.observe(noon + after - behind, at: start + after, tolerance: tolerance)
+        horizon.observe(noon + after - behind, asked: start + after, at: start + after, tolerance: tolerance)
     }
 
     /// A whole walk of one page.
@@ -75,6 +75,17 @@ import Testing
         var horizon = seen()
         observe(&horizon, after: .seconds(60), behind: .seconds(2))
         #expect(horizon.time == noon)
+    }
+
+    /// The server's answer arrives when the machine wakes up.
+    @Test(arguments: [true, false])
+    func anAnswerThatTookLongIsNoStep(isFirst: Bool) {
+        var horizon = isFirst ? restarted(stored: noon - .seconds(60), age: .seconds(60)) : seen()
+        let former = horizon.time
+        horizon.observe(noon + .seconds(30), asked: start + .seconds(30), at: start + .seconds(7230), tolerance: tolerance)
+        #expect(horizon.time == former)
+        observe(&horizon, after: .seconds(7260))
+        #expect(horizon.time == former)
     }
 
     @Test func aStepDuringAWalkLowersWhatTheWalkHasSeen() {
