@@ -115,11 +115,7 @@ package final class LogPipeline: Sendable {
         let format = settings.withLock { $0.format }
         var bytes = format == .json ? entry.jsonLine() : entry.textLine()
         let counts = redactor.redact(&bytes)
-        if counts.total > 0, let metrics {
-            for kind in RedactionKind.allCases where counts[kind] > 0 {
-                metrics.redactions[kind].increment(by: UInt64(counts[kind]))
-            }
-        }
+        for (kind, count) in counts { metrics?.redactions[kind].increment(by: UInt64(count)) }
         return (format, bytes)
     }
 
