@@ -12,7 +12,7 @@ import Testing
     private let dashboards: [Dashboard]
 
     init() throws {
-        catalogue = try AgentMetrics(
+        catalogue = try AgentMetrics.make(
             polls: ["starred_projects"],
             sinks: ["log"],
             now: { Timestamp(milliseconds: 0) }
