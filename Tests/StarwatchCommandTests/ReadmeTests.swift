@@ -16,7 +16,15 @@ import Testing
 
     @Test func theTablesOfEventsAreTheCatalogue() throws {
         let tables = try Pages.generated("events", in: "docs/logs.md")
-        #expect(tables == EventCatalogue.markdown(), "put this into docs/logs.md:\n\(EventCatalogue.markdown())")
+        #expect(tables == AgentEvent.markdown(), "put this into docs/logs.md:\n\(AgentEvent.markdown())")
+    }
+
+    @Test func everyEventIsListedOnceInTheOrderOfNames() throws {
+        let source = try Pages.text("Sources/Starwatch/Logs/AgentEvent+Catalogue.swift")
+        let declared = source.matches(of: /AgentEvent\(\s*"([a-z_.]+)"/).map { String($0.1) }
+        #expect(declared.count > 60)
+        #expect(AgentEvent.allCases.map(\.name) == declared)
+        #expect(declared == declared.sorted())
     }
 
     @Test func theTablesOfSettingsAreTheReference() throws {

@@ -34,7 +34,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
             attempts[polls.all[0]]
         ]
     )
-    _ = LogMetrics(registry: registry)
+    MetricRegistry.$current.withValue(registry) { _ = LogMetrics() }
     ProcessMetrics.register(in: registry)
     return registry
 }

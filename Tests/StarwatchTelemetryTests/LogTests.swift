@@ -217,7 +217,7 @@ final class LineCollector: LogSink, Sendable {
                 format: format,
                 level: level,
                 sinks: [collector],
-                metrics: LogMetrics(registry: registry),
+                metrics: MetricRegistry.$current.withValue(registry) { LogMetrics() },
                 nowMilliseconds: { [time] in time.now.load(ordering: .relaxed) }
             )
         }

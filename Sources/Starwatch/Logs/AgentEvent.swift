@@ -1,191 +1,44 @@
 package import Logging
 package import StarwatchCore
 
-/// Events that the agent can log. The raw value is the line's `event`.
+/// An event that the agent can log. Each is a static value with everything about it.
 ///
 /// Libraries log through other handlers, whose lines have `metadata.logger`.
-package enum AgentEvent: String, Sendable, CaseIterable {
-    case acknowledgeFailed = "acknowledge.failed"
-    case acknowledgeLocal = "acknowledge.local"
-    case acknowledgeNoToken = "acknowledge.no_token"
-    case acknowledgeStoreFailed = "acknowledge.store_failed"
-    case agentStarted = "agent.started"
-    case agentStopped = "agent.stopped"
-    case apiFailure = "api.failure"
-    case callbackDropped = "callback.dropped"
-    case callbackRefused = "callback.refused"
-    case callbackStoreFailed = "callback.store_failed"
-    case callbackUnavailable = "callback.unavailable"
-    case clockJump = "clock.jump"
-    case clockNoAnswer = "clock.no_answer"
-    case clockSkewed = "clock.skewed"
-    case configRefused = "config.refused"
-    case configReloaded = "config.reloaded"
-    case controlRefused = "control.refused"
-    case digestEmpty = "digest.empty"
-    case digestFetchFailed = "digest.fetch_failed"
-    case digestFired = "digest.fired"
-    case digestNotShown = "digest.not_shown"
-    case digestShown = "digest.shown"
-    case digestStoreFailed = "digest.store_failed"
-    case digestVariable = "digest.variable"
-    case dispatchStoreFailed = "dispatch.store_failed"
-    case httpClearText = "http.clear_text"
-    case httpListening = "http.listening"
-    case httpRefused = "http.refused"
-    case identityChanged = "identity.changed"
-    case identityErased = "identity.erased"
-    case keysRevoked = "keys.revoked"
-    case keysRotated = "keys.rotated"
-    case keysRotationEnded = "keys.rotation_ended"
-    case keysStoreFailed = "keys.store_failed"
-    case notification = "notification"
-    case notificationDelivered = "notification.delivered"
-    case outboxEvicted = "outbox.evicted"
-    case outboxUnreadable = "outbox.unreadable"
-    case pollBootstrapped = "poll.bootstrapped"
-    case pollCancelled = "poll.cancelled"
-    case pollChanged = "poll.changed"
-    case pollContractViolation = "poll.contract_violation"
-    case pollCursorAhead = "poll.cursor_ahead"
-    case pollDeferred = "poll.deferred"
-    case pollFailed = "poll.failed"
-    case pollItemQuarantined = "poll.item_quarantined"
-    case pollOutOfRoom = "poll.out_of_room"
-    case pollPageOutOfOrder = "poll.page_out_of_order"
-    case pollSkipped = "poll.skipped"
-    case pollSkippedAgain = "poll.skipped_again"
-    case pollStoreFailed = "poll.store_failed"
-    case pollUnchanged = "poll.unchanged"
-    case retentionCleaned = "retention.cleaned"
-    case retentionStoreFailed = "retention.store_failed"
-    case serverDialect = "server.dialect"
-    case serverWaitCapped = "server.wait_capped"
-    case sinkCircuit = "sink.circuit"
-    case sinkGivenUp = "sink.given_up"
-    case sinkGone = "sink.gone"
-    case sinkRejected = "sink.rejected"
-    case sinkUnavailable = "sink.unavailable"
-    case starsUnreadable = "stars.unreadable"
-    case storageCheck = "storage.check"
-    case storageCheckFailed = "storage.check_failed"
-    case storageClear = "storage.clear"
-    case storageDamaged = "storage.damaged"
-    case tokenUnavailable = "token.unavailable"
-    case webConfigRefused = "web_config.refused"
-    case webConfigReloaded = "web_config.reloaded"
-
+package struct AgentEvent: Sendable, Hashable {
+    /// The line's `event`.
+    package let name: String
     /// Level of the event. It never varies.
-    package var level: Logger.Level {
-        switch self {
-        case .apiFailure, .pollSkippedAgain, .pollUnchanged: .debug
-        case .digestEmpty, .digestFired, .digestShown, .notificationDelivered, .pollBootstrapped, .pollCancelled,
-            .pollChanged, .retentionCleaned:
-            .info
-        case .acknowledgeLocal, .agentStarted, .agentStopped, .clockJump, .configReloaded, .httpListening,
-            .identityChanged, .identityErased, .keysRevoked, .keysRotated, .keysRotationEnded, .notification,
-            .pollDeferred, .pollOutOfRoom, .pollSkipped, .serverDialect, .sinkCircuit, .storageCheck,
-            .storageClear, .webConfigReloaded:
-            .notice
-        case .acknowledgeFailed, .acknowledgeNoToken, .callbackDropped, .callbackRefused, .callbackUnavailable,
-            .clockNoAnswer, .clockSkewed, .controlRefused, .digestFetchFailed, .digestNotShown, .digestVariable,
-            .httpClearText, .httpRefused, .outboxEvicted, .pollContractViolation, .pollCursorAhead, .pollFailed,
-            .pollItemQuarantined, .pollPageOutOfOrder, .serverWaitCapped, .sinkGivenUp, .sinkGone, .sinkRejected,
-            .sinkUnavailable,
-            .storageCheckFailed, .tokenUnavailable:
-            .warning
-        case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed, .dispatchStoreFailed,
-            .keysStoreFailed, .outboxUnreadable, .pollStoreFailed, .retentionStoreFailed, .starsUnreadable,
-            .storageDamaged, .webConfigRefused:
-            .error
-        }
-    }
-
+    package let level: Logger.Level
     /// Fields that the event always has.
-    package var fields: [LogField] {
-        switch self {
-        case .acknowledgeFailed: [.runID, .changeCount, .error, .reason]
-        case .acknowledgeLocal: [.runID, .reason]
-        case .acknowledgeNoToken, .tokenUnavailable: [.runID, .error, .reason]
-        case .acknowledgeStoreFailed, .callbackStoreFailed, .configRefused, .digestStoreFailed,
-            .dispatchStoreFailed, .keysStoreFailed, .pollStoreFailed, .retentionStoreFailed, .storageCheckFailed,
-            .storageDamaged:
-            [.error]
-        case .agentStarted: [.version, .polls]
-        case .agentStopped, .configReloaded, .starsUnreadable, .storageClear: []
-        case .apiFailure: [.requestID, .runID, .endpoint, .result, .attempt, .error, .reason]
-        case .callbackDropped, .keysRevoked, .outboxUnreadable: [.count]
-        case .callbackRefused, .callbackUnavailable: [.kind, .error, .reason]
-        case .clockJump: [.kind, .sizeMilliseconds]
-        case .clockNoAnswer: [.error]
-        case .clockSkewed: [.skewMilliseconds, .error]
-        case .controlRefused, .httpRefused: [.error, .reason]
-        case .digestFetchFailed: [.runID, .digest, .outcome, .error]
-        case .digestFired: [.runID, .digest, .sizeMilliseconds]
-        case .digestNotShown: [.digest, .reason]
-        case .digestEmpty, .digestShown: [.digest]
-        case .digestVariable: [.digest, .path]
-        case .httpClearText, .webConfigReloaded: [.port]
-        case .httpListening: [.address]
-        case .webConfigRefused: [.error, .port]
-        case .identityChanged: [.rowCount]
-        case .identityErased: [.identity]
-        case .keysRotated: [.kind, .count]
-        case .keysRotationEnded: [.rowCount]
-        case .notification: [.runID, .notificationID, .poll, .group, .count]
-        case .notificationDelivered: [.runID, .notificationID, .poll, .changeCount]
-        case .outboxEvicted: [.runID, .poll, .rowCount]
-        case .retentionCleaned: [.rowCount]
-        case .pollBootstrapped, .pollChanged, .pollUnchanged:
-            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds]
-        case .pollContractViolation: [.runID, .poll, .kind, .path, .problem]
-        case .pollCursorAhead: [.runID, .poll, .sizeMilliseconds]
-        case .pollItemQuarantined: [.runID, .poll, .kind, .page, .path, .problem]
-        case .pollCancelled, .pollDeferred, .pollFailed:
-            [.runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds, .error, .reason]
-        case .pollOutOfRoom: [.runID, .poll, .changeCount]
-        case .pollPageOutOfOrder: [.runID, .poll]
-        case .pollSkipped, .pollSkippedAgain: [.runID, .poll, .reason]
-        case .serverDialect: [.runID, .poll, .dialect]
-        case .serverWaitCapped: [.runID, .endpoint, .sizeMilliseconds]
-        case .sinkCircuit: [.runID, .sink, .state]
-        case .storageCheck: [.state]
-        case .sinkGivenUp, .sinkGone, .sinkRejected, .sinkUnavailable:
-            [.runID, .notificationID, .sink, .error, .reason]
-        }
-    }
-
+    package let fields: [LogField]
     /// Fields that the event has if they are known.
-    package var optionalFields: [LogField] {
-        switch self {
-        case .acknowledgeFailed, .pollCancelled, .pollDeferred, .pollFailed:
-            [.requestID, .serverRequestID, .serverError]
-        case .acknowledgeLocal: [.requestID, .serverRequestID]
-        case .apiFailure: [.serverRequestID, .serverError]
-        case .identityChanged: [.identity]
-        case .pollBootstrapped, .pollChanged, .pollContractViolation, .pollItemQuarantined, .pollOutOfRoom,
-            .pollPageOutOfOrder, .pollUnchanged, .serverDialect:
-            [.requestID, .serverRequestID]
-        case .pollStoreFailed: [.runID, .poll, .requestID, .serverRequestID]
-        default: []
-        }
+    package let optionalFields: [LogField]
+    /// A Boolean value that tells whether repetitions are folded. Events that an operator waits for are always written.
+    package let mayFold: Bool
+    /// Description of the event, with advice for the operator if there is something to do.
+    package let meaning: @Sendable () -> String
+
+    init(
+        _ name: String,
+        _ level: Logger.Level,
+        _ fields: [LogField] = [],
+        optional: [LogField] = [],
+        folds: Bool = true,
+        meaning: @escaping @Sendable () -> String
+    ) {
+        (self.name, self.level, self.fields, self.meaning) = (name, level, fields, meaning)
+        (optionalFields, mayFold) = (optional, folds)
     }
 
-    /// A Boolean value that tells whether repetitions are folded. Events that an operator waits for are always written.
-    package var mayFold: Bool {
-        switch self {
-        case .agentStarted, .agentStopped, .configRefused, .configReloaded, .httpListening, .keysRevoked, .keysRotated,
-            .notification, .storageCheck, .storageClear, .storageDamaged, .webConfigRefused, .webConfigReloaded:
-            false
-        default: true
-        }
-    }
+    package static func == (left: AgentEvent, right: AgentEvent) -> Bool { left.name == right.name }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 extension Logger {
     /// Logs an event at its level. The fields are evaluated only if the level is logged.
     package func log(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
-        log(level: event.level, "\(event.rawValue)", metadata: event.metadata(fields()))
+        log(level: event.level, "\(event.name)", metadata: event.metadata(fields()))
     }
 }
 
@@ -205,5 +58,35 @@ extension AgentEvent {
         for (field, value) in fields { metadata[field.rawValue] = value }
         if !mayFold { metadata["fold"] = "never" }
         return metadata
+    }
+}
+
+extension FailureReason {
+    /// The reason as fields of a log event.
+    var fields: AgentEvent.Fields {
+        var fields: AgentEvent.Fields = [.reason: "\(word)"]
+        let detail = detail.description
+        if !detail.isEmpty { fields[.serverError] = "\(detail)" }
+        return fields
+    }
+}
+
+extension AgentEvent {
+    /// The catalogue for docs/logs.md: a table of events and a table of fields, in Markdown.
+    package static func markdown() -> String {
+        let events = allCases.map { event in
+            let fields = event.fields.map { "`\($0.rawValue)`" } + event.optionalFields.map { "[`\($0.rawValue)`]" }
+            return [
+                "`\(event.name)`", event.level.rawValue, fields.joined(separator: " "),
+                event.meaning() + (event.mayFold ? "" : " Never folded."),
+            ]
+        }
+        let fields = LogField.allCases.map { ["`\($0.rawValue)`", $0.kind.rawValue, $0.meaning] }
+        return table(["event", "level", "fields", "meaning and advice"], events) + "\n"
+            + table(["field", "kind", "meaning"], fields)
+    }
+
+    private static func table(_ head: [String], _ rows: [[String]]) -> String {
+        ([head, head.map { _ in "---" }] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
     }
 }

@@ -6,36 +6,89 @@ import Synchronization
 extension StoreErrorKind: MetricLabel {}
 
 /// Metric catalogue: every family that the agent exposes, registered once, with all series at zero.
+///
+/// Each property registers its family in the scope that ``make(polls:sinks:features:now:dependencies:)`` sets.
 package final class AgentMetrics: Sendable {
-    package let registry: MetricRegistry
-    package let pollNames: ConfiguredNames
-    package let sinkNames: ConfiguredNames
+    package let registry = MetricRegistry.current
+    package let pollNames = CatalogueScope.current.polls
+    package let sinkNames = CatalogueScope.current.sinks
     /// Circuit names: `server`, then the sinks.
-    package let circuitNames: ConfiguredNames
-    package let polls: PollMetrics
-    package let api: APIMetrics
-    package let outbox: OutboxMetrics
-    package let clock: ClockMetrics
-    package let digests: DigestMetrics
-    package let callbacks: CallbackMetrics
-    package let log: LogMetrics
+    package let circuitNames = CatalogueScope.current.circuits
+    package let polls = PollMetrics()
+    package let api = APIMetrics()
+    package let outbox = OutboxMetrics()
+    package let clock = ClockMetrics()
+    package let digests = CatalogueScope.registered(if: \.hasDigests) { DigestMetrics() }
+    package let callbacks = CatalogueScope.registered(if: \.hasCallbacks) { CallbackMetrics() }
+    package let log = LogMetrics()
     package let host: HostPollMetrics
     /// The registry of the host program's polls until the program uses them; `nil` afterwards.
     private let unusedHostPolls: Mutex<MetricRegistry?>
-    package let transactions: MetricVector1<TransactionGroup, Histogram>
-    package let storeErrors: MetricVector1<StoreErrorKind, Counter>
-    package let storeBytes: MetricVector1<StoreFile, Gauge>
-    package let storageEncrypted: Gauge
-    package let reencryption: Gauge
-    package let storageCheck: Gauge
-    package let scrapes: MetricVector1<ScrapeCode, Counter>
-    package let scrapeDuration: Histogram
-    package let scrapesInFlight: Gauge
-    package let controlRequests: MetricVector2<ControlOperation, ControlResult, Counter>
-    package let controlRefused: MetricVector1<ControlRefusal, Counter>
-    package let web: WebMetrics
-    package let reloadSuccessful: Gauge
-    package let reloadTime: Gauge
+    package let transactions = MetricRegistry.current.histograms(
+        .histogram("starwatch_store_transaction_seconds", "Duration of database transactions, by kind."),
+        bounds: Buckets.local,
+        by: LabelDimension<TransactionGroup>("operation")
+    )
+    package let storeErrors = MetricRegistry.current.counters(
+        .counter("starwatch_store_errors_total", "Failed database transactions, by kind of error."),
+        by: LabelDimension<StoreErrorKind>("kind")
+    )
+    package let storageEncrypted = MetricRegistry.current.gauge(
+        .gauge("starwatch_storage_encrypted", "Whether the database is encrypted: 1 or 0.", stability: .detail)
+    )
+    package let reencryption = CatalogueScope.registered(if: \.isEncrypted) {
+        MetricRegistry.current.gauge(
+            .gauge(
+                "starwatch_storage_reencryption_ratio",
+                unit: .ratio,
+                "Part of the rows that a rotation of the data keys has passed; 1 without a rotation.",
+                stability: .detail
+            )
+        )
+    }
+    package let storageCheck = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_storage_check_state",
+            "Check of the database's pages: 0 unneeded, 1 running, 2 passed, 3 damaged, 4 ended without a result.",
+            stability: .detail
+        )
+    )
+    package let storeBytes = MetricRegistry.current.gauges(
+        .gauge("starwatch_store_bytes", unit: .bytes, "Sizes of the database files, and free disk space."),
+        by: LabelDimension<StoreFile>("file")
+    )
+    package let scrapes = MetricRegistry.current.counters(
+        .counter("starwatch_scrapes_total", "Metrics pages rendered or refused, by status code."),
+        by: LabelDimension<ScrapeCode>("code")
+    )
+    package let scrapeDuration = MetricRegistry.current.histogram(
+        .histogram("starwatch_scrape_seconds", "Time to render the metrics page."),
+        bounds: Buckets.local
+    )
+    // A detail: the scrape that reads it is usually the only one it counts.
+    package let scrapesInFlight = MetricRegistry.current.gauge(
+        .gauge("starwatch_scrapes_in_flight", "Metrics pages being rendered.", stability: .detail)
+    )
+    package let controlRequests = MetricRegistry.current.counters(
+        .counter("starwatch_control_requests_total", "Requests to the control API."),
+        by: LabelDimension<ControlOperation>("operation", shown: CatalogueScope.current.features.controlOperations),
+        LabelDimension<ControlResult>("result")
+    )
+    package let controlRefused = MetricRegistry.current.counters(
+        .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
+        by: LabelDimension<ControlRefusal>("reason", shown: CatalogueScope.current.features.controlRefusals)
+    )
+    package let web = CatalogueScope.registered(if: \.hasWebPorts) { WebMetrics() }
+    package let reloadSuccessful = MetricRegistry.current.gauge(
+        .gauge("starwatch_config_last_reload_successful", "Whether the last configuration load succeeded: 1 or 0.")
+    )
+    package let reloadTime = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_config_last_reload_success_timestamp_seconds",
+            unit: .seconds,
+            "Time of the last successful configuration load."
+        )
+    )
 
     /// Registers the catalogue.
     ///
@@ -46,95 +99,31 @@ package final class AgentMetrics: Sendable {
     ///   - now: Returns the time, for the one gauge that is a rate.
     ///   - dependencies: The metrics that dependencies report through swift-metrics, for the same page.
     /// - Throws: ``TelemetryError`` if a name cannot be a label value.
-    package init(
+    package static func make(
         polls: [String],
         sinks: [String],
         features: MetricFeatures = .all,
         now: @escaping @Sendable () -> Timestamp,
         dependencies: MetricsBridge = MetricsBridge()
-    ) throws(TelemetryError) {
-        registry = MetricRegistry(dependencies: dependencies)
-        pollNames = try ConfiguredNames(polls)
-        sinkNames = try ConfiguredNames(sinks)
-        circuitNames = try ConfiguredNames(sinks, after: ["server"])
-        self.polls = PollMetrics(registry: registry, polls: pollNames, features: features)
-        api = APIMetrics(registry: registry, circuits: circuitNames, features: features)
-        outbox = OutboxMetrics(registry: registry, polls: pollNames, sinks: sinkNames, local: features.localSinks)
-        clock = ClockMetrics(registry: registry, sources: features.clockSources)
-        digests = DigestMetrics(registry: features.hasDigests ? registry : MetricRegistry())
-        callbacks = CallbackMetrics(registry: features.hasCallbacks ? registry : MetricRegistry())
-        log = LogMetrics(registry: registry)
-        let hostPolls = features.hasHostPolls ? registry : MetricRegistry()
-        host = HostPollMetrics(registry: hostPolls)
-        unusedHostPolls = Mutex(features.hasHostPolls ? nil : hostPolls)
-        transactions = registry.histograms(
-            .histogram("starwatch_store_transaction_seconds", "Duration of database transactions, by kind."),
-            bounds: Buckets.local,
-            by: LabelDimension("operation")
+    ) throws(TelemetryError) -> AgentMetrics {
+        let scope = CatalogueScope(
+            polls: try ConfiguredNames(polls),
+            sinks: try ConfiguredNames(sinks),
+            circuits: try ConfiguredNames(sinks, after: ["server"]),
+            features: features
         )
-        storeErrors = registry.counters(
-            .counter("starwatch_store_errors_total", "Failed database transactions, by kind of error."),
-            by: LabelDimension("kind")
-        )
-        storageEncrypted = registry.gauge(
-            .gauge(
-                "starwatch_storage_encrypted",
-                "Whether the database is encrypted: 1 or 0.",
-                stability: .detail
-            )
-        )
-        reencryption = (features.isEncrypted ? registry : MetricRegistry()).gauge(
-            .gauge(
-                "starwatch_storage_reencryption_ratio",
-                unit: .ratio,
-                "Part of the rows that a rotation of the data keys has passed; 1 without a rotation.",
-                stability: .detail
-            )
-        )
-        storageCheck = registry.gauge(
-            .gauge(
-                "starwatch_storage_check_state",
-                "Check of the database's pages: 0 unneeded, 1 running, 2 passed, 3 damaged, 4 ended without a result.",
-                stability: .detail
-            )
-        )
-        storeBytes = registry.gauges(
-            .gauge("starwatch_store_bytes", unit: .bytes, "Sizes of the database files, and free disk space."),
-            by: LabelDimension("file")
-        )
-        scrapes = registry.counters(
-            .counter("starwatch_scrapes_total", "Metrics pages rendered or refused, by status code."),
-            by: LabelDimension("code")
-        )
-        scrapeDuration = registry.histogram(
-            .histogram("starwatch_scrape_seconds", "Time to render the metrics page."),
-            bounds: Buckets.local
-        )
-        // A detail: the scrape that reads it is usually the only one it counts.
-        scrapesInFlight = registry.gauge(
-            .gauge("starwatch_scrapes_in_flight", "Metrics pages being rendered.", stability: .detail)
-        )
-        controlRequests = registry.counters(
-            .counter("starwatch_control_requests_total", "Requests to the control API."),
-            by: LabelDimension("operation", shown: features.controlOperations),
-            LabelDimension("result")
-        )
-        controlRefused = registry.counters(
-            .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
-            by: LabelDimension("reason", shown: features.controlRefusals)
-        )
-        let webRegistry = features.webPorts.isEmpty ? MetricRegistry() : registry
-        web = WebMetrics(registry: webRegistry, features: features)
-        reloadSuccessful = registry.gauge(
-            .gauge("starwatch_config_last_reload_successful", "Whether the last configuration load succeeded: 1 or 0.")
-        )
-        reloadTime = registry.gauge(
-            .gauge(
-                "starwatch_config_last_reload_success_timestamp_seconds",
-                unit: .seconds,
-                "Time of the last successful configuration load."
-            )
-        )
+        return CatalogueScope.$current.withValue(scope) {
+            MetricRegistry.$current.withValue(MetricRegistry(dependencies: dependencies)) {
+                AgentMetrics(now: now, dependencies: dependencies)
+            }
+        }
+    }
+
+    private init(now: @escaping @Sendable () -> Timestamp, dependencies: MetricsBridge) {
+        let hasHostPolls = CatalogueScope.current.features.hasHostPolls
+        let hostPolls = hasHostPolls ? registry : MetricRegistry()
+        host = MetricRegistry.$current.withValue(hostPolls) { HostPollMetrics() }
+        unusedHostPolls = Mutex(hasHostPolls ? nil : hostPolls)
         registry.info(
             .info("starwatch_build_info", "Version, commit and Swift version of the running agent."),
             [
@@ -168,4 +157,31 @@ package final class AgentMetrics: Sendable {
             if let former = previous.api.rate[endpoint] { rate.countOn(from: former) }
         }
     }
+}
+
+/// The names and features that decide the catalogue's label values and series, while its properties are registered.
+struct CatalogueScope: Sendable {
+    /// Outside of ``AgentMetrics/make(polls:sinks:features:now:dependencies:)`` there are no names, and the metrics are
+    /// on no page.
+    @TaskLocal static var current = CatalogueScope()
+
+    var polls = ConfiguredNames.none
+    var sinks = ConfiguredNames.none
+    var circuits = ConfiguredNames.none
+    var features = MetricFeatures.all
+
+    /// Makes metrics that are on the page only with a feature.
+    static func registered<Metrics>(if hasFeature: (MetricFeatures) -> Bool, _ make: () -> Metrics) -> Metrics {
+        hasFeature(current.features) ? make() : MetricRegistry.$current.withValue(MetricRegistry(), operation: make)
+    }
+}
+
+extension LabelDimension where Value == ConfiguredName {
+    static var poll: Self { LabelDimension("poll", of: CatalogueScope.current.polls) }
+    static var sink: Self { LabelDimension("sink", of: CatalogueScope.current.sinks) }
+    static var circuit: Self { LabelDimension("target", of: CatalogueScope.current.circuits) }
+}
+
+extension LabelDimension where Value == Endpoint {
+    static var endpoint: Self { LabelDimension("endpoint", shown: CatalogueScope.current.features.endpoints) }
 }

@@ -1,4 +1,5 @@
 package import StarwatchCore
+package import StarwatchStore
 import StarwatchTelemetry
 
 // Enumerations that label metrics. Their cases are the only values of the label.
@@ -19,6 +20,8 @@ extension ClockSource: MetricLabel {}
 extension ClockSampleResult: MetricLabel {}
 extension ClockJump: MetricLabel {}
 extension ThrottleSource: MetricLabel {}
+extension CallbackKind: MetricLabel {}
+extension SlotStatus: MetricLabel {}
 
 /// States of ``OutboxState`` that have a gauge.
 package enum GaugedOutboxState: String, MetricLabel {
@@ -131,4 +134,46 @@ package enum ControlOperation: String, MetricLabel {
     /// Any change of keys.
     case keysRotate = "keys_rotate"
     case reload
+}
+
+/// Group of database transactions that share a histogram. One for each ``StoreOperation`` would be 190 series.
+package enum TransactionGroup: String, MetricLabel {
+    case read, write
+
+    package init(_ operation: StoreOperation) {
+        self =
+            switch operation {
+            case .pollState, .read, .snapshot: .read
+            case .open, .commit, .bootstrap, .finishCycle, .identity, .server, .stars, .claim, .delivery, .acknowledge,
+                .watermark, .evict, .edit, .digest, .log, .retention, .checkpoint:
+                .write
+            }
+    }
+}
+
+/// Outcome of a digest's fetch; the label of ``DigestMetrics/prefetches``.
+package enum DigestPrefetchOutcome: String, MetricLabel, Codable {
+    case fetched
+    case notModified = "not_modified"
+    case timeout
+    /// The connection failed or broke, or the host's fetcher threw.
+    case unreachable
+    /// The response had a status other than 200 or 304, or a 304 without content to confirm; or the server's rate limit
+    /// lasted until it was too late.
+    case refused
+    /// The response is not a JSON object, or is too long.
+    case malformed
+    /// The token's file is unusable.
+    case noToken = "no_token"
+    /// The identity changed, or the agent was stopped.
+    case cancelled
+}
+
+/// Result of queueing or sending a callback event.
+package enum CallbackOutcome: String, MetricLabel {
+    case queued, sent
+    /// The receiver rejected the event, and the agent retries it.
+    case refused
+    /// The receiver was unreachable, and the agent retries the event.
+    case unavailable
 }

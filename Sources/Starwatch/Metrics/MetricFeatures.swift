@@ -3,45 +3,35 @@ package import StarwatchCore
 /// The optional features whose metrics are on the page from the start. The series of another feature appear when they
 /// count; the families of digests, callbacks and web configurations do not appear at all.
 package struct MetricFeatures: Sendable, Hashable {
-    package var endpoints: Set<Endpoint>
-    package var phases: Set<RequestPhase>
+    package var endpoints = Set(Endpoint.allCases)
+    package var phases = Set(RequestPhase.allCases)
     /// Names of the sinks that send no requests.
-    package var localSinks: Set<String>
-    package var clockSources: Set<ClockSource>
-    package var controlOperations: Set<ControlOperation>
-    package var controlRefusals: Set<ControlRefusal>
-    package var isEncrypted: Bool
+    package var localSinks: Set<String> = []
+    package var clockSources = Set(ClockSource.allCases)
+    package var controlOperations = Set(ControlOperation.allCases)
+    package var controlRefusals = Set(ControlRefusal.allCases)
+    package var isEncrypted = true
     /// The ports with a web configuration.
-    package var webPorts: Set<ServedPort>
+    package var webPorts = Set(ServedPort.allCases)
+    var hasWebPorts: Bool { !webPorts.isEmpty }
     /// The ports whose certificate is known from the start. It never is, except in the catalogue.
-    package var certificatePorts: Set<ServedPort>
+    package var certificatePorts = Set(ServedPort.allCases)
     /// Whether a server is known to name replaced claims. It never is from the start, except in the catalogue.
-    package var namesReplacedClaims: Bool
-    package var hasDigests: Bool
-    package var hasCallbacks: Bool
-    package var hasHostPolls: Bool
+    package var namesReplacedClaims = true
+    package var hasDigests = true
+    package var hasCallbacks = true
+    package var hasHostPolls = true
 
     /// All features, as the catalogue lists them.
-    package static let all = MetricFeatures(
-        endpoints: Set(Endpoint.allCases),
-        phases: Set(RequestPhase.allCases),
-        localSinks: [],
-        clockSources: Set(ClockSource.allCases),
-        controlOperations: Set(ControlOperation.allCases),
-        controlRefusals: Set(ControlRefusal.allCases),
-        isEncrypted: true,
-        webPorts: Set(ServedPort.allCases),
-        certificatePorts: Set(ServedPort.allCases),
-        namesReplacedClaims: true,
-        hasDigests: true,
-        hasCallbacks: true,
-        hasHostPolls: true
-    )
+    package static let all = MetricFeatures()
+
+    private init() {}
 }
 
 extension MetricFeatures {
     /// The features of a configuration. The polls of a host program appear at their first use.
     package init(_ options: AgentOptions) {
+        self.init()
         let kinds = Set(options.polls.map(\.kind))
         // Until the dialect is known, the assumed one decides.
         let dialect = options.assumedDialect
@@ -58,16 +48,14 @@ extension MetricFeatures {
         }
         if kinds.contains(.offersToMe) { endpoints.insert(.offersToMe) }
         if kinds.contains(.offersToMyProjects) { endpoints.insert(.offersToMyProjects) }
-        phases = Set(RequestPhase.allCases)
         namesReplacedClaims = false
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
-        clockSources = options.clock.source == .ntp ? Set(ClockSource.allCases) : [.timeEndpoint, .dateHeader]
+        if options.clock.source != .ntp { clockSources = [.timeEndpoint, .dateHeader] }
         isEncrypted = options.security.masterKeyFile != nil || options.security.masterKeyCommand != nil
         hasDigests = !options.digests.isEmpty
-        controlOperations = Set(ControlOperation.allCases)
         // On the socket a refusal is rare.
-        controlRefusals = options.control.listen == nil ? [] : Set(ControlRefusal.allCases)
+        if options.control.listen == nil { controlRefusals = [] }
         (webPorts, certificatePorts) = ([], [])
         if options.http.webConfigFile != nil { webPorts.insert(.http) }
         if options.control.listen != nil, options.control.webConfigFile != nil { webPorts.insert(.control) }

@@ -23,7 +23,7 @@ struct AgentLog: Sendable {
         after previous: Agent?
     ) throws(AgentError) {
         do {
-            metrics = try AgentMetrics(
+            metrics = try AgentMetrics.make(
                 polls: options.polls.map(\.name.rawValue),
                 sinks: options.delivery.sinks.map(\.name) + surroundings.sinks.map(\.name),
                 features: MetricFeatures(options),

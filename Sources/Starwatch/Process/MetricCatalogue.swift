@@ -22,7 +22,7 @@ package enum MetricCatalogue {
         _ features: MetricFeatures = .all
     ) throws(AgentError) -> MetricRegistry {
         do {
-            return try AgentMetrics(
+            return try AgentMetrics.make(
                 polls: options.polls.map(\.name.rawValue),
                 sinks: options.delivery.sinks.map(\.name),
                 features: features,

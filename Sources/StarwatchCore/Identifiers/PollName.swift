@@ -15,3 +15,28 @@ public struct PollName: Sendable, Hashable, CustomStringConvertible, Codable {
 
     public var description: String { rawValue }
 }
+
+/// The configured name of a digest: lower-case letters, digits and `_`, at most 63 bytes.
+///
+/// Names become label values, so they never contain personal data.
+public struct DigestName: Sendable, Hashable, CustomStringConvertible, Codable {
+    public let rawValue: String
+
+    /// `nil` unless `text` matches `[a-z][a-z0-9_]{0,62}`.
+    public init?(_ text: String) {
+        guard LabelName.isValid(text) else { return nil }
+        rawValue = text
+    }
+
+    public var description: String { rawValue }
+}
+
+/// The rule for configured names, which become label values.
+enum LabelName {
+    /// Whether `text` matches `[a-z][a-z0-9_]{0,62}`.
+    static func isValid(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard let first = bytes.first, (97...122).contains(first), bytes.count <= 63 else { return false }
+        return bytes.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "_") }
+    }
+}

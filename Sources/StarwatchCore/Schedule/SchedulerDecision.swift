@@ -144,3 +144,40 @@ public enum SchedulerDecision: Sendable, Hashable {
         return (latest, earlier)
     }
 }
+
+/// A time at which a schedule fires, with the information to display it.
+public struct ScheduledRun: Sendable, Hashable {
+    /// The effect of daylight saving time on a run.
+    public enum DaylightSaving: String, Sendable, CaseIterable {
+        case none
+        /// The local time was skipped. The run is at the first instant after the gap.
+        case gap
+        /// The local time occurs twice.
+        case fold
+    }
+
+    public let time: Timestamp
+    /// Seconds east of UTC in the schedule's zone at ``time``.
+    public let offsetSeconds: Int
+    public let dst: DaylightSaving
+}
+
+/// The outcome of a scheduled run; the `outcome` label of `starwatch_schedule_runs_total`.
+public enum ScheduleOutcome: String, Sendable, CaseIterable {
+    /// It started within ``SchedulerDecision/onTimeTolerance``.
+    case onTime = "on_time"
+    /// It started later than that.
+    case late
+    /// It never started because the agent was not running. A later run can stand for it.
+    case missed
+    /// It was due while the previous cycle was still running.
+    case coalesced
+}
+
+/// The treatment of runs missed while the agent was down or the machine was suspended.
+public enum CatchUp: String, Sendable, CaseIterable, Codable {
+    /// Wait for the next regular run.
+    case none
+    /// Run once for all of them.
+    case latest
+}

@@ -60,3 +60,66 @@ public enum DurationText {
         return text
     }
 }
+
+/// Ages and durations as the pages and the command line write them.
+package enum AgeText {
+    /// `3 min ago`, `in 3 min`, or `now`.
+    ///
+    /// - Parameter seconds: The time's age; negative for a future time.
+    package static func age(_ seconds: Double) -> String {
+        if seconds.magnitude < 1 { return "now" }
+        return seconds < 0 ? "in " + duration(-seconds) : duration(seconds) + " ago"
+    }
+
+    /// The two largest units: `45 s`, `3 min`, `2 h 5 min`, `3 d 4 h`. Below 10 s with a tenth, below 1 s in ms.
+    package static func duration(_ seconds: Double) -> String {
+        guard seconds.isFinite, seconds.magnitude < 1e12 else { return "–" }
+        if seconds < 1 { return "\(Int(seconds * 1000)) ms" }
+        let whole = Int(seconds)
+        func two(_ large: String, and small: Int, _ unit: String) -> String {
+            small == 0 ? large : "\(large) \(small) \(unit)"
+        }
+        switch whole {
+        case ..<10:
+            let tenths = Int(seconds * 10)
+            return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
+        case ..<60: return "\(whole) s"
+        case ..<600: return two("\(whole / 60) min", and: whole % 60, "s")
+        case ..<3600: return "\(whole / 60) min"
+        case ..<86_400: return two("\(whole / 3600) h", and: whole % 3600 / 60, "min")
+        default: return two("\(whole / 86_400) d", and: whole % 86_400 / 3600, "h")
+        }
+    }
+}
+
+/// The reason why a text is not a duration or a size.
+public enum UnitTextError: Error, Sendable, Hashable, CustomStringConvertible {
+    case duration(String)
+    case durationTooLong(String)
+    case byteSize(String)
+    case byteSizeTooLarge(String)
+
+    /// One sentence with the accepted form.
+    public var description: String {
+        switch self {
+        case .duration(let text):
+            "\(Self.shown(text)) is not a duration; "
+                + (DurationText.intended(by: text).map { "write \($0)." }
+                    ?? "write whole numbers with ms, s, m, h or d, such as 250ms, 30s or 1h30m.")
+        case .durationTooLong(let text):
+            "\(Self.shown(text)) is too long; a duration is at most 36500d."
+        case .byteSize(let text):
+            "\(Self.shown(text)) is not a size; "
+                + (ByteSizeText.intended(by: text).map { "write \($0)." }
+                    ?? "write a whole number of bytes, KiB, MiB or GiB, such as 64KiB.")
+        case .byteSizeTooLarge(let text):
+            "\(Self.shown(text)) is too large; a size is at most 8388608GiB."
+        }
+    }
+
+    /// The text in quotes. One that is far from a number can be a secret, put here by mistake.
+    private static func shown(_ text: String) -> String {
+        let isNumber = text.first.map { ("0"..."9").contains($0) || "+-. ".contains($0) } ?? true
+        return isNumber && text.count <= 24 ? "'\(text)'" : "This value"
+    }
+}

@@ -1,3 +1,5 @@
+package import Logging
+
 /// A logged event, with its fields in output order (R-LOG-01, R-LOG-02).
 package struct LogEntry: Sendable {
     /// Unix time in milliseconds.
@@ -146,4 +148,27 @@ extension [UInt8] {
     fileprivate mutating func pad(to column: Int) {
         while count < column { append(UInt8(ascii: " ")) }
     }
+}
+
+/// The four levels of a line (R-LOG-01), and the values of the `level` label.
+package enum LogSeverity: String, MetricLabel {
+    case debug
+    case info
+    case warn
+    case error
+
+    /// Converts a level of swift-log: `trace` becomes debug, `notice` info, and `critical` error.
+    package init(_ level: Logger.Level) {
+        switch level {
+        case .trace, .debug: self = .debug
+        case .info, .notice: self = .info
+        case .warning: self = .warn
+        case .error, .critical: self = .error
+        }
+    }
+
+    package var isError: Bool { self == .error }
+
+    /// The level in a line: `DEBUG`, `INFO`, `WARN` or `ERROR`.
+    package var text: String { rawValue.uppercased() }
 }

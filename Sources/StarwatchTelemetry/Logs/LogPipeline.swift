@@ -115,11 +115,7 @@ package final class LogPipeline: Sendable {
         let format = settings.withLock { $0.format }
         var bytes = format == .json ? entry.jsonLine() : entry.textLine()
         let counts = redactor.redact(&bytes)
-        if counts.total > 0, let metrics {
-            for kind in RedactionKind.allCases where counts[kind] > 0 {
-                metrics.redactions[kind].increment(by: UInt64(counts[kind]))
-            }
-        }
+        for (kind, count) in counts { metrics?.redactions[kind].increment(by: UInt64(count)) }
         return (format, bytes)
     }
 
@@ -133,4 +129,60 @@ package final class LogPipeline: Sendable {
         )
         for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
     }
+}
+
+/// A redacted line for the sinks. Repetitions are already folded.
+package struct LogRecord: Sendable {
+    /// Unix time in milliseconds.
+    package let timestampMilliseconds: Int64
+    package let severity: LogSeverity
+    /// The run that the entry belongs to; `nil` for none.
+    package let runID: String?
+    package let format: LogFormat
+    /// The line, including its line feed.
+    package let line: [UInt8]
+
+    package init(
+        timestampMilliseconds: Int64,
+        severity: LogSeverity,
+        runID: String? = nil,
+        format: LogFormat = .json,
+        line: [UInt8]
+    ) {
+        self.timestampMilliseconds = timestampMilliseconds
+        self.severity = severity
+        self.runID = runID
+        self.format = format
+        self.line = line
+    }
+}
+
+/// A receiver of lines, such as standard error or the store's ring of recent entries.
+package protocol LogSink: Sendable {
+    /// Receives one line. Called concurrently from any thread. Must not log.
+    func take(_ record: LogRecord)
+}
+
+/// Metrics of the log itself.
+package struct LogMetrics: Sendable {
+    /// Entries by level, including folded ones.
+    package let entries = MetricRegistry.current.counters(
+        .counter("starwatch_log_entries_total", "Log entries by level, including folded ones."),
+        by: LabelDimension<LogSeverity>("level")
+    )
+    /// Redacted values, by kind.
+    package let redactions = MetricRegistry.current.counters(
+        .counter("starwatch_log_redactions_total", "Secrets and identifiers redacted from log lines, by kind."),
+        by: LabelDimension<RedactionKind>("kind")
+    )
+    /// Entries folded into a later line.
+    package let suppressed = MetricRegistry.current.counter(
+        .counter("starwatch_log_suppressed_total", "Repeated log entries folded into another line.")
+    )
+    /// Lines dropped because their reader stalled.
+    package let dropped = MetricRegistry.current.counter(
+        .counter("starwatch_log_dropped_total", "Log lines dropped because their reader stalled.")
+    )
+
+    package init() {}
 }

@@ -89,11 +89,12 @@ package struct RedactingLogHandler: LogHandler {
     }
 
     private func convert(_ value: Logger.MetadataValue, key: String) -> LogValue {
-        if value.attributes[LogSensitivity.self] == .sensitive || RedactionScanner.holdsToken(key) {
+        if value.attributes[LogSensitivity.self] == .sensitive || RedactionScanner.kind(ofField: key) == .token {
             return .string(RedactionKind.token.replacement)
         }
         switch value {
-        case .string(let text): return text.isEmpty || !RedactionScanner.holdsDID(key) ? .string(text) : identity(text)
+        case .string(let text):
+            return text.isEmpty || RedactionScanner.kind(ofField: key) != .did ? .string(text) : identity(text)
         case .stringConvertible(let convertible): return convert(convertible, key: key)
         case .array(let values): return .array(values.map { convert($0, key: key) })
         case .dictionary(let fields):

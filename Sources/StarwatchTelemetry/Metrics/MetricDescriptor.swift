@@ -42,41 +42,6 @@ package struct MetricDescriptor: Sendable, Hashable {
     /// Whether samples can carry an exemplar; if not, exemplars are dropped.
     package let carriesExemplars: Bool
 
-    package init(
-        _ name: StaticString,
-        kind: MetricKind,
-        unit: MetricUnit = .none,
-        help: StaticString,
-        stability: MetricStability = .stable,
-        carriesExemplars: Bool = false
-    ) {
-        self.init(
-            name: "\(name)",
-            kind: kind,
-            unit: unit,
-            help: "\(help)",
-            stability: stability,
-            carriesExemplars: carriesExemplars
-        )
-    }
-
-    /// Creates a descriptor for a family of a dependency, whose name is only known at run time, or for a test.
-    init(
-        name: String,
-        kind: MetricKind,
-        unit: MetricUnit,
-        help: String,
-        stability: MetricStability,
-        carriesExemplars: Bool
-    ) {
-        self.name = name
-        self.kind = kind
-        self.unit = unit
-        self.help = help
-        self.stability = stability
-        self.carriesExemplars = carriesExemplars
-    }
-
     /// A counter; the name must end in `_total`.
     package static func counter(
         _ name: StaticString,
@@ -85,7 +50,14 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(name, kind: .counter, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
+        Self(
+            name: "\(name)",
+            kind: .counter,
+            unit: unit,
+            help: "\(help)",
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
     }
 
     /// A gauge.
@@ -95,7 +67,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         _ help: StaticString,
         stability: MetricStability = .stable
     ) -> Self {
-        Self(name, kind: .gauge, unit: unit, help: help, stability: stability)
+        Self(name: "\(name)", kind: .gauge, unit: unit, help: "\(help)", stability: stability, carriesExemplars: false)
     }
 
     /// A histogram; in seconds by default.
@@ -106,7 +78,14 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(name, kind: .histogram, unit: unit, help: help, stability: stability, carriesExemplars: carriesExemplars)
+        Self(
+            name: "\(name)",
+            kind: .histogram,
+            unit: unit,
+            help: "\(help)",
+            stability: stability,
+            carriesExemplars: carriesExemplars
+        )
     }
 
     /// A constant 1 whose labels describe the program; the name must end in `_info`.
@@ -115,7 +94,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         _ help: StaticString,
         stability: MetricStability = .stable
     ) -> Self {
-        Self(name, kind: .info, help: help, stability: stability)
+        Self(name: "\(name)", kind: .info, unit: .none, help: "\(help)", stability: stability, carriesExemplars: false)
     }
 
     /// The family's name in OpenMetrics, without `_total` and `_info`.

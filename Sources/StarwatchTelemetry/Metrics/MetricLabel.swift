@@ -10,8 +10,14 @@ package struct ConfiguredNames: Sendable, Hashable {
     /// Limit of configured names, not counting the fixed ones.
     package static let limit = 16
 
+    package static let none = ConfiguredNames(all: [])
+
     /// All names: the fixed ones first, then the configured ones.
     package let all: [ConfiguredName]
+
+    private init(all: [ConfiguredName]) {
+        self.all = all
+    }
 
     /// Validates the names.
     ///
@@ -122,4 +128,33 @@ extension UInt8 {
     var isUppercaseLetter: Bool { self >= 0x41 && self <= 0x5A }
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
     var isLetter: Bool { isLowercaseLetter || isUppercaseLetter }
+}
+
+/// A label of a family with its possible values.
+package struct CatalogueLabel: Sendable, Hashable {
+    package let name: String
+    package let values: [String]
+}
+
+/// An error in the configured names that metrics use as label values.
+///
+/// Names of metrics and labels are literals in the code. An invalid one traps at start.
+package enum TelemetryError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The number of configured names exceeds ``ConfiguredNames/limit``.
+    case tooManyNames(count: Int)
+    /// A configured name does not match `[a-z][a-z0-9_]{0,62}`. The position counts from 0.
+    case invalidName(position: Int)
+    /// A configured name is a duplicate or one of the fixed names. The position counts from 0.
+    case duplicateName(position: Int)
+
+    package var description: String {
+        switch self {
+        case .tooManyNames(let count):
+            "\(count) names are configured; the limit is \(ConfiguredNames.limit). Remove some."
+        case .invalidName(let position):
+            "Name \(position + 1) is invalid. Use a letter a-z, then at most 62 characters of a-z, 0-9 and _."
+        case .duplicateName(let position):
+            "Name \(position + 1) is already in use. Choose another."
+        }
+    }
 }

@@ -1,136 +1,192 @@
-/// Matches found by their form.
+/// Secrets found by their form.
 extension RedactionScanner {
     /// The DID with its first colon at a position: `did`, a method, an identifier, and an optional fragment or path.
-    func did(colon: Int, next: Int) -> Match? {
-        guard let third = start(of: UInt8(ascii: "d"), before: colon),
-            let second = start(of: UInt8(ascii: "i"), before: third),
-            let letter = start(of: UInt8(ascii: "d"), before: second)
-        else { return nil }
-        // In JSON the first letter can be the last digit of an escape. The escape is kept; the rest is redacted.
-        let first = endsEscape(at: letter) ? second : letter
-        var position = next
-        while position < bytes.count {
-            let unit = unit(at: position)
-            guard unit.value.isLetter || unit.value.isDigit else { break }
-            position += unit.length
-        }
-        let methodEnd = position
-        guard methodEnd > next, position < bytes.count else { return nil }
-        let colon = unit(at: position)
-        guard colon.value == UInt8(ascii: ":") else { return nil }
-        position += colon.length
-        let idStart = position
-        while position < bytes.count {
-            let unit = unit(at: position)
-            guard Self.isPartOfDID(unit.value) else { break }
-            position += unit.length
-        }
+    func did(colon: Int) -> Match? {
+        guard holds("did", at: colon - 3, ignoringCase: true) else { return nil }
+        let method = colon + 1
+        let methodEnd = end(of: .alphanumeric, from: method)
+        guard methodEnd > method, holds(":", at: methodEnd) else { return nil }
+        let id = methodEnd + 1
+        var end = id
+        while end < text.count, ByteSet.did.contains(text[end]), !isPercentEncoded(at: end) { end += 1 }
         // A full stop or colon at the end belongs to the sentence, not to the DID.
-        while position > idStart + 1, bytes[position - 1] == 0x2E || bytes[position - 1] == 0x3A { position -= 1 }
-        guard position > idStart else { return nil }
-        if holds("hash", from: next, to: methodEnd), colon.length == 1, isPseudonym(from: idStart, to: position) {
-            return Match(start: first, end: position, kind: nil)
-        }
-        return Match(start: first, end: position, kind: .did)
+        while end > id + 1, text[end - 1] == 0x2E || text[end - 1] == 0x3A { end -= 1 }
+        guard end > id else { return nil }
+        let isKept = methodEnd - method == 4 && holds("hash", at: method) && isPseudonym(from: id, to: end)
+        return (colon - 3..<end, isKept ? nil : .did)
     }
 
     /// Whether a range has 16 hexadecimal digits in lower case (R-LOG-05).
-    func isPseudonym(from start: Int, to end: Int) -> Bool {
-        end - start == 16 && bytes[start..<end].allSatisfy { $0.isDigit || (0x61...0x66).contains($0) }
-    }
-
-    private static func isPartOfDID(_ value: UInt8) -> Bool {
-        if value.isLetter || value.isDigit || value >= 0x80 { return true }
-        switch value {
-        case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "%"),
-            UInt8(ascii: "#"), UInt8(ascii: "/"):
-            return true
-        default: return false
-        }
-    }
+    func isPseudonym(from start: Int, to end: Int) -> Bool { end - start == 16 && areAll(16, .smallHex, at: start) }
 
     /// The text between `://` and `@`.
-    func userInformation(colon: Int, next: Int) -> Match? {
-        guard next < bytes.count else { return nil }
-        let first = unit(at: next)
-        guard first.value == UInt8(ascii: "/"), next + first.length < bytes.count else { return nil }
-        let second = unit(at: next + first.length)
-        guard second.value == UInt8(ascii: "/") else { return nil }
-        let start = next + first.length + second.length
-        var position = start
-        var end: Int?
-        while position < bytes.count {
-            let unit = unit(at: position)
-            // A character that is escaped more often than the slashes is data, not a delimiter.
-            if unit.length <= second.length || bytes[position] == 0x5C {
-                if unit.value == UInt8(ascii: "@") { end = position }
-                if Self.endsAuthority(unit.value) { break }
-            }
-            position += unit.length
-        }
-        guard let end, end > start, !holds(RedactionKind.token.replacement, from: start, to: end) else { return nil }
-        return Match(start: start, end: end, kind: .token)
-    }
-
-    private static func endsAuthority(_ value: UInt8) -> Bool {
-        switch value {
-        case 0...0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\""),
-            UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"):
-            return true
-        default: return false
-        }
+    func userInformation(colon: Int) -> Match? {
+        guard holds("://", at: colon) else { return nil }
+        let start = colon + 3
+        let end = end(of: .authority, from: start)
+        guard let sign = text[start..<end].lastIndex(of: UInt8(ascii: "@")), sign > start,
+            !isReplacement(.token, from: start, to: sign)
+        else { return nil }
+        return (start..<sign, .token)
     }
 
     /// The token after `Bearer` and a space. The word `Bearer` is kept.
-    func bearerToken(space: Int, next: Int) -> Match? {
-        guard space >= 6, bytes[space - 1] | 0x20 == UInt8(ascii: "r") else { return nil }
-        guard zip(bytes[space - 6..<space], "bearer".utf8).allSatisfy({ $0 | 0x20 == $1 }) else { return nil }
-        var start = next
-        while start < bytes.count, case let unit = unit(at: start), unit.value == 0x20 || unit.value == 0x09 {
-            start += unit.length
-        }
-        var end = start
-        while end < bytes.count, case let unit = unit(at: end), Self.isPartOfToken(unit.value) { end += unit.length }
-        return end > start ? Match(start: start, end: end, kind: .token) : nil
-    }
-
-    /// Whether a character belongs to the token68 of RFC 7235.
-    private static func isPartOfToken(_ value: UInt8) -> Bool {
-        if isBase64URL(value) { return true }
-        switch value {
-        case UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return true
-        default: return false
-        }
-    }
-
-    static func isBase64URL(_ byte: UInt8) -> Bool {
-        byte.isLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    func bearerToken(space: Int) -> Match? {
+        guard holds("bearer", at: space - 6, ignoringCase: true) else { return nil }
+        let start = end(of: .blank, from: space)
+        let end = end(of: .token68, from: start)
+        return end > start ? (start..<end, .token) : nil
     }
 
     /// The JWT with its first dot at a position. It begins with `eyJ`, the encoding of `{"`, and can be truncated after
     /// the first dot.
     func jsonWebToken(dot: Int) -> Match? {
-        guard dot + 1 < bytes.count, Self.isBase64URL(bytes[dot + 1]) else { return nil }
-        var runStart = dot
-        while runStart > 0, Self.isBase64URL(bytes[runStart - 1]) { runStart -= 1 }
-        runStart += escapeLength(at: runStart, before: dot)
-        guard dot - runStart >= 10 else { return nil }
-        var start = runStart
-        while start <= dot - 10 {
-            if bytes[start] == UInt8(ascii: "e"), bytes[start + 1] == UInt8(ascii: "y"),
-                bytes[start + 2] == UInt8(ascii: "J")
-            {
-                break
-            }
-            start += 1
-        }
-        guard start <= dot - 10 else { return nil }
+        guard has(.base64URL, at: dot + 1) else { return nil }
+        let run = start(of: .base64URL, before: dot)
+        guard run <= dot - 10, let start = (run...dot - 10).first(where: { holds("eyJ", at: $0) }) else { return nil }
         var end = dot
-        while end < bytes.count {
-            let isDot = bytes[end] == 0x2E && end + 1 < bytes.count && Self.isBase64URL(bytes[end + 1])
-            guard isDot || Self.isBase64URL(bytes[end]) else { break }
-            end += 1
+        while has(.base64URL, at: end + 1), text[end] == UInt8(ascii: ".") {
+            end = self.end(of: .base64URL, from: end + 1)
         }
-        return Match(start: start, end: end, kind: .token)
+        return (start..<end, .token)
+    }
+
+    /// The secret of a webhook: `whsec_` and base64.
+    func webhookSecret(underscore: Int) -> Match? {
+        guard holds("whsec", at: underscore - 5) else { return nil }
+        let end = end(of: .base64, from: underscore + 1)
+        return end > underscore + 1 ? (underscore - 5..<end, .token) : nil
+    }
+
+    /// The PEM block whose first hyphen is at a position, to the end of its last line; without one, to the end of the
+    /// string.
+    func pemBlock(dash: Int) -> Match? {
+        guard holds("-----", at: dash), dash == 0 || text[dash - 1] != 0x2D else { return nil }
+        var position = end(of: .hyphen, from: dash)
+        guard holds("BEGIN", at: position) else { return nil }
+        while position < text.count, text[position] != 0x22 {
+            if holds("-----END", at: position) {
+                return (dash..<end(of: .hyphen, from: end(of: .pemName, from: position + 8)), .token)
+            }
+            position += 1
+        }
+        if position == text.count { while text[position - 1] == 0x0A { position -= 1 } }
+        return (dash..<position, .token)
+    }
+
+    /// The end of the PEM block that begins in a match, or of the match.
+    func end(of match: Match) -> Int {
+        for position in match.range where text[position] == 0x2D {
+            if let block = pemBlock(dash: position) { return max(block.range.upperBound, match.range.upperBound) }
+        }
+        return match.range.upperBound
+    }
+
+    // MARK: - Words
+
+    /// The identifier or key in the part of a word that begins at a position. Parts are between underscores.
+    func secret(from start: Int, wordEnd: Int) -> Replacement? {
+        let end = min(end(of: .alphanumeric, from: start), wordEnd)
+        switch end - start {
+        case 10 where isCanonicalID(at: start, wordEnd: wordEnd): return (start..<start + 26, .id)
+        case 26 where isULID(at: start): return (start..<end, .id)
+        case 64 where areAll(64, .hex, at: start): return (start..<end, .token)
+        case 66 where holds("0x", at: start, ignoringCase: true) && areAll(64, .hex, at: start + 2):
+            return (start..<end, .token)
+        case 26... where (start..<end - 5).contains { isBase64DID(at: $0) }:
+            return (self.start(ofWordFrom: start, to: end)..<end, .did)
+        default: return nil
+        }
+    }
+
+    /// Whether 26 letters and digits are of Crockford's base 32. With small letters the first digit is at most 7, which
+    /// every ULID of a real time is.
+    private func isULID(at start: Int) -> Bool {
+        guard areAll(26, .crockford, at: start) else { return false }
+        return (0x30...0x37).contains(text[start]) || !text[start..<start + 26].contains { $0.isLowercaseLetter }
+    }
+
+    /// Whether `1234567890_abCDef_01234567` is at a position.
+    private func isCanonicalID(at start: Int, wordEnd: Int) -> Bool {
+        let end = start + 26
+        return end <= wordEnd && (end == wordEnd || text[end] == 0x5F) && areAll(10, .digit, at: start)
+            && holds("_", at: start + 10) && areAll(6, .alphanumeric, at: start + 11) && holds("_", at: start + 17)
+            && areAll(8, .smallHex, at: start + 18)
+    }
+
+    /// Whether the base64 of `did:` and another character is at a position, at any of three alignments.
+    private func isBase64DID(at position: Int) -> Bool {
+        switch text[position] {
+        case UInt8(ascii: "Z"): holds("ZGlkO", at: position) && (0x67...0x76).contains(text[position + 5])
+        case UInt8(ascii: "G"), UInt8(ascii: "W"), UInt8(ascii: "m"), UInt8(ascii: "2"):
+            holds("RpZDo", at: position + 1) || holds("RpZDp", at: position + 1)
+        case UInt8(ascii: "k"): holds("kaWQ6", at: position)
+        default: false
+        }
+    }
+
+    // MARK: - People
+
+    /// The `user:password` before an at sign. The password ends at the last at sign before a delimiter.
+    func credentials(sign: Int) -> Match? {
+        // The host can be an address in brackets.
+        guard has(.label, at: sign + 1) || holds("[", at: sign + 1), let user = user(before: sign) else { return nil }
+        let host = end(of: .credentials, from: sign + 1)
+        let end = text[sign..<host].lastIndex(of: UInt8(ascii: "@")) ?? sign
+        return (user..<end, .token)
+    }
+
+    /// The start of the user's name in `user:password`, which ends at a position. `mailto` is no user.
+    private func user(before sign: Int) -> Int? {
+        let start = start(of: .user, before: sign)
+        var user = start
+        for position in start..<sign where ByteSet.beforeUser.contains(text[position]) {
+            if text[position] == UInt8(ascii: ":"), position > user, position + 1 < sign {
+                return position - user == 6 && holds("mailto", at: user, ignoringCase: true) ? nil : user
+            }
+            user = position + 1
+        }
+        return nil
+    }
+
+    /// The e-mail address with its at sign at a position. Its domain has a dot, and after it a label of two or more
+    /// characters that begins with a letter.
+    func emailAddress(sign: Int) -> Match? {
+        var start = sign
+        while start > 0, ByteSet.localPart.contains(text[start - 1]), !isPercentEncoded(at: start - 1) { start -= 1 }
+        start = self.start(ofWordFrom: start, to: sign)
+        guard start < sign else { return nil }
+        var label = sign + 1
+        var end = label
+        var isDomain = false
+        for position in label..<self.end(of: .domain, from: label) {
+            if text[position] == UInt8(ascii: ".") {
+                label = position + 1
+            } else if text[position] != UInt8(ascii: "-") {
+                isDomain =
+                    isDomain || label > sign + 1 && position > label && !text[label].isDigit && text[label] != 0x2D
+                end = position + 1
+            }
+        }
+        return isDomain ? (start..<end, .id) : nil
+    }
+
+    /// The international phone number that begins with a plus sign: 8 to 15 digits, between which a parenthesis, one of
+    /// space, full stop and hyphen, and another parenthesis can be.
+    func phoneNumber(plus: Int) -> Match? {
+        if plus > 0, ByteSet.word.contains(text[plus - 1]) || text[plus - 1] == UInt8(ascii: "+") { return nil }
+        var position = plus + 1
+        var end: Int?
+        for digits in 1...15 {
+            if digits > 1 {
+                for separators in [")", " .-", "("] where position < text.count {
+                    position += separators.utf8.contains(text[position]) ? 1 : 0
+                }
+            }
+            guard has(.digit, at: position), digits > 1 || text[position] != UInt8(ascii: "0") else { break }
+            position += 1
+            if digits >= 8, !has(.word, at: position) { end = position }
+        }
+        return end.map { (plus..<$0, .id) }
     }
 }

@@ -1,141 +1,167 @@
-/// One pass over one line. A table lookup skips words; matches begin only at the bytes between them.
+/// One pass over one reading of a line. It skips words; matches begin only at the characters between them.
 struct RedactionScanner {
     /// A range to replace. A match without a kind is skipped unchanged.
-    struct Match {
-        let start: Int
-        let end: Int
-        let kind: RedactionKind?
-    }
+    typealias Match = (range: Range<Int>, kind: RedactionKind?)
 
-    /// A range that is replaced.
-    struct Replacement {
-        let range: Range<Int>
-        let kind: RedactionKind
-    }
+    /// The length of a ULID. Shorter words contain no secret.
+    private static let shortestSecret = 26
 
-    private static let word: UInt8 = 0
-    private static let underscore: UInt8 = 1
-    private static let separator: UInt8 = 2
-    private static let trigger: UInt8 = 3
-
-    /// The class of each byte: part of a word, an underscore in a word, a separator, or a separator that can indicate a
-    /// match.
-    private static let classes: [UInt8] = {
-        var classes = [UInt8](repeating: separator, count: 256)
-        for byte in UInt8.min...UInt8.max where byte.isLetter || byte.isDigit { classes[Int(byte)] = word }
-        for sign in ":=. %\\\t@+-".utf8 { classes[Int(sign)] = trigger }
-        classes[0x5F] = underscore
-        return classes
-    }()
-
-    let bytes: UnsafeBufferPointer<UInt8>
-    /// The classes' memory. Valid only during ``run()``.
-    private var classes = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    let text: UnsafeBufferPointer<UInt8>
+    /// The ranges of the characters in the line; empty if each is one byte.
+    let origins: [Range<Int>]
     /// The end of the last replacement.
     private(set) var flushed = 0
-    private var replacements: [Replacement] = []
-
-    init(bytes: UnsafeBufferPointer<UInt8>) {
-        self.bytes = bytes
-    }
+    private(set) var replacements: [Replacement] = []
 
     /// Returns the ranges to replace, in order.
     mutating func run() -> [Replacement] {
-        Self.classes.withUnsafeBufferPointer { classes in
-            self.classes = classes
-            scan()
-        }
-        return replacements
-    }
-
-    private mutating func scan() {
-        let end = bytes.count
         var position = 0
         var wordStart = 0
         while true {
-            while position < end, classes[Int(bytes[position])] == Self.word { position += 1 }
-            let byteClass = position < end ? classes[Int(bytes[position])] : Self.separator
-            if byteClass == Self.underscore {
-                let match = look(at: position)
-                position = take(match, at: position)
-                if match != nil { wordStart = position }
-                continue
-            }
-            if position - wordStart >= Self.shortestSecret { checkWord(from: wordStart, to: position) }
-            guard position < end else { break }
-            position = take(byteClass == Self.trigger ? look(at: position) : nil, at: position)
-            wordStart = position
+            position = end(of: .alphanumeric, from: position)
+            let isUnderscore = position < text.count && text[position] == 0x5F
+            if !isUnderscore, position - wordStart >= Self.shortestSecret { checkWord(from: wordStart, to: position) }
+            guard position < text.count else { return replacements }
+            let match = match(at: position)
+            position = match.map { take($0, at: position) } ?? position + 1
+            // An underscore is part of a word.
+            if !isUnderscore || match != nil { wordStart = position }
         }
     }
 
-    /// Replaces or skips a match, and returns the position after it, or after a byte without a match.
-    private mutating func take(_ match: Match?, at position: Int) -> Int {
-        guard let match else { return position + 1 }
-        guard let kind = match.kind else { return max(match.end, position) }
+    /// Replaces or skips a match, and returns the position after it.
+    private mutating func take(_ match: Match, at position: Int) -> Int {
+        guard let kind = match.kind else { return max(match.range.upperBound, position) }
         let end = end(of: match)
-        replace(match.start..<end, with: kind)
-        return max(end, position)
-    }
-
-    /// The match indicated by the plain or encoded character at a position.
-    func look(at position: Int) -> Match? {
-        let unit = unit(at: position)
-        let next = position + unit.length
-        switch unit.value {
-        case UInt8(ascii: ":"): return colon(at: position, next: next)
-        case UInt8(ascii: "="): return parameter(equals: position, next: next)
-        case UInt8(ascii: "."): return jsonWebToken(dot: position)
-        case UInt8(ascii: " "), 0x09: return bearerToken(space: position, next: next)
-        case UInt8(ascii: "_"): return underscore(at: position, next: next)
-        case UInt8(ascii: "@"): return address(sign: position, next: next)
-        case UInt8(ascii: "+"): return phoneNumber(plus: position, next: next)
-        case UInt8(ascii: "-"): return pemBlock(dash: position)
-        default: return nil
-        }
-    }
-
-    /// The match indicated by a colon.
-    @inline(__always)
-    func colon(at position: Int, next: Int) -> Match? {
-        let before = position > 0 ? bytes[position - 1] : 0
-        // The last letter of `did`, or the last digit of its encoding, `%64`.
-        if before | 0x20 == UInt8(ascii: "d") || before == UInt8(ascii: "4"),
-            let match = did(colon: position, next: next)
-        {
-            return match
-        }
-        switch next < bytes.count ? bytes[next] : 0 {
-        case UInt8(ascii: "/"), UInt8(ascii: "%"), UInt8(ascii: "\\"):
-            if let match = userInformation(colon: position, next: next) { return match }
-        default: break
-        }
-        return field(colon: position, next: next)
-    }
-
-    private mutating func replace(_ range: Range<Int>, with kind: RedactionKind) {
-        let matchStart = max(range.lowerBound, flushed)
+        let start = max(match.range.lowerBound, flushed)
         // The text before the match becomes a word of its own.
-        var start = matchStart
-        while start > flushed, classes[Int(bytes[start - 1])] <= Self.underscore { start -= 1 }
-        checkWord(from: start, to: matchStart)
-        append(matchStart..<range.upperBound, kind)
+        checkWord(from: max(self.start(of: .word, before: start), flushed), to: start)
+        append((start..<end, kind))
+        return max(end, position)
     }
 
     /// Replaces the identifiers and keys in a word.
     private mutating func checkWord(from start: Int, to end: Int) {
         var part = start
         while end - part >= Self.shortestSecret {
-            if let match = secret(from: part, wordEnd: end), let kind = match.kind {
-                append(match.start..<match.end, kind)
-                part = match.end
+            if let secret = secret(from: part, wordEnd: end) {
+                append(secret)
+                part = flushed
             }
-            while part < end, bytes[part] != 0x5F { part += 1 }
+            while part < end, text[part] != 0x5F { part += 1 }
             part += 1
         }
     }
 
-    private mutating func append(_ range: Range<Int>, _ kind: RedactionKind) {
-        replacements.append(Replacement(range: range, kind: kind))
-        flushed = range.upperBound
+    private mutating func append(_ replacement: Replacement) {
+        replacements.append(replacement)
+        flushed = replacement.range.upperBound
     }
+
+    /// The match indicated by a sign.
+    private func match(at position: Int) -> Match? {
+        switch text[position] {
+        case UInt8(ascii: ":"): did(colon: position) ?? userInformation(colon: position) ?? field(colon: position)
+        case UInt8(ascii: "="): parameter(equals: position)
+        case UInt8(ascii: "."): jsonWebToken(dot: position)
+        case UInt8(ascii: " "), 0x09: bearerToken(space: position)
+        case UInt8(ascii: "_"): webhookSecret(underscore: position)
+        // Text that is replaced up to the sign is the user information of a URL.
+        case UInt8(ascii: "@"): position > flushed ? credentials(sign: position) ?? emailAddress(sign: position) : nil
+        case UInt8(ascii: "+"): phoneNumber(plus: position)
+        case UInt8(ascii: "-"): pemBlock(dash: position)
+        default: nil
+        }
+    }
+
+    // MARK: - Reading
+
+    /// The end of the characters of a set that begin at a position.
+    func end(of set: ByteSet, from position: Int) -> Int {
+        var end = position
+        while end < text.count, set.contains(text[end]) { end += 1 }
+        return end
+    }
+
+    /// The start of the characters of a set that end at a position.
+    func start(of set: ByteSet, before position: Int) -> Int {
+        var start = position
+        while start > 0, set.contains(text[start - 1]) { start -= 1 }
+        return start
+    }
+
+    /// Whether a position has a text.
+    func holds(_ expected: StaticString, at start: Int, ignoringCase: Bool = false) -> Bool {
+        guard start >= 0, start + expected.utf8CodeUnitCount <= text.count else { return false }
+        return expected.withUTF8Buffer { expected in
+            expected.indices.allSatisfy { text[start + $0] | (ignoringCase ? 0x20 : 0) == expected[$0] }
+        }
+    }
+
+    /// Whether a character of a set is at a position.
+    func has(_ set: ByteSet, at position: Int) -> Bool { position < text.count && set.contains(text[position]) }
+
+    /// Whether that many characters of a set are at a position.
+    func areAll(_ count: Int, _ set: ByteSet, at start: Int) -> Bool {
+        start + count <= text.count && text[start..<start + count].allSatisfy(set.contains)
+    }
+
+    /// Whether a percent sign with two hexadecimal digits is at a position.
+    func isPercentEncoded(at position: Int) -> Bool { text[position] == 0x25 && areAll(2, .hex, at: position + 1) }
+
+    /// The start of a word without the digits of a percent encoding that ends in it: `%2Fword`, `%252Fword`.
+    func start(ofWordFrom start: Int, to end: Int) -> Int {
+        guard start > 0, isPercentEncoded(at: start - 1) else { return start }
+        var start = start
+        while holds("25", at: start), areAll(2, .hex, at: start + 2) { start += 2 }
+        return min(start + 2, end)
+    }
+}
+
+/// A set of ASCII characters, with or without all others.
+struct ByteSet {
+    private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+    static let blank = ByteSet(" \t")
+    static let space = ByteSet(" ")
+    static let hyphen = ByteSet("-")
+    static let digit = ByteSet("0123456789")
+    static let hex = ByteSet("0123456789abcdefABCDEF")
+    static let smallHex = ByteSet("0123456789abcdef")
+    static let crockford = ByteSet("0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz")
+    static let alphanumeric = ByteSet(alphanumerics)
+    static let word = ByteSet(alphanumerics + "_")
+    static let base64URL = ByteSet(alphanumerics + "-_")
+    static let base64 = ByteSet(alphanumerics + "-_+/=")
+    /// The characters of token68 (RFC 7235).
+    static let token68 = ByteSet(alphanumerics + "-_.~+/=")
+    static let did = ByteSet(alphanumerics + ".-_:%#/", beyondASCII: true)
+    static let localPart = ByteSet(alphanumerics + "-_.+%", beyondASCII: true)
+    static let label = ByteSet(alphanumerics, beyondASCII: true)
+    static let domain = ByteSet(alphanumerics + ".-", beyondASCII: true)
+    /// The characters of a parameter's value, a cookie, the authority of a URL, and `user:password@host`.
+    static let parameter = ByteSet(allExcept: #"&"'<>\"#)
+    static let cookie = ByteSet(allExcept: #"&"'<>\"#, spaces: true)
+    static let authority = ByteSet(allExcept: #"/?#"<>\"#)
+    static let credentials = ByteSet(allExcept: #""'<>/\,[]{}"#)
+    static let user = ByteSet(allExcept: #""'<>/\,[]{}@"#)
+    static let beforeUser = ByteSet(":=&?#;(|")
+    /// The rest of the line `-----END PRIVATE KEY-----`, after `END`.
+    static let pemName = ByteSet(allExcept: #"-"\"#, spaces: true)
+
+    private var bits: UInt128 = 0
+    private var beyondASCII = false
+
+    private init(_ characters: String, beyondASCII: Bool = false) {
+        for byte in characters.utf8 { bits |= 1 << UInt128(byte) }
+        self.beyondASCII = beyondASCII
+    }
+
+    /// All characters except some, controls, and spaces.
+    private init(allExcept characters: String, spaces: Bool = false) {
+        self.init(characters + "\u{7F}", beyondASCII: true)
+        bits = ~(bits | (spaces ? 0xFFFF_FFFF : 0x1_FFFF_FFFF))
+    }
+
+    func contains(_ byte: UInt8) -> Bool { byte < 0x80 ? bits >> UInt128(byte) & 1 == 1 : beyondASCII }
 }

@@ -11,34 +11,6 @@ public enum RedactionKind: String, MetricLabel {
     public var replacement: String { "[REDACTED:\(rawValue)]" }
 }
 
-/// Number of replacements of each kind.
-public struct RedactionCounts: Sendable, Hashable {
-    public var did = 0
-    public var id = 0
-    public var token = 0
-
-    public init() {}
-
-    public var total: Int { did + id + token }
-
-    public subscript(_ kind: RedactionKind) -> Int {
-        get {
-            switch kind {
-            case .did: did
-            case .id: id
-            case .token: token
-            }
-        }
-        set {
-            switch kind {
-            case .did: did = newValue
-            case .id: id = newValue
-            case .token: token = newValue
-            }
-        }
-    }
-}
-
 /// Replaces personal data and secrets in formatted bytes, as the last stage before output (R-LOG-06).
 ///
 /// It finds:
@@ -59,65 +31,29 @@ public struct Redactor: Sendable {
 
     /// Redacts in place.
     ///
-    /// - Returns: The number of replacements. If there are none, the bytes are unchanged and nothing was allocated.
+    /// - Returns: The number of replacements of each kind. If it is empty, the bytes are unchanged.
     @discardableResult
-    public func redact(_ bytes: inout [UInt8]) -> RedactionCounts {
-        var total = RedactionCounts()
+    public func redact(_ bytes: inout [UInt8]) -> [RedactionKind: Int] {
+        var counts: [RedactionKind: Int] = [:]
         // A replacement can expose another match, such as the `@` after a DID's slashes, so the scan repeats.
         for _ in 0..<Self.maxPasses {
-            guard let (output, counts) = pass(over: bytes) else { break }
-            bytes = output
-            for kind in RedactionKind.allCases { total[kind] += counts[kind] }
-        }
-        return total
-    }
-
-    private static let maxPasses = 8
-
-    private func pass(over bytes: [UInt8]) -> (output: [UInt8], counts: RedactionCounts)? {
-        bytes.withUnsafeBufferPointer { line in
-            var scanner = RedactionScanner(bytes: line)
-            guard scanner.mayFind() else { return nil }
-            var replacements = scanner.run()
-            if let plain = PlainLine(line) { replacements = union(replacements, plain.replacements) }
-            return replacing(replacements, in: line)
-        }
-    }
-
-    /// The replacements of both lists, with those that overlap joined.
-    private func union(
-        _ first: [RedactionScanner.Replacement],
-        _ second: [RedactionScanner.Replacement]
-    ) -> [RedactionScanner.Replacement] {
-        var union: [RedactionScanner.Replacement] = []
-        for next in (first + second).sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
-            if let last = union.last, next.range.lowerBound < last.range.upperBound {
-                let end = max(last.range.upperBound, next.range.upperBound)
-                union[union.count - 1] = .init(range: last.range.lowerBound..<end, kind: last.kind)
-            } else {
-                union.append(next)
+            let replacements = replacements(in: bytes)
+            guard !replacements.isEmpty else { break }
+            var output: [UInt8] = []
+            output.reserveCapacity(bytes.count + 32)
+            var end = 0
+            for (range, kind) in replacements {
+                // Replacements that overlap are one.
+                if range.lowerBound >= end {
+                    output += bytes[end..<range.lowerBound]
+                    output.append(text: kind.replacement)
+                    counts[kind, default: 0] += 1
+                }
+                end = max(end, range.upperBound)
             }
+            bytes = output + bytes[end...]
         }
-        return union
-    }
-
-    private func replacing(
-        _ replacements: [RedactionScanner.Replacement],
-        in line: UnsafeBufferPointer<UInt8>
-    ) -> (output: [UInt8], counts: RedactionCounts)? {
-        guard !replacements.isEmpty else { return nil }
-        var output: [UInt8] = []
-        output.reserveCapacity(line.count + 32)
-        var counts = RedactionCounts()
-        var end = 0
-        for replacement in replacements {
-            output.append(contentsOf: line[end..<replacement.range.lowerBound])
-            output.append(text: replacement.kind.replacement)
-            counts[replacement.kind] += 1
-            end = replacement.range.upperBound
-        }
-        output.append(contentsOf: line[end...])
-        return (output, counts)
+        return counts
     }
 
     /// Returns a redacted copy of a text.
@@ -126,4 +62,27 @@ public struct Redactor: Sendable {
         redact(&bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    private static let maxPasses = 8
+    /// The limit of encodings in each other, so that a long line of `%2525…` takes no quadratic time.
+    private static let maxLayers = 32
+
+    /// The ranges to replace, from all readings of a line, in order.
+    private func replacements(in line: [UInt8]) -> [Replacement] {
+        var reading = Reading(line)
+        var found = reading.replacements
+        if let unescaped = reading.unescaped() {
+            found = unescaped.withoutCutEscapes(found, in: line) + unescaped.replacements
+            reading = unescaped
+        }
+        for _ in 0..<Self.maxLayers {
+            guard let decoded = reading.decoded() else { break }
+            found += decoded.replacements
+            reading = decoded
+        }
+        return found.count > 1 ? found.sorted { $0.range.lowerBound < $1.range.lowerBound } : found
+    }
 }
+
+/// A range of a line or a reading that is replaced.
+typealias Replacement = (range: Range<Int>, kind: RedactionKind)

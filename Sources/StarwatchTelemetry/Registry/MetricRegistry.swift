@@ -6,6 +6,9 @@ import Synchronization
 /// Names are literals in the code, so either is a programming error. All series exist, at zero, from registration on,
 /// except those that are hidden until they count.
 package final class MetricRegistry: Sendable {
+    /// The registry of the metrics that are declared as properties with their descriptor. The default is on no page.
+    @TaskLocal package static var current = MetricRegistry()
+
     private struct State {
         /// Families in the order of the page.
         var families: [MetricFamily] = []
@@ -39,7 +42,7 @@ package final class MetricRegistry: Sendable {
 
     /// Registers a counter without labels.
     package func counter(_ descriptor: MetricDescriptor) -> Counter {
-        make(descriptor, .counter, [], Self.counterSeries)[0]
+        make(descriptor, .counter, by: [], Self.counterSeries)[0]
     }
 
     /// Registers a counter for each value of a label.
@@ -47,7 +50,7 @@ package final class MetricRegistry: Sendable {
         _ descriptor: MetricDescriptor,
         by a: LabelDimension<A>
     ) -> MetricVector1<A, Counter> {
-        MetricVector1(a, make(descriptor, .counter, [a.axis], Self.counterSeries))
+        MetricVector1(a, make(descriptor, .counter, by: [a.axis], Self.counterSeries))
     }
 
     /// Registers a counter for each pair of values of two labels.
@@ -60,7 +63,7 @@ package final class MetricRegistry: Sendable {
         where isExpected: (A, B) -> Bool = { _, _ in true }
     ) -> MetricVector2<A, B, Counter> {
         let expected = a.cases.flatMap { left in b.cases.map { isExpected(left, $0) } }
-        let handles = make(descriptor, .counter, [a.axis, b.axis], expected: expected, Self.counterSeries)
+        let handles = make(descriptor, .counter, by: [a.axis, b.axis], expected: expected, Self.counterSeries)
         return MetricVector2(a, b, handles)
     }
 
@@ -68,28 +71,19 @@ package final class MetricRegistry: Sendable {
 
     /// Registers a gauge without labels.
     package func gauge(_ descriptor: MetricDescriptor) -> Gauge {
-        make(descriptor, .gauge, [], Self.gaugeSeries)[0]
+        make(descriptor, .gauge, by: [], Self.gaugeSeries)[0]
     }
 
     /// Registers a gauge for each value of a label.
     package func gauges<A>(_ descriptor: MetricDescriptor, by a: LabelDimension<A>) -> MetricVector1<A, Gauge> {
-        MetricVector1(a, make(descriptor, .gauge, [a.axis], Self.gaugeSeries))
-    }
-
-    /// Registers a gauge for each pair of values of two labels.
-    package func gauges<A, B>(
-        _ descriptor: MetricDescriptor,
-        by a: LabelDimension<A>,
-        _ b: LabelDimension<B>
-    ) -> MetricVector2<A, B, Gauge> {
-        MetricVector2(a, b, make(descriptor, .gauge, [a.axis, b.axis], Self.gaugeSeries))
+        MetricVector1(a, make(descriptor, .gauge, by: [a.axis], Self.gaugeSeries))
     }
 
     // MARK: - Histograms
 
     /// Registers a histogram without labels.
     package func histogram(_ descriptor: MetricDescriptor, bounds: [Double]) -> Histogram {
-        make(descriptor, .histogram, [], bounds: bounds, Self.histogramSeries(bounds))[0]
+        make(descriptor, .histogram, by: [], bounds: bounds, Self.histogramSeries(bounds))[0]
     }
 
     /// Registers a histogram for each value of a label.
@@ -98,19 +92,8 @@ package final class MetricRegistry: Sendable {
         bounds: [Double],
         by a: LabelDimension<A>
     ) -> MetricVector1<A, Histogram> {
-        let handles = make(descriptor, .histogram, [a.axis], bounds: bounds, Self.histogramSeries(bounds))
+        let handles = make(descriptor, .histogram, by: [a.axis], bounds: bounds, Self.histogramSeries(bounds))
         return MetricVector1(a, handles)
-    }
-
-    /// Registers a histogram for each pair of values of two labels.
-    package func histograms<A, B>(
-        _ descriptor: MetricDescriptor,
-        bounds: [Double],
-        by a: LabelDimension<A>,
-        _ b: LabelDimension<B>
-    ) -> MetricVector2<A, B, Histogram> {
-        let handles = make(descriptor, .histogram, [a.axis, b.axis], bounds: bounds, Self.histogramSeries(bounds))
-        return MetricVector2(a, b, handles)
     }
 
     // MARK: - Collecting and rendering
@@ -206,7 +189,7 @@ package final class MetricRegistry: Sendable {
     private func make<Handle>(
         _ descriptor: MetricDescriptor,
         _ kind: MetricKind,
-        _ axes: [LabelAxis],
+        by axes: [LabelAxis],
         bounds: [Double] = [],
         expected: [Bool] = [],
         _ makeOne: (MetricDescriptor, Labels) -> Made<Handle>

@@ -24,24 +24,6 @@ enum Secp256k1 {
         return starwatch_secp256k1_context(seed)
     }
 
-    /// The addresses whose keys could have made `signature` (64 bytes, r then s) over `digest` (32 bytes).
-    ///
-    /// There are at most two, because two points of the curve have the signature's r. The remaining two recovery
-    /// identifiers need an r beyond the group order, which happens once in 2^127 signatures.
-    static func recoverAddresses(signature: [UInt8], digest: [UInt8]) -> [EthereumAddress] {
-        guard signature.count == 64, digest.count == 32 else { return [] }
-        return (0..<2).compactMap { recoveryID in
-            var parsed = secp256k1_ecdsa_recoverable_signature()
-            var key = secp256k1_pubkey()
-            guard
-                secp256k1_ecdsa_recoverable_signature_parse_compact(context, &parsed, signature, Int32(recoveryID))
-                    == 1,
-                secp256k1_ecdsa_recover(context, &key, &parsed, digest) == 1
-            else { return nil }
-            return EthereumAddress(publicKey: serialize(&key))
-        }
-    }
-
     /// Encodes `key` as 65 bytes: the byte 4, x and y.
     static func serialize(_ key: inout secp256k1_pubkey) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 65)

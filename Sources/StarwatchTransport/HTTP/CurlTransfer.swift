@@ -116,11 +116,11 @@ func starwatchOpenSocket(
 
 /// libcurl's callback on a connection, before it sends the request. A result other than 0 ends the transfer.
 func starwatchAcceptPeer(
-    _ context: UnsafeMutableRawPointer?,
-    _ address: UnsafeMutablePointer<CChar>?,
-    _ ownAddress: UnsafeMutablePointer<CChar>?,
-    _ port: Int32,
-    _ ownPort: Int32
+    context: UnsafeMutableRawPointer?,
+    address: UnsafeMutablePointer<CChar>?,
+    ownAddress: UnsafeMutablePointer<CChar>?,
+    port: Int32,
+    ownPort: Int32
 ) -> Int32 {
     guard let context else { return 1 }
     return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().acceptPeer() ? 0 : 1
@@ -138,32 +138,61 @@ func starwatchBeginLookup(
 
 /// libcurl's write callback. A result other than `count` ends the transfer.
 func starwatchReceiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
+    bytes: UnsafeMutablePointer<CChar>?,
+    size: Int,
+    count: Int,
+    context: UnsafeMutableRawPointer?
 ) -> Int {
-    receive(bytes, count, context) { $0.receiveBody($1) }
+    receive(bytes, count: count, for: context) { $0.receiveBody($1) }
 }
 
 /// libcurl's header callback. A result other than `count` ends the transfer.
 func starwatchReceiveHeader(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
+    bytes: UnsafeMutablePointer<CChar>?,
+    size: Int,
+    count: Int,
+    context: UnsafeMutableRawPointer?
 ) -> Int {
-    receive(bytes, count, context) { $0.receiveHeader($1) }
+    receive(bytes, count: count, for: context) { $0.receiveHeader($1) }
 }
 
 private func receive(
     _ bytes: UnsafeMutablePointer<CChar>?,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?,
-    _ accept: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
+    count: Int,
+    for context: UnsafeMutableRawPointer?,
+    by accept: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
 ) -> Int {
     // The context is the transfer that ``CurlHandle/prepare(_:for:options:timeout:)`` set; it is never `nil`.
     guard let context, count > 0 else { return count }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
     return accept(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+}
+
+/// The head of a response, received line by line.
+struct ResponseHead {
+    /// The limit for all heads and trailers of a response together. Only some versions of libcurl have a limit.
+    private static let limitBytes = 256 * 1024
+
+    /// The lines of the last head without its status line.
+    private(set) var block: [UInt8] = []
+    private(set) var isComplete = false
+    private var receivedBytes = 0
+
+    /// Appends a line. A status line begins a new head, after `100 Continue`; trailers are ignored.
+    ///
+    /// - Returns: `false` beyond the size limit.
+    mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
+        receivedBytes += line.count
+        guard receivedBytes <= Self.limitBytes else { return false }
+        if line.count > 5, let start = line.baseAddress, memcmp(start, "HTTP/", 5) == 0 {
+            block.removeAll(keepingCapacity: true)
+            isComplete = false
+        } else if line.count <= 2 {
+            isComplete = true
+        } else if !isComplete {
+            if block.isEmpty { block.reserveCapacity(512) }
+            block.append(contentsOf: line)
+        }
+        return true
+    }
 }

@@ -1,3 +1,5 @@
+import CCurl
+
 /// Sends HTTP requests through libcurl: one multi handle on a thread of its own, with a shared connection pool.
 ///
 /// It follows no redirects, ignores the environment's proxy settings and supports no scheme except `http` and `https`.
@@ -39,5 +41,26 @@ package final class HTTPClient: HTTPTransport {
     /// Blocks the caller for well under a millisecond. Later requests end as cancelled. Further calls do nothing.
     package func shutdown() {
         driver.shutdown()
+    }
+}
+
+/// The version of libcurl in use.
+package enum CurlVersion {
+    /// Such as `7.88.1`.
+    package static var current: String? { libraries.first?.version }
+
+    /// libcurl and the libraries that it uses, such as OpenSSL, zlib and nghttp2, with their versions.
+    package static var libraries: [(name: String, version: String)] {
+        guard let text = curl_version() else { return [] }
+        return parse(String(cString: text))
+    }
+
+    /// Reads a text such as `libcurl/7.88.1 OpenSSL/3.0.19 libpsl/0.21.2 (+libidn2/2.3.3)`.
+    static func parse(_ text: String) -> [(name: String, version: String)] {
+        text.split(separator: " ").compactMap { word in
+            let parts = word.split(separator: "/", maxSplits: 1)
+            guard parts.count == 2, !word.hasPrefix("(") else { return nil }
+            return (String(parts[0]), String(parts[1]))
+        }
     }
 }

@@ -35,14 +35,6 @@ enum CompactJWT {
         return Base64.encodeURL(Array(header.utf8)) + "." + Base64.encodeURL(claims.json)
     }
 
-    /// The parts of a token. None of them is verified.
-    struct Parsed {
-        var algorithm: String
-        var payload: Payload
-        var signingInput: String
-        var signature: [UInt8]
-    }
-
     struct Payload: Decodable {
         var iss: String?
         var sub: String?
@@ -65,26 +57,6 @@ enum CompactJWT {
                 values = try container.decode([String].self)
             }
         }
-    }
-
-    private struct Header: Decodable {
-        var alg: String
-    }
-
-    /// Parses `text`; `nil` unless it is three parts of base 64 with JSON objects in the first two.
-    static func parse(_ text: String) -> Parsed? {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Base64.decodeURL(parts[0]), let payload = Base64.decodeURL(parts[1]),
-            let signature = Base64.decodeURL(parts[2]),
-            let head = try? JSONDecoder().decode(Header.self, from: Data(header)),
-            let claims = try? JSONDecoder().decode(Payload.self, from: Data(payload))
-        else { return nil }
-        return Parsed(
-            algorithm: head.alg,
-            payload: claims,
-            signingInput: parts[0] + "." + parts[1],
-            signature: signature
-        )
     }
 
     /// The name of the key in a token's header; `nil` if there is none.

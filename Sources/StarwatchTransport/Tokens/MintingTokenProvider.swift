@@ -4,6 +4,11 @@ import StarwatchCore
 protocol MintingTokenProvider: TokenProvider, Actor {
     var minted: MintedToken { get set }
 
+    /// Drops the kept token if it must not be used any more, such as after a change of its secret.
+    ///
+    /// - Throws: ``TokenError`` when the provider cannot serve the account.
+    func prepare(for account: DID, serverTime: Timestamp) async throws(TokenError)
+
     /// Obtains a new token.
     ///
     /// - Throws: ``TokenError`` when the token cannot be signed, or the command fails.
@@ -15,14 +20,18 @@ protocol MintingTokenProvider: TokenProvider, Actor {
 }
 
 extension MintingTokenProvider {
+    func prepare(for account: DID, serverTime: Timestamp) async throws(TokenError) {
+        // A changed secret file invalidates the kept token.
+        try await validate(account: account)
+    }
+
     package func token(
         for account: DID,
         dialect: Dialect,
         purpose: TokenPurpose,
         serverTime: Timestamp
     ) async throws(TokenError) -> AccessToken? {
-        // Before the kept token is used: a changed secret file invalidates it.
-        try await validate(account: account)
+        try await prepare(for: account, serverTime: serverTime)
         if purpose == .poll, let token = minted.usable(for: account, dialect: dialect, now: serverTime) {
             return token
         }
@@ -38,4 +47,68 @@ extension MintingTokenProvider {
     package func forget() async { minted.drop() }
 
     package var expiry: Timestamp? { get async { minted.expiry } }
+}
+
+/// The token that a minting provider keeps for polls, with the settings for its replacement.
+struct MintedToken {
+    /// Lifetime of a new token; for a command, of a token that states no expiry.
+    let lifetime: Duration
+    /// Time before its expiry at which a token is replaced.
+    let refreshBefore: Duration
+    /// Returns a new `jti` on each call. Only canonical tokens carry it.
+    private let makeID: @Sendable () -> String
+
+    private struct Entry {
+        var token: AccessToken
+        var account: DID
+        var dialect: Dialect
+        /// The server's time when it was minted, as far as it was known then.
+        var mintedAt: Timestamp
+        /// Time from minting to expiry.
+        var lifetime: Duration
+    }
+
+    private var entry: Entry?
+
+    init(
+        lifetime: Duration,
+        refreshBefore: Duration,
+        makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
+    ) {
+        self.lifetime = lifetime
+        self.refreshBefore = refreshBefore
+        self.makeID = makeID
+    }
+
+    /// The claims of a new token.
+    func claims(for account: DID, dialect: Dialect, now: Timestamp) -> TokenClaims {
+        TokenClaims(account: account, dialect: dialect, issuedAt: now, lifetime: lifetime, tokenID: makeID())
+    }
+
+    var expiry: Timestamp? { entry?.token.expiresAt }
+
+    /// The kept token; `nil` when it is due for replacement, belongs to another account or dialect, or was minted by a
+    /// clock that was too far ahead for the server.
+    func usable(for account: DID, dialect: Dialect, now: Timestamp) -> AccessToken? {
+        guard let entry, entry.account == account, entry.dialect == dialect,
+            entry.mintedAt <= now + dialect.clockTolerance, let expiry = entry.token.expiresAt,
+            // Half, so that a short-lived token is not replaced at every request.
+            expiry - now > min(refreshBefore, entry.lifetime / 2)
+        else { return nil }
+        return entry.token
+    }
+
+    /// Keeps `token`, minted at `now`. A token without an expiry is not kept, because its replacement has no due time.
+    mutating func keep(_ token: AccessToken, for account: DID, dialect: Dialect, now: Timestamp) {
+        guard let expiry = token.expiresAt else { return }
+        entry = Entry(token: token, account: account, dialect: dialect, mintedAt: now, lifetime: expiry - now)
+    }
+
+    mutating func drop() {
+        entry = nil
+    }
+
+    mutating func drop(_ token: AccessToken) {
+        if entry?.token.rawValue == token.rawValue { entry = nil }
+    }
 }

@@ -5,14 +5,14 @@ package import StarwatchCore
 ///
 /// It signs with the newest key. If the server refuses that one, it signs with a former key that is in its grace, and
 /// tries the newest again after ``retryInterval``. A rotation therefore needs no common time with the server.
-package actor StoredKeyTokenProvider: TokenProvider {
+package actor StoredKeyTokenProvider: MintingTokenProvider {
     /// The time for which the newest key is not tried after the server refused it.
     package static let retryInterval = Duration.seconds(600)
 
     private let algorithm: SigningAlgorithm
     private let source: any SigningKeySource
     private var ring: SigningRing?
-    private var minted: MintedToken
+    var minted: MintedToken
     /// The server's time at the last request.
     private var lastTime = Timestamp(milliseconds: 0)
 
@@ -33,26 +33,23 @@ package actor StoredKeyTokenProvider: TokenProvider {
         minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
     }
 
-    package func token(
-        for account: DID,
-        dialect: Dialect,
-        purpose: TokenPurpose,
-        serverTime: Timestamp
-    ) async throws(TokenError) -> AccessToken? {
+    func prepare(for account: DID, serverTime: Timestamp) async throws(TokenError) {
         try await load(account)
         lastTime = serverTime
         let former = ring?.current?.kid
         ring?.advance(to: serverTime)
         guard let signer = ring?.current else { throw .noSigningKey }
         if signer.kid != former { minted.drop() }
-        if purpose == .poll, let token = minted.usable(for: account, dialect: dialect, now: serverTime) {
-            return token
-        }
+    }
+
+    func mint(
+        for account: DID,
+        dialect: Dialect,
+        serverTime: Timestamp
+    ) async throws(TokenError) -> AccessToken {
         let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
-        guard let text = signer.sign(claims) else { throw .noSigningKey }
-        let token = AccessToken(rawValue: text, expiresAt: claims.expiresAt)
-        if purpose == .poll { minted.keep(token, for: account, dialect: dialect, now: serverTime) }
-        return token
+        guard let text = ring?.current?.sign(claims) else { throw .noSigningKey }
+        return AccessToken(rawValue: text, expiresAt: claims.expiresAt)
     }
 
     package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
@@ -70,8 +67,6 @@ package actor StoredKeyTokenProvider: TokenProvider {
     /// Accepts an account without a key, which can be imported later.
     package func validate(account: DID) async throws(TokenError) { try await load(account) }
 
-    package var expiry: Timestamp? { get async { minted.expiry } }
-
     /// Gets the keys, unless they are known.
     private func load(_ account: DID) async throws(TokenError) {
         // Before the keys are read, so that a change meanwhile is noticed at the next call.
@@ -83,4 +78,15 @@ package actor StoredKeyTokenProvider: TokenProvider {
         let keys = try await source.keys(of: account).filter { $0.algorithm == algorithm }
         ring = SigningRing(account: account, generation: generation, signers: keys.compactMap(Signer.init))
     }
+}
+
+/// A source of stored signing keys.
+package protocol SigningKeySource: Sendable {
+    /// A counter of changes. As long as it stays, the keys of an account stay.
+    var generation: UInt64 { get }
+
+    /// The keys that can sign for an account, the newest first.
+    ///
+    /// - Throws: ``TokenError/signingKeysUnreadable``.
+    func keys(of account: DID) async throws(TokenError) -> [SigningKey]
 }

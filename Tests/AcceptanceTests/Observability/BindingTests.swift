@@ -12,7 +12,7 @@ import Testing
     private let dashboards: [Dashboard]
 
     init() throws {
-        catalogue = try AgentMetrics(
+        catalogue = try AgentMetrics.make(
             polls: ["starred_projects"],
             sinks: ["log"],
             now: { Timestamp(milliseconds: 0) }
@@ -52,7 +52,7 @@ import Testing
         let texts = try Runbook.all().flatMap(\.loggedTexts)
         #expect(texts.count > 10)
         for text in texts where text != "REDACTED" && !levels.contains(text) {
-            #expect(AgentEvent.allCases.contains { $0.rawValue.contains(text) }, "\(text)")
+            #expect(AgentEvent.allCases.contains { $0.name.contains(text) }, "\(text)")
         }
     }
 

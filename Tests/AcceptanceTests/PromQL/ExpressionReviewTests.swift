@@ -8,7 +8,11 @@ import Testing
     private let book: SampleBook
 
     init() throws {
-        let metrics = try AgentMetrics(polls: ["starred_projects"], sinks: ["log"], now: { Timestamp(milliseconds: 0) })
+        let metrics = try AgentMetrics.make(
+            polls: ["starred_projects"],
+            sinks: ["log"],
+            now: { Timestamp(milliseconds: 0) }
+        )
         let recordings = [
             "a:rows:sum": "sum without (state) (starwatch_outbox_rows)",
             "a:self:bool": "a:rows:sum > bool 0 or 0 * last_over_time(a:self:bool[10m])",

@@ -23,7 +23,7 @@ import Testing
 
     private func lines(_ bench: Bench, _ event: AgentEvent) throws -> [Line] {
         try bench.log.lines.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
-            .filter { $0.event == event.rawValue }
+            .filter { $0.event == event.name }
     }
 
     @Test func aPollsLineNamesItsRequestIdentityAndStars() async throws {

@@ -18,7 +18,7 @@ enum LogSchema {
         let metadata = object["metadata"] as? [String: Any] ?? [:]
         if object["metadata"] != nil, metadata.isEmpty { problems.append("has metadata that are no fields") }
         if metadata["logger"] != nil { return problems }
-        guard let event = (object["event"] as? String).flatMap(AgentEvent.init) else {
+        guard let event = AgentEvent.allCases.first(where: { $0.name == object["event"] as? String }) else {
             return problems + ["has an event that is not in the catalogue"]
         }
         if object["level"] as? String != LogSeverity(event.level).text {
@@ -46,7 +46,8 @@ enum LogSchema {
 
     /// The event of a line that is one of the agent's own.
     static func event(of line: String) -> AgentEvent? {
-        line.firstMatch(of: /"event":"([^"]+)"/).flatMap { AgentEvent(rawValue: String($0.1)) }
+        let name = line.firstMatch(of: /"event":"([^"]+)"/)?.1
+        return AgentEvent.allCases.first { $0.name == name.map(String.init) }
     }
 
     private static func isTopLevel(_ field: LogField) -> Bool {

@@ -24,7 +24,7 @@ import Testing
             }
         }
         let missing = Set(AgentEvent.allCases).subtracting(seen).subtracting(Self.elsewhere.keys)
-        #expect(missing.isEmpty, "never logged: \(missing.map(\.rawValue).sorted())")
+        #expect(missing.isEmpty, "never logged: \(missing.map(\.name).sorted())")
         #expect(seen.isDisjoint(with: Self.elsewhere.keys))
     }
 

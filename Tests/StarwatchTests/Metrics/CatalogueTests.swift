@@ -9,7 +9,7 @@ import Testing
     private let page: MetricsPage
 
     init() async throws {
-        metrics = try AgentMetrics(
+        metrics = try AgentMetrics.make(
             polls: ["starred_projects", "offers"],
             sinks: ["file", "hook"],
             now: { ManualClock.start }

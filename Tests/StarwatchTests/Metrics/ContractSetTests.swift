@@ -88,7 +88,7 @@ import Testing
         ("starred_projects_outbox_size", "Current number of undelivered notifications"),
     ])
     func theHelpIsTheOneThatIsPromised(family: String, help: String) async throws {
-        let metrics = try AgentMetrics(polls: [World.starred], sinks: ["file"], now: { ManualClock.start })
+        let metrics = try AgentMetrics.make(polls: [World.starred], sinks: ["file"], now: { ManualClock.start })
         let page = String(decoding: await metrics.registry.render(.text), as: UTF8.self)
         #expect(page.contains("# HELP \(family) \(help)\n"))
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SeriesCountTests {
     private func make(polls: Int, sinks: Int, first: String = "starred_projects") throws -> AgentMetrics {
-        try AgentMetrics(
+        try AgentMetrics.make(
             polls: (0..<polls).map { $0 == 0 ? first : "poll\($0)" },
             sinks: (0..<sinks).map { "sink\($0)" },
             now: { ManualClock.start }
@@ -89,7 +89,7 @@ import Testing
         options.polls = [PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)]
         options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
         change(&options)
-        let registry = try AgentMetrics(
+        let registry = try AgentMetrics.make(
             polls: options.polls.map(\.name.rawValue),
             sinks: options.delivery.sinks.map(\.name),
             features: MetricFeatures(options),
@@ -134,7 +134,7 @@ import Testing
         #expect(try names().names.contains(name) == false)
         #expect(try names { $0.control.listen = "127.0.0.1:9465" }.names.contains(name))
         let features = MetricFeatures(AgentOptions())
-        let metrics = try AgentMetrics(polls: [], sinks: [], features: features, now: { ManualClock.start })
+        let metrics = try AgentMetrics.make(polls: [], sinks: [], features: features, now: { ManualClock.start })
         metrics.controlRefused[.host].increment()
         #expect(MetricsPage(metrics.registry.page(.text))[name, ["reason": "host"]] == 1)
     }
@@ -144,7 +144,7 @@ import Testing
         #expect(try !names().names.contains { $0.contains("_web_config_") || $0.contains("_http_refused_") })
         var options = AgentOptions()
         options.http.webConfigFile = "web.yml"
-        let metrics = try AgentMetrics(
+        let metrics = try AgentMetrics.make(
             polls: [],
             sinks: [],
             features: MetricFeatures(options),
@@ -163,7 +163,7 @@ import Testing
         func endpoints(_ kind: PollKind) throws -> Set<String> {
             var options = AgentOptions()
             options.polls = [PollOptions(name: PollName("one")!, kind: kind)]
-            let metrics = try AgentMetrics(
+            let metrics = try AgentMetrics.make(
                 polls: ["one"],
                 sinks: [],
                 features: MetricFeatures(options),
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func hostPollsAppearAtTheirFirstUseWithTheirCounts() throws {
-        let metrics = try AgentMetrics(
+        let metrics = try AgentMetrics.make(
             polls: [],
             sinks: [],
             features: MetricFeatures(AgentOptions()),

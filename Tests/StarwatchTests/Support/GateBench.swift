@@ -14,7 +14,7 @@ class GateBench {
     init() throws {
         folder = try TestFolder()
         store = try Store(StoreOptions(path: folder.path("starwatch.db")))
-        metrics = try AgentMetrics(polls: ["starred_projects"], sinks: ["file"], now: { ManualClock.start })
+        metrics = try AgentMetrics.make(polls: ["starred_projects"], sinks: ["file"], now: { ManualClock.start })
     }
 
     func makeGate(requests: Int = 100, acknowledgements: Int = 1000, on other: Store? = nil) -> Gate {

@@ -10,7 +10,7 @@ import Testing
     private func makeClock(source: ClockOptions.Source = .auto, maxSkew: Duration = .seconds(30)) -> ServerClock {
         ServerClock(
             time: time,
-            metrics: ClockMetrics(registry: MetricRegistry()),
+            metrics: ClockMetrics(),
             maxSkew: maxSkew,
             source: source
         )

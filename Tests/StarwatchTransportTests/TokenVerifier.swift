@@ -1,12 +1,16 @@
-internal import Crypto
-package import StarwatchCore
+import CSecp256k1
+import Crypto
+import Foundation
+import StarwatchCore
+
+@testable import StarwatchTransport
 
 /// Checks a token like a server (R-REQ-09): signature, `iss`, `aud`, `exp`, `iat`, `scope` and `jti`.
 ///
 /// A value that remembers the `jti` identifiers it has seen. The time is an argument.
-package struct TokenVerifier: Sendable {
+struct TokenVerifier: Sendable {
     /// The accepted signers.
-    package enum Key: Sendable {
+    enum Key: Sendable {
         /// HS256 with any of these secrets: old and new during a rotation.
         case sharedSecrets([[UInt8]])
         /// ES256K with the key of the issuer's own `did:ethr`.
@@ -14,20 +18,20 @@ package struct TokenVerifier: Sendable {
     }
 
     /// The required claims of a token.
-    package struct Policy: Sendable {
-        package var issuer: DID
+    struct Policy: Sendable {
+        var issuer: DID
         /// The required `aud`; `nil` rejects every token with an `aud`, like the endorser server.
-        package var audience: String?
+        var audience: String?
         /// A word that `scope` must contain; `nil` accepts any scope.
-        package var scope: String?
+        var scope: String?
         /// Tolerated clock difference, for expiry, issue time and age.
-        package var tolerance: Duration = .seconds(30)
+        var tolerance: Duration = .seconds(30)
         /// Greatest time since `iat`.
-        package var maxAge: Duration = .seconds(3600)
+        var maxAge: Duration = .seconds(3600)
         /// Period in which a `jti` is remembered.
-        package var replayWindow: Duration = .seconds(300)
+        var replayWindow: Duration = .seconds(300)
 
-        package init(
+        init(
             issuer: DID,
             audience: String? = TokenClaims.audience,
             scope: String? = TokenClaims.scope
@@ -39,7 +43,7 @@ package struct TokenVerifier: Sendable {
     }
 
     /// The first defect found in a token.
-    package enum Failure: String, Error, Sendable, CaseIterable {
+    enum Failure: String, Error, Sendable, CaseIterable {
         case malformed, algorithm, signature, issuer, audience, expired, future, age, scope, replay
     }
 
@@ -47,7 +51,7 @@ package struct TokenVerifier: Sendable {
     private let policy: Policy
     private var seen: [String: Timestamp] = [:]
 
-    package init(key: Key, policy: Policy) {
+    init(key: Key, policy: Policy) {
         self.key = key
         self.policy = policy
     }
@@ -57,7 +61,7 @@ package struct TokenVerifier: Sendable {
     /// - Parameter isSingleUse: Whether the operation accepts a token only once. The token then needs a `jti` that was
     ///   not seen within the replay window. Polls reuse their token.
     /// - Throws: ``Failure`` with the first defect.
-    package mutating func verify(_ token: String, now: Timestamp, isSingleUse: Bool) throws(Failure) {
+    mutating func verify(_ token: String, now: Timestamp, isSingleUse: Bool) throws(Failure) {
         guard let parsed = CompactJWT.parse(token) else { throw .malformed }
         let claims = parsed.payload
         try verifySignature(parsed)
@@ -100,6 +104,56 @@ package struct TokenVerifier: Sendable {
             guard let address = EthereumAddress(policy.issuer),
                 Secp256k1.recoverAddresses(signature: token.signature, digest: digest).contains(address)
             else { throw .signature }
+        }
+    }
+}
+
+extension CompactJWT {
+    /// The parts of a token. None of them is verified.
+    struct Parsed {
+        var algorithm: String
+        var payload: Payload
+        var signingInput: String
+        var signature: [UInt8]
+    }
+
+    private struct Header: Decodable {
+        var alg: String
+    }
+
+    /// Parses `text`; `nil` unless it is three parts of base 64 with JSON objects in the first two.
+    static func parse(_ text: String) -> Parsed? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Base64.decodeURL(parts[0]), let payload = Base64.decodeURL(parts[1]),
+            let signature = Base64.decodeURL(parts[2]),
+            let head = try? JSONDecoder().decode(Header.self, from: Data(header)),
+            let claims = try? JSONDecoder().decode(Payload.self, from: Data(payload))
+        else { return nil }
+        return Parsed(
+            algorithm: head.alg,
+            payload: claims,
+            signingInput: parts[0] + "." + parts[1],
+            signature: signature
+        )
+    }
+}
+
+extension Secp256k1 {
+    /// The addresses whose keys could have made `signature` (64 bytes, r then s) over `digest` (32 bytes).
+    ///
+    /// There are at most two, because two points of the curve have the signature's r. The remaining two recovery
+    /// identifiers need an r beyond the group order, which happens once in 2^127 signatures.
+    static func recoverAddresses(signature: [UInt8], digest: [UInt8]) -> [EthereumAddress] {
+        guard signature.count == 64, digest.count == 32 else { return [] }
+        return (0..<2).compactMap { recoveryID in
+            var parsed = secp256k1_ecdsa_recoverable_signature()
+            var key = secp256k1_pubkey()
+            guard
+                secp256k1_ecdsa_recoverable_signature_parse_compact(context, &parsed, signature, Int32(recoveryID))
+                    == 1,
+                secp256k1_ecdsa_recover(context, &key, &parsed, digest) == 1
+            else { return nil }
+            return EthereumAddress(publicKey: serialize(&key))
         }
     }
 }
