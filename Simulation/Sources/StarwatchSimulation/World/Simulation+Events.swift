@@ -108,7 +108,8 @@ extension Simulation {
         if isClaimed || faults.number(.operatorEdit, 0...1) == 0 {
             auditor.noteDiscarded(some.map(\.jwtID))
             _ = try? await agent.outboxDiscard(some.map(\.id))
-        } else {
+        } else if agent.polls.allSatisfy({ auditor.truth.value.bootstrapped[$0.name] != nil }) {
+            // A poll that starts again after a sign-out announces everything again, also what is retried before.
             // A retry also sends the other changes of the same notification, which a sink can already have.
             auditor.noteRetried(dead.map(\.jwtID))
             _ = try? await agent.outboxRetry(some.map(\.id))
