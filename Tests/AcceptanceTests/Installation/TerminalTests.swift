@@ -23,18 +23,10 @@ import Testing
     }
 
     private func with(_ body: (RunningAgent, String) async throws -> Void) async throws {
-        var options = MockServerOptions()
-        options.planCount = 3
-        let mock = MockServer(options: options)
-        try await mock.start()
-        mock.publish(count: 2)
-        let workspace = try Workspace()
-        let sinks = TestConfiguration.file(workspace)
-        let configuration = TestConfiguration(server: mock.url, plans: mock.planIDs, sinks: sinks)
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        let config = workspace.path("starwatch.yaml")
-        try await body(try await RunningAgent(config: config, in: workspace), config)
-        try await mock.stop()
+        let world = try await AgentWorld(server: { $0.planCount = 3 })
+        world.mock.publish(count: 2)
+        try await body(try await world.start(), world.config)
+        try await world.mock.stop()
     }
 
     @Test func statesHaveColoursOnATerminalOnly() async throws {
