@@ -25,6 +25,7 @@ import Testing
     private func with(_ body: (RunningAgent, String) async throws -> Void) async throws {
         let world = try await AgentWorld(server: { $0.planCount = 3 })
         world.mock.publish(count: 2)
+        world.mock.publish([MockChange(planID: world.mock.planIDs[2], name: "\u{202E}גן")])
         try await body(try await world.start(), world.config)
         try await world.mock.stop()
     }
@@ -52,6 +53,8 @@ import Testing
             let lines = try await starwatch("stars", "list", "--config", config).output.split(separator: "\n")
             #expect(lines.count == 3)
             #expect(lines.contains { $0.contains(#/  [A-Z]\w+ [A-Z]/#) }, "\(lines)")
+            // It does not turn the text around it.
+            #expect(lines.contains { $0.hasSuffix("  \u{2068}גן\u{2069}") }, "\(lines)")
             struct Star: Decodable { let plan_id: String }
             let json = try await starwatch("stars", "list", "--json", "--config", config).output
             #expect(try JSONDecoder().decode([Star].self, from: Data(json.utf8)).count == 3)
