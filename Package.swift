@@ -142,6 +142,12 @@ let package = Package(
             ]
         ),
 
+        // Clocks, folders and faults that several test targets use.
+        .target(
+            name: "StarwatchTestKit",
+            dependencies: ["StarwatchCore", "StarwatchPolling", "StarwatchStore"],
+            path: "Tests/StarwatchTestKit"
+        ),
         .testTarget(name: "LayeringTests"),
         .testTarget(name: "StarwatchCoreTests", dependencies: ["StarwatchCore"], exclude: ["Fixtures"]),
         .testTarget(
@@ -165,10 +171,16 @@ let package = Package(
             exclude: ["Dumps"]
         ),
         .testTarget(
+            name: "StarwatchPollingTests",
+            dependencies: [
+                "StarwatchCore", "StarwatchPolling", "StarwatchStore", "StarwatchTestKit", "StarwatchTransport",
+            ]
+        ),
+        .testTarget(
             name: "StarwatchTests",
             dependencies: [
                 "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchStore",
-                "StarwatchTelemetry", "StarwatchTransport",
+                "StarwatchTelemetry", "StarwatchTestKit", "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),

@@ -8,41 +8,30 @@ import Testing
     static let longName = "s" + String(repeating: "_2345678", count: 7) + "_23456"
     static let did = "did:ethr:0x00000000000000000000000000000000000000aa"
 
-    private struct World {
-        var mock: MockServer
+    private struct Scene {
+        var world: AgentWorld
         var agent: RunningAgent
-        /// Listen address of the control API, and the header that it requires.
-        var control: String
-        var authorization: String
-        var workspace: Workspace
         var browser: Browser
     }
 
     /// An agent that has delivered two changes and is stale a second later, and a browser.
-    private func withWorld(_ body: (World) async throws -> Void) async throws {
-        var options = MockServerOptions()
-        options.dialect = .endorser
-        options.planCount = 3
-        options.requestsPerMinute = nil
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        let browser = try Browser(in: workspace)
-        let control = "127.0.0.1:\(try FreePort.take())"
-        try workspace.write("browser-token-of-some-length\n", to: "token")
-        var configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            did: Self.did,
-            every: "1h",
-            staleAfter: "1s",
-            sinks: TestConfiguration.webhook(mock.url) + "\n    - name: \(Self.longName)\n      kind: log"
-        )
-        configuration.control = "listen: \(control)\n  token_file: \(workspace.path("token"))"
-        configuration.dashboards = "http://127.0.0.1:9/d/starwatch"
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+        let world = try await AgentWorld {
+            $0.dialect = .endorser
+            $0.planCount = 3
+        } configure: { configuration, workspace in
+            configuration.did = Self.did
+            configuration.every = "1h"
+            configuration.staleAfter = "1s"
+            configuration.sinks =
+                TestConfiguration.webhook(configuration.server) + "\n    - name: \(Self.longName)\n      kind: log"
+            configuration.dashboards = "http://127.0.0.1:9/d/starwatch"
+            try configuration.listen(in: workspace)
+        }
+        let mock = world.mock
+        let browser = try Browser(in: world.workspace)
         mock.publish(mock.plans.prefix(2).map { MockChange(planID: $0.id) })
-        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let agent = try await world.start()
         let arrived = await eventually { mock.receivedNotifications.flatMap(\.jwtIDs).count == 2 ? true : nil }
         #expect(arrived == true)
         let pages = agent.pages
@@ -50,24 +39,15 @@ import Testing
             try await pages.get("/api/v1/status").contains("\"stale\":true") ? true : nil
         }
         #expect(stale == true)
-        try await body(
-            World(
-                mock: mock,
-                agent: agent,
-                control: control,
-                authorization: "Bearer browser-token-of-some-length",
-                workspace: workspace,
-                browser: browser
-            )
-        )
+        try await body(Scene(world: world, agent: agent, browser: browser))
         await browser.close()
         agent.stop()
         try await mock.stop()
     }
 
     @Test func thePageIsReadableForEverybodyAndNamesNobody() async throws {
-        try await withWorld { world in
-            let tab = try await BrowserTab(in: world.browser)
+        try await withScene { scene in
+            let tab = try await BrowserTab(in: scene.browser)
             try await tab.send("Emulation.setTimezoneOverride", ["timezoneId": "Pacific/Auckland"])
             for (path, width) in [
                 ("/", 360), ("/", 1280), ("/help", 360), ("/help/runbooks", 360),
@@ -77,7 +57,7 @@ import Testing
                 var backgrounds: Set<String> = []
                 for scheme in ["light", "dark"] {
                     try await tab.prefer(scheme)
-                    try await tab.open("http://\(world.agent.address)\(path)")
+                    try await tab.open("http://\(scene.agent.address)\(path)")
                     let here = Comment(rawValue: "\(path), \(width) wide, \(scheme)")
                     #expect(try await tab.evaluate(PageMeasures.overflow).number == 0, here)
                     let weak = try await tab.evaluate(PageMeasures.weakContrasts).list.compactMap(\.text)
@@ -85,13 +65,13 @@ import Testing
                     let page = try await tab.evaluate("getComputedStyle(document.body).backgroundColor")
                     backgrounds.insert(page.text ?? "")
                     try await expectStructure(of: tab, path: path, here)
-                    try await expectNobody(in: tab, of: world, here)
+                    try await expectNobody(in: tab, of: scene, here)
                 }
                 #expect(backgrounds.count == 2)
             }
             #expect(tab.complaints == [])
             let foreign = tab.requests.filter {
-                !$0.hasPrefix("http://\(world.agent.address)/") && !$0.hasPrefix("data:image/svg+xml,")
+                !$0.hasPrefix("http://\(scene.agent.address)/") && !$0.hasPrefix("data:image/svg+xml,")
             }
             #expect(foreign == [])
             #expect(tab.requests.count >= 6)
@@ -99,10 +79,10 @@ import Testing
     }
 
     @Test func timesAreTheViewersAndWithoutScriptsUTC() async throws {
-        try await withWorld { world in
-            let tab = try await BrowserTab(in: world.browser)
+        try await withScene { scene in
+            let tab = try await BrowserTab(in: scene.browser)
             try await tab.send("Emulation.setTimezoneOverride", ["timezoneId": "Pacific/Auckland"])
-            try await tab.open("http://\(world.agent.address)/")
+            try await tab.open("http://\(scene.agent.address)/")
             let clocks = "[...document.querySelectorAll('time small')].map((e) => e.textContent)"
             let times = "[...document.querySelectorAll('time')].map((e) => e.dateTime)"
             let local = try await tab.evaluate(clocks).list.compactMap(\.text)
@@ -116,7 +96,7 @@ import Testing
             )
 
             try await tab.send("Emulation.setScriptExecutionDisabled", ["value": true])
-            try await tab.open("http://\(world.agent.address)/")
+            try await tab.open("http://\(scene.agent.address)/")
             let plain = try await tab.evaluate(clocks).list.compactMap(\.text)
             #expect(plain.count == local.count)
             #expect(plain.allSatisfy { $0.hasSuffix(" UTC") })
@@ -126,33 +106,33 @@ import Testing
     }
 
     @Test func refreshNowPollsWhereControlIsOpenAndOnlyThere() async throws {
-        try await withWorld { world in
-            let tab = try await BrowserTab(in: world.browser)
+        try await withScene { scene in
+            let tab = try await BrowserTab(in: scene.browser)
             try await tab.send("Emulation.setScriptExecutionDisabled", ["value": true])
-            try await tab.open("http://\(world.agent.address)/")
+            try await tab.open("http://\(scene.agent.address)/")
             #expect(try await tab.accessibilityTree().allSatisfy { $0.role != "button" })
-            let headers: JSON = ["Authorization": .string(world.authorization)]
+            let headers: JSON = ["Authorization": .string(AgentWorld.token)]
             try await tab.send("Network.setExtraHTTPHeaders", ["headers": headers])
-            try await tab.open("http://\(world.control)/")
+            try await tab.open("http://\(scene.world.control)/")
             let buttons = try await tab.accessibilityTree().filter { $0.role == "button" }.map(\.name)
             #expect(buttons == ["Refresh Now"])
-            let before = world.mock.requests(to: .plansChanged).count
+            let before = scene.world.mock.requests(to: .plansChanged).count
             _ = try await tab.evaluate("document.querySelector('form button').click()")
             try await tab.loaded()
             #expect(try await tab.evaluate("location.pathname").text == "/")
-            #expect(world.mock.requests(to: .plansChanged).count > before)
+            #expect(scene.world.mock.requests(to: .plansChanged).count > before)
             #expect(tab.complaints == [])
 
             // Another origin's page gets nowhere, even with the token.
-            let polled = world.mock.requests(to: .plansChanged).count
+            let polled = scene.world.mock.requests(to: .plansChanged).count
             try await tab.send("Emulation.setScriptExecutionDisabled", ["value": false])
             try await tab.open("data:text/html,<body></body>")
-            let run = "http://\(world.control)/api/v1/polls/starred_projects/run"
+            let run = "http://\(scene.world.control)/api/v1/polls/starred_projects/run"
             let form = "<form method=post action=\(run)><button>"
             _ = try await tab.evaluate("document.body.innerHTML = '\(form)'; document.querySelector('button').click()")
             try await tab.loaded()
             #expect(try await tab.evaluate("document.body.textContent").text?.contains("other origins") == true)
-            #expect(world.mock.requests(to: .plansChanged).count == polled)
+            #expect(scene.world.mock.requests(to: .plansChanged).count == polled)
         }
     }
 
@@ -183,11 +163,12 @@ import Testing
         #expect(tree.filter { $0.role == "cell" || $0.role == "gridcell" }.count == 7, here)
     }
 
-    private func expectNobody(in tab: BrowserTab, of world: World, _ here: Comment) async throws {
+    private func expectNobody(in tab: BrowserTab, of scene: Scene, _ here: Comment) async throws {
         let html = try await tab.evaluate(PageMeasures.html).text ?? ""
         #expect(html.utf8.count > 4000, here)
         let personal =
-            [Self.did, "0000aa"] + world.mock.planIDs + world.mock.publishedIDs + world.mock.plans.map(\.name)
+            [Self.did, "0000aa"] + scene.world.mock.planIDs + scene.world.mock.publishedIDs
+            + scene.world.mock.plans.map(\.name)
         for text in personal { #expect(!html.contains(text), here) }
     }
 

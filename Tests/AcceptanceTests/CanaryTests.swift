@@ -8,26 +8,20 @@ import Testing
     func logsMetricsAndStatusHoldNoCanary(dialect: MockDialect) async throws {
         let did = "did:ethr:0xCaNaRy00000000000000000000000000000CaNaRy"
         let secret = "canary-secret-0123456789abcdef"
-        var options = MockServerOptions()
-        options.dialect = dialect
-        options.planCount = 3
-        options.requestsPerMinute = nil
-        options.auth = dialect == .canonical ? .sharedSecret(Array(secret.utf8)) : .none
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let names = mock.plans.map(\.name)
-        let workspace = try Workspace()
-        try workspace.write(secret + "\n", to: "secret")
-        var configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            did: did,
-            sinks: TestConfiguration.webhook(mock.url) + "\n    - name: log\n      kind: log"
-        )
-        if dialect == .canonical {
-            configuration.auth = "kind: shared_secret\n  secret_file: \(workspace.path("secret"))"
+        let world = try await AgentWorld {
+            $0.dialect = dialect
+            $0.planCount = 3
+            $0.auth = dialect == .canonical ? .sharedSecret(Array(secret.utf8)) : .none
+        } configure: { configuration, workspace in
+            try workspace.write(secret + "\n", to: "secret")
+            configuration.did = did
+            configuration.sinks = TestConfiguration.webhook(configuration.server) + "\n    - name: log\n      kind: log"
+            if dialect == .canonical {
+                configuration.auth = "kind: shared_secret\n  secret_file: \(workspace.path("secret"))"
+            }
         }
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        let (mock, workspace) = (world.mock, world.workspace)
+        let names = mock.plans.map(\.name)
 
         // Answers whose text carries what must not be repeated, in four spellings of the DID, and then real ones.
         let hex = did.unicodeScalars.map { String(format: "\\u%04x", $0.value) }.joined()

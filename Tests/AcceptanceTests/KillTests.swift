@@ -7,32 +7,26 @@ import Testing
 @Suite(.serialized) struct KillTests {
     @Test(arguments: [MockDialect.canonical, .endorser])
     func everyChangeArrivesThoughTheAgentIsKilledAtRandomMoments(dialect: MockDialect) async throws {
-        var options = MockServerOptions()
-        options.dialect = dialect
-        options.planCount = 200
-        options.requestsPerMinute = nil
-        options.acknowledgementsPerMinute = nil
-        options.latency = .milliseconds(5)
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        let configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            sinks: TestConfiguration.webhook(mock.url) + "\n" + TestConfiguration.file(workspace),
-            logLevel: "info"
-        )
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        let world = try await AgentWorld {
+            $0.dialect = dialect
+            $0.planCount = 200
+            $0.acknowledgementsPerMinute = nil
+            $0.latency = .milliseconds(5)
+        } configure: { configuration, _ in
+            configuration.sinks = TestConfiguration.webhook(configuration.server) + "\n" + configuration.sinks
+            configuration.logLevel = "info"
+        }
+        let (mock, workspace) = (world.mock, world.workspace)
 
         // 200 changes of 200 plans, ten for each of 20 lives of the agent. Each life ends at a moment of its own,
         // from before the first request to well after a delivery.
         var generator = SystemRandomNumberGenerator()
-        var agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        var agent = try await world.start()
         for life in 0..<20 {
             mock.publish(mock.plans[life * 10..<life * 10 + 10].map { MockChange(planID: $0.id) })
             await elapse(milliseconds: Int.random(in: 0...900, using: &generator))
             agent.killNow()
-            agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+            agent = try await world.start()
         }
         let published = Set(mock.publishedIDs)
         #expect(published.count == 200)
@@ -73,25 +67,18 @@ import Testing
     }
 
     @Test func theServerGetsNoMoreThanTheLimitThoughTheAgentIsKilledAtRandomMoments() async throws {
-        var options = MockServerOptions()
-        options.requestsPerMinute = nil
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        var configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            sinks: TestConfiguration.file(workspace),
-            logLevel: "info"
-        )
-        configuration.requestsPerMinute = 100
-        configuration.polls = (1...15).map {
-            "poll_\($0): { kind: starred_projects, every: 1s, plan_ids: [\"\(mock.planIDs[0])\"] }"
-        }
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        let world = try await AgentWorld(configure: { configuration, _ in
+            configuration.logLevel = "info"
+            configuration.requestsPerMinute = 100
+            let plan = configuration.plans[0]
+            configuration.polls = (1...15).map {
+                "poll_\($0): { kind: starred_projects, every: 1s, plan_ids: [\"\(plan)\"] }"
+            }
+        })
+        let mock = world.mock
         // Each life sends at least 16 requests: more than 100 together, whether they are stored ahead or not.
         for _ in 0..<12 {
-            let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+            let agent = try await world.start()
             await elapse(milliseconds: Int.random(in: 0...900))
             agent.killNow()
         }

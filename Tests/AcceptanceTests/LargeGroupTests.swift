@@ -7,23 +7,17 @@ import Testing
 @Suite struct LargeGroupTests {
     @Test func everyOfferReachesEverySinkByNameAlthoughOneWasDown() async throws {
         let secret = "large-group-secret-0123456789abcdef"
-        var options = MockServerOptions()
-        options.auth = .sharedSecret(Array(secret.utf8))
-        options.requestsPerMinute = nil
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        try workspace.write(secret + "\n", to: "secret")
         let port = try FreePort.take()
-        var configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            sinks: TestConfiguration.webhook("http://127.0.0.1:\(port)") + "\n" + TestConfiguration.file(workspace)
-        )
-        configuration.auth = "kind: shared_secret\n  secret_file: \(workspace.path("secret"))"
-        configuration.polls = ["offers: {kind: offers_to_me, every: 1s, bootstrap: beginning}"]
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        let ids = mock.publishOffers(count: 1250, to: configuration.did).sorted()
+        let world = try await AgentWorld {
+            $0.auth = .sharedSecret(Array(secret.utf8))
+        } configure: { configuration, workspace in
+            try workspace.write(secret + "\n", to: "secret")
+            configuration.sinks = TestConfiguration.webhook("http://127.0.0.1:\(port)") + "\n" + configuration.sinks
+            configuration.auth = "kind: shared_secret\n  secret_file: \(workspace.path("secret"))"
+            configuration.polls = ["offers: {kind: offers_to_me, every: 1s, bootstrap: beginning}"]
+        }
+        let (mock, workspace) = (world.mock, world.workspace)
+        let ids = mock.publishOffers(count: 1250, to: world.configuration.did).sorted()
 
         @Sendable func filed() -> [NotificationMessage] {
             let text = (try? String(contentsOfFile: workspace.path("notifications.jsonl"), encoding: .utf8)) ?? ""
@@ -31,7 +25,7 @@ import Testing
         }
         @Sendable func sum(_ messages: [NotificationMessage]) -> Int { messages.reduce(0) { $0 + $1.changes.count } }
 
-        var agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        var agent = try await world.start()
         // The outbox is full: the rest waits on the server until the dead sink is back.
         let isBegun = await eventually { sum(filed()) >= 500 ? true : nil }
         #expect(isBegun == true)
@@ -40,12 +34,12 @@ import Testing
         receiver.port = port
         let hook = MockServer(options: receiver)
         try await hook.start()
-        agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        agent = try await world.start()
         let isComplete = await eventually(within: .seconds(90)) {
             sum(filed()) >= 1250 && hook.receivedNotifications.reduce(0) { $0 + $1.jwtIDs.count } >= 1250 ? true : nil
         }
         #expect(isComplete == true)
-        let database = workspace.path("starwatch.db")
+        let database = world.database
         let isFinished = await eventually {
             let open = try? Database.integer(
                 database,

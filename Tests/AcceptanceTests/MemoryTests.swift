@@ -5,18 +5,13 @@ import Testing
 /// Memory is bounded by present needs, not by past input.
 @Suite(.serialized) struct MemoryTests {
     @Test func memoryOfAnswersOfMegabytesGoesBackToTheSystem() async throws {
-        var options = MockServerOptions()
-        options.planCount = 3
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        let configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            sinks: "    - name: log\n      kind: log"
-        )
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let world = try await AgentWorld {
+            $0.planCount = 3
+        } configure: { configuration, _ in
+            configuration.sinks = "    - name: log\n      kind: log"
+        }
+        let mock = world.mock
+        let agent = try await world.start()
         let pages = agent.pages
         let tooLarge = "starwatch_api_requests_total{endpoint=\"plans_changed\",result=\"too_large\"}"
         func answered(_ count: Double, of name: String) async throws {

@@ -15,20 +15,14 @@ import Testing
     ]
 
     @Test func prometheusScrapesTheContractSetAndNoSeriesComesOrGoes() async throws {
-        var options = MockServerOptions()
-        options.dialect = .endorser
-        options.requestsPerMinute = nil
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        let configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            sinks: TestConfiguration.webhook(mock.url),
-            logLevel: "info"
-        )
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let world = try await AgentWorld {
+            $0.dialect = .endorser
+        } configure: { configuration, _ in
+            configuration.sinks = TestConfiguration.webhook(configuration.server)
+            configuration.logLevel = "info"
+        }
+        let (mock, workspace) = (world.mock, world.workspace)
+        let agent = try await world.start()
         let before = try await Self.series(of: agent)
 
         let prometheus = try await Prometheus(scraping: agent.address, in: workspace)

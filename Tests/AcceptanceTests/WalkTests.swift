@@ -15,30 +15,24 @@ import Testing
 
     @Test(arguments: 1...3)
     func threeDescendingPagesInterruptedBeforeAnyPageLoseNothing(page: Int) async throws {
-        var options = MockServerOptions()
-        options.dialect = .endorser
-        options.planCount = 120
-        options.requestsPerMinute = nil
-        let mock = MockServer(options: options)
-        try await mock.start()
+        let world = try await AgentWorld {
+            $0.dialect = .endorser
+            $0.planCount = 120
+        } configure: { configuration, _ in
+            configuration.every = "1h"
+            configuration.sinks = TestConfiguration.webhook(configuration.server)
+        }
+        let mock = world.mock
         mock.publish(mock.plans.map { MockChange(planID: $0.id) })
-        let workspace = try Workspace()
-        let configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            every: "1h",
-            sinks: TestConfiguration.webhook(mock.url)
-        )
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
 
         // The answers before this page are real; this one never comes, and the agent is killed while it waits.
         for _ in 1..<page { mock.script(.delay(.zero), at: .plansChanged) }
         mock.script(.neverAnswer, at: .plansChanged)
-        let first = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let first = try await world.start()
         try await mock.waitForRequests(page, to: .plansChanged)
         first.killNow()
         mock.clearFaults()
-        let second = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let second = try await world.start()
         // All 120 may come as one notification, which lists 100 of them: so the table is what is counted.
         let published = Set(mock.publishedIDs)
         let pages = second.pages
@@ -48,7 +42,7 @@ import Testing
         #expect(settled == true)
         second.stop()
         let stored = try Database.strings(
-            workspace.path("starwatch.db"),
+            world.database,
             "SELECT jwt_id FROM notification_outbox WHERE state = 'acknowledged'"
         )
         #expect(Set(stored) == published)

@@ -157,6 +157,11 @@ import Testing
         #expect(OutboxText.list([unreadable]).contains(" 7  dead (unreadable)  starred_projects "))
         #expect(OutboxText.details(unreadable).contains("\nReason        A stored value of it does not open, so "))
         #expect(OutboxText.list([]) == "No rows.")
+        var turned = row
+        turned.name = "\u{202E}גן"
+        for text in [OutboxText.list([turned]), OutboxText.details(turned)] {
+            #expect(text.contains("\u{2068}גן\u{2069}"), "a name turns the text around it")
+        }
         var quiet = row
         (quiet.state, quiet.reason) = (.suppressed, .own)
         #expect(OutboxText.list([quiet]).contains(" 7  suppressed (your own claim)  starred_projects "))

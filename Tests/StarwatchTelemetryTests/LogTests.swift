@@ -384,7 +384,7 @@ final class LineCollector: LogSink, Sendable {
         #expect(lines.allSatisfy { $0.count == 9000 && Set($0).count == 1 })
     }
 
-    @Test func closedReaderDropsLines() throws {
+    @Test(.timeLimit(.minutes(1))) func closedReaderDropsLines() throws {
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
         try pipe.fileHandleForReading.close()

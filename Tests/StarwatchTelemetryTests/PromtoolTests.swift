@@ -5,8 +5,11 @@ import Testing
 
 @Suite struct PromtoolTests {
     static let path = "/usr/bin/promtool"
+    /// Without the tool the test is skipped, but not in CI, where it fails.
+    static let isExpected =
+        FileManager.default.isExecutableFile(atPath: path) || ProcessInfo.processInfo.environment["CI"] != nil
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: path)))
+    @Test(.enabled(if: isExpected, "promtool is not installed; run scripts/setup."))
     func promtoolAcceptsTheTextPage() async throws {
         let page = try await makeRepresentativeRegistry().render(.text)
         let process = Process()

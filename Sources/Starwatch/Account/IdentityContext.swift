@@ -117,7 +117,7 @@ package final class IdentityContext: Sendable {
         return chunks
     }
 
-    /// Reads the flags of R-VAL-12 and C-209, under the kind's name in either spelling. A kind with the flag `false` is
+    /// Reads the flags of R-VAL-12, under the kind's name in either spelling. A kind with the flag `false` is
     /// opted out; a missing flag means on.
     private static func optedOut(_ json: String) -> Set<PollKind> {
         struct Flag: Decodable {

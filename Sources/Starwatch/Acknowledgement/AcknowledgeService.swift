@@ -21,7 +21,7 @@ package final class AcknowledgeService: Service {
         fileprivate var leavesBatch = false
     }
 
-    /// Number of rejections before a batch is halved, to find the identifier that the server rejects (C-044).
+    /// Number of rejections before a batch is halved, to find the identifier that the server rejects.
     static let triesBeforeHalving = 3
     /// Number of rejections before a single acknowledgement is given up, if the last one is a 200 that rejects it.
     static let triesOfOne = 5
@@ -174,7 +174,7 @@ package final class AcknowledgeService: Service {
         }
     }
 
-    /// Returns `true` if acknowledgements go to the server (C-046). Its endpoint accepts changes of plans only, not
+    /// Returns `true` if acknowledgements go to the server. Its endpoint accepts changes of plans only, not
     /// offers.
     private func asksServer(dialect: Dialect?) async -> Bool {
         switch options.mode {
@@ -310,7 +310,7 @@ package final class AcknowledgeService: Service {
             note(completion.watermark, poll, &pass)
             return .done
         }
-        // All or nothing: when a part failed, the whole batch failed (C-044).
+        // All or nothing: when a part failed, the whole batch failed.
         results[.failed].increment(by: count)
         let isGivenUp = count == 1 && batch.refusals + 1 >= Self.triesOfOne
         note(

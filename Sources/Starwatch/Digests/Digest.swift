@@ -6,7 +6,7 @@ package import StarwatchTransport
 package struct Digest: Sendable {
     package let options: DigestOptions
     package let wording: DigestWording
-    /// A key of the request. Digests with the same key share the fetched content (C-169). A host's fetcher can answer
+    /// A key of the request. Digests with the same key share the fetched content. A host's fetcher can answer
     /// each digest differently.
     package let source: String
     /// The token of its requests; `nil` if there is none.

@@ -20,7 +20,7 @@ enum DigestConfiguration {
         let sinks: [String]?
     }
 
-    /// JSON without texts, headers, bodies and files, and without the part of a URL after the host (C-236).
+    /// JSON without texts, headers, bodies and files, and without the part of a URL after the host.
     static func json(_ digests: [DigestOptions]) -> String {
         let entries = digests.map { digest in
             Entry(

@@ -170,7 +170,7 @@ package final class DigestService: Service {
         return isAny
     }
 
-    /// Fetches content for digests that have none, once after every start and every change of identity (C-167).
+    /// Fetches content for digests that have none, once after every start and every change of identity.
     private func warmUp(
         _ contents: [DigestName: StoredContent],
         _ decision: DigestDecision,

@@ -185,7 +185,7 @@ public struct PollOptions: Sendable, Hashable {
     public var groupInterval: Duration?
     /// This poll's ``DeliveryOptions/maxGroupSize``. `nil`, the default: the value for all polls.
     public var maxGroupSize: Int?
-    /// Priority of the poll's changes over those of other polls (C-053). Among due rows, a higher priority is delivered
+    /// Priority of the poll's changes over those of other polls. Among due rows, a higher priority is delivered
     /// first. If ``OutboxOptions/eviction`` is `priority`, rows with a higher priority leave a full outbox last.
     /// Eviction uses the priority from when the change was stored. By default 0.
     public var priority = 0

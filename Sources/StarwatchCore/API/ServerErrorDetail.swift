@@ -85,7 +85,7 @@ public enum RequestField: String, Sendable, CaseIterable {
     }
 }
 
-/// A scope such as `notifications` or `notifications:read` (C-121). Both parts are from closed lists.
+/// A scope such as `notifications` or `notifications:read`. Both parts are from closed lists.
 public struct TokenScope: Sendable, Hashable, LosslessStringConvertible {
     private static let subjects: Set<String> = [
         "acknowledgements", "claims", "notifications", "offers", "plans", "projects", "reports", "starred_projects",

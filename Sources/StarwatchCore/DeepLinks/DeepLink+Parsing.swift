@@ -1,5 +1,5 @@
 extension DeepLink {
-    /// Parses a link and checks it by the rules of its route (C-174).
+    /// Parses a link and checks it by the rules of its route.
     public init(parsing text: String) throws(DeepLinkError) {
         let prefix = Self.scheme + "://"
         guard text.utf8.count <= 16_384, text.utf8.count >= prefix.utf8.count,

@@ -14,7 +14,7 @@ public enum DeepLink: Sendable, Hashable {
     /// `timesafari`.
     public static let scheme = "timesafari"
 
-    /// The URL. Handles are percent-encoded completely, because an IRI is only complete with its host (C-177).
+    /// The URL. Handles are percent-encoded completely, because an IRI is only complete with its host.
     public var url: String {
         let path =
             switch self {
@@ -66,7 +66,7 @@ public struct ProjectHandle: Sendable, Hashable {
     }
 }
 
-/// The id of a shortlink. The agent knows its changes for a day (C-178).
+/// The id of a shortlink. The agent knows its changes for a day.
 public struct Shortlink: Sendable, Hashable {
     /// 24 hours (R-NOT-08).
     public static let lifetime = Duration.seconds(86_400)

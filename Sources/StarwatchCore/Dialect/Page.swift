@@ -76,6 +76,6 @@ public struct FetchedChange: Sendable, Hashable {
 public enum Validation: String, Sendable, CaseIterable, Codable {
     /// The fields that the agent needs must be valid. Others can be missing or wrong.
     case lenient
-    /// Every field must match the contract's schema (R-VAL-02, R-VAL-03), and the items must be in order (C-021).
+    /// Every field must match the contract's schema (R-VAL-02, R-VAL-03), and the items must be in order.
     case strict
 }

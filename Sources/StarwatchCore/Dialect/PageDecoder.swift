@@ -76,7 +76,7 @@ public struct PageDecoder: Sendable {
 
     /// Detects the dialect of an answer.
     ///
-    /// Only the canonical dialect has `pagination` and `planSummary` items (R-EP-07). Offers have neither (C-094), but
+    /// Only the canonical dialect has `pagination` and `planSummary` items (R-EP-07). Offers have neither, but
     /// each dialect has its own kind of identifier. On an empty page of plans the endorser server sends `hitLimit:
     /// false`. An empty page without it can come from a gateway, so it decides nothing. Bytes that are not UTF-8 are no
     /// page.

@@ -28,7 +28,7 @@ public struct DigestDecision: Sendable, Hashable {
     /// The time of the next work; `nil` without digests.
     public var next: Timestamp?
 
-    /// The time ahead for which occurrences are armed: 24 h (C-161).
+    /// The time ahead for which occurrences are armed: 24 h.
     public static let horizon = Duration.seconds(86_400)
     /// The longest delay after which an occurrence is still shown, if the agent did not run at its time: 10 min.
     public static let grace = Duration.seconds(600)
@@ -187,7 +187,7 @@ public struct DigestDecision: Sendable, Hashable {
         return content != nil && !isYoung && plan.onMissing != .skip ? .stale : .noContent
     }
 
-    /// The age counts at the time of the occurrence, not when it is armed (C-155).
+    /// The age counts at the time of the occurrence, not when it is armed.
     private static func young(
         _ content: Content?,
         _ occurrence: DigestOccurrence,

@@ -5,7 +5,7 @@ public enum FeatureNotification: String, Sendable, CaseIterable {
     var title: MessageKey { .featureTitle }
     var body: MessageKey { .featureBody }
 
-    /// The destination of a tap (C-176).
+    /// The destination of a tap.
     public var deepLink: DeepLink { .feature }
 }
 

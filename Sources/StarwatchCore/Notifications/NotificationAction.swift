@@ -6,7 +6,7 @@ public enum NotificationAction: String, Sendable, CaseIterable, Codable {
     case snooze = "snooze_1h"
     case markRead = "mark_read"
 
-    /// The delay of ``snooze``: 3,600 s (C-180).
+    /// The delay of ``snooze``: 3,600 s.
     public static let snoozeDuration = Duration.seconds(3600)
 
     /// The button's text. In a large group, which lists only some changes, viewing shows all of them.

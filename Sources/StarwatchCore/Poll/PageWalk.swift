@@ -13,7 +13,7 @@ public struct PageWalk: Sendable {
     /// The purpose of the walk.
     public enum Mode: Sendable, Hashable {
         case poll
-        /// Finds the newest identifier and announces nothing (C-003).
+        /// Finds the newest identifier and announces nothing.
         case bootstrap
     }
 

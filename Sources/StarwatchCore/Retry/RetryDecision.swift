@@ -9,7 +9,7 @@ public enum RetryDecision: Sendable, Hashable {
     /// End the cycle. `exhausted` if the allowed attempts were used up, as opposed to a failure without retries.
     case giveUp(exhausted: Bool)
 
-    /// The longest wait inside a cycle: 120 s (C-087).
+    /// The longest wait inside a cycle: 120 s.
     public static let longestInlineWait = Duration.seconds(120)
 
     /// The shortest time between two cycles after the server rejected a new token: 30 s.

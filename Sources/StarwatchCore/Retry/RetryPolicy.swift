@@ -20,7 +20,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// The jitter as a fraction of the delay: `-0.25...0.25` is ±25 %.
     public var jitter: ClosedRange<Double>
     /// The longest delay of the policy itself, with jitter; `nil`, the default: none. It never shortens the wait that a
-    /// server asks for, so there is no setting to ignore that wait either (C-069).
+    /// server asks for, so there is no setting to ignore that wait either.
     public var maxDelay: Duration?
     /// The longest wait asked for by the server that an attempt waits out. A longer one ends the request, and the next
     /// one waits. By default ``RetryDecision/longestInlineWait``.
@@ -38,7 +38,7 @@ public struct RetryPolicy: Sendable, Hashable {
         case .network, .timeout:
             RetryPolicy(attempts: 3, delay: .exponential(.seconds(1)), jitter: -0.25...0.25)
         case .rateLimited, .unavailable:
-            // Never earlier than the server allows (C-068).
+            // Never earlier than the server allows.
             RetryPolicy(attempts: 5, delay: .serverDecides(otherwise: .seconds(60)), jitter: 0...0.1)
         case .serverError:
             RetryPolicy(attempts: 3, delay: .exponential(.seconds(2)), jitter: -0.5...0.5)

@@ -67,7 +67,7 @@ extension PollError: Encodable {
         case code, message, details, retryable, retryAfter
     }
 
-    /// `retryAfter` is whole seconds, rounded up (C-071); `details` are the issues.
+    /// `retryAfter` is whole seconds, rounded up; `details` are the issues.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(code.rawValue, forKey: .code)
@@ -90,7 +90,7 @@ extension PollError {
         underlying = error
     }
 
-    /// A failed request, by its class (C-073).
+    /// A failed request, by its class.
     init(_ failure: APIFailure) {
         let code: Code =
             switch failure.failureClass {

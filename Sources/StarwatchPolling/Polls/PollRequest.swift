@@ -16,7 +16,7 @@ public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & S
     /// Headers sent before those of the manager, which take precedence. Empty by default.
     public var headers: [String: String] = [:]
     /// Names and values of the query, before percent-encoding. The manager calls it for every send, so its values are
-    /// never older than the request (C-111). Without a query by default.
+    /// never older than the request. Without a query by default.
     public var query: @Sendable (PollingContext) async throws -> [(name: String, value: String)] = { _ in [] }
     /// The body of a POST or PUT. The manager calls it for every send and every page. `Data` is sent unchanged,
     /// everything else as JSON. Without a body by default; `get` and `delete` never have one.
@@ -60,7 +60,7 @@ public enum PollMethod: String, Sendable, CaseIterable {
 public enum PollAuthorization: Sendable {
     /// The context's tokens. Without a token, nothing is sent.
     case context
-    /// The context's tokens. Without a token, the request is sent without one (C-124). For `get` only.
+    /// The context's tokens. Without a token, the request is sent without one. For `get` only.
     case contextOrAnonymous
     /// No token.
     case anonymous

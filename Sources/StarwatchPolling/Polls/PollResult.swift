@@ -67,7 +67,7 @@ public struct PollMetadata: Sendable, Hashable, Encodable {
         case requestId, timestamp, duration, retryCount
     }
 
-    /// `timestamp` is ISO 8601 in UTC, `duration` milliseconds (C-219).
+    /// `timestamp` is ISO 8601 in UTC, `duration` milliseconds.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(requestID, forKey: .requestId)

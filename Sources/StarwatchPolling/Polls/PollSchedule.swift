@@ -4,7 +4,7 @@ public import StarwatchCore
 /// A repeated request, and the handler of its results.
 ///
 /// The database stores only data: the timing, the next run, and the validator of the last answer. The schedule resumes
-/// when the host adds its code again under the same ``name`` (C-112).
+/// when the host adds its code again under the same ``name``.
 public struct PollSchedule<Request: Encodable & Sendable, Response: Decodable & Sendable>: Sendable {
     /// `[a-z][a-z0-9_]{0,62}`. `nil`: the manager generates one. The host must keep it to resume the schedule after a
     /// restart.
@@ -14,7 +14,7 @@ public struct PollSchedule<Request: Encodable & Sendable, Response: Decodable & 
     public var timing: PollTiming
     /// Handling of missed runs. By default one run replaces all of them.
     public var catchUp = CatchUp.latest
-    /// Reduces the frequency while nothing changes (C-241). `nil`, the default: never.
+    /// Reduces the frequency while nothing changes. `nil`, the default: never.
     public var slowDown: SlowDown?
     /// The account and server; called for every run.
     public var context: @Sendable () async throws -> PollingContext

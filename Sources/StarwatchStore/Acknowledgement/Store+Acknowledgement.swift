@@ -84,7 +84,7 @@ extension Store {
         )
     }
 
-    /// Marks the batch as acknowledged and advances the watermark, in one transaction (C-011).
+    /// Marks the batch as acknowledged and advances the watermark, in one transaction.
     ///
     /// - Parameter requestID: `X-Request-ID` of the request that acknowledged it.
     package func completeAck(
@@ -136,7 +136,7 @@ extension Store {
         }
     }
 
-    /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts (C-044). The
+    /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts. The
     /// other rows go into later batches.
     package func halveAck(_ batch: AckBatch, until: Timestamp, newKey: String) throws(StoreError) {
         try write(.acknowledge) { db in
@@ -152,7 +152,7 @@ extension Store {
         }
     }
 
-    /// Acknowledges all delivered and suppressed rows locally, for a server without acknowledgement (C-028).
+    /// Acknowledges all delivered and suppressed rows locally, for a server without acknowledgement.
     ///
     /// Closes an open batch, because its request is no longer needed. Does nothing if another identity is active.
     package func acknowledgeLocally(_ stream: StreamKey, now: Timestamp) throws(StoreError) -> AckCompletion {

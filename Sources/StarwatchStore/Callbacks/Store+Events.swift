@@ -23,7 +23,7 @@ package struct QueuedEvent: Sendable, Hashable, Identifiable {
     package let attempts: Int
 }
 
-/// The queue of callback events: at most 1,000, for at most 14 days (C-230).
+/// The queue of callback events: at most 1,000, for at most 14 days.
 extension Store {
     static let largestEventQueue = 1000
     static let eventAge = Duration.days(14)

@@ -19,7 +19,7 @@ package enum StoreError: Error, Sendable, Hashable {
     case corrupt(detail: String)
     /// A file cannot be read, written, locked or trusted. `detail` is the system's or SQLite's text.
     case io(detail: String)
-    /// The program does not support the schema version (R-STO-13, C-197).
+    /// The program does not support the schema version (R-STO-13).
     case version(found: Int, supported: ClosedRange<Int>)
     /// The file contains tables of another program.
     case foreign

@@ -31,7 +31,7 @@ package struct OpenNotification: Sendable, Hashable, Identifiable {
 
 /// The result of one attempt.
 package enum DeliveryOutcome: Sendable, Hashable {
-    /// The sink accepted the notification (C-052).
+    /// The sink accepted the notification.
     case ok
     /// The sink rejected it. Counts as a retry.
     case rejected(nextAttemptAt: Timestamp)

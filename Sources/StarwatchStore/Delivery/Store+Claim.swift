@@ -27,7 +27,7 @@ extension Store {
 
     /// Claims pending rows and stores the notifications that announce them, in one transaction.
     ///
-    /// The order is priority, then age, then identifier (C-039). Rows that do not open are set aside. Rows that are too many
+    /// The order is priority, then age, then identifier. Rows that do not open are set aside. Rows that are too many
     /// for one notification become several, by ``NotificationPart``. The interval to the next group begins when no row is
     /// left, so that rows beyond the limit do not wait for it.
     ///
@@ -35,7 +35,7 @@ extension Store {
     ///   - limit: The largest number of rows to claim.
     ///   - leaseUntil: The end of the caller's lease on the tickets.
     ///   - sinks: The sinks to deliver to. Without sinks nothing is claimed.
-    ///   - make: Renders the rows of one notification from local data only (C-051). Runs on the store's queue and must
+    ///   - make: Renders the rows of one notification from local data only. Runs on the store's queue and must
     ///     not block.
     /// - Returns: The notifications with a ticket for every sink; none if no row is pending or another identity is
     ///   active.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import GRDB
 package import StarwatchCore
 
-/// Digests are read-only: they never acknowledge and never touch an outbox row (C-054).
+/// Digests are read-only: they never acknowledge and never touch an outbox row.
 ///
 /// A fired digest becomes a notification without rows, in a stream of its own. The dispatcher delivers, retries and
 /// cancels it like any other.

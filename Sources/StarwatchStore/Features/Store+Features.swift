@@ -5,7 +5,7 @@ package import StarwatchCore
 extension Store {
     /// Announces a feature, once, to the accounts that have preferences and no stars.
     ///
-    /// Each such account gets a notice unless its preferences disable the feature (C-193). Its stars stay empty until
+    /// Each such account gets a notice unless its preferences disable the feature. Its stars stay empty until
     /// its user sets them. Its watermark and its archived stars stay, the latter for their 30 days. The same
     /// transaction records the feature, so accounts created later get no notice and an interrupted run has no effect.
     ///

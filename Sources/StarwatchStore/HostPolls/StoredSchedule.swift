@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// The stored state of a host application's schedule: only data, never code (C-112).
+/// The stored state of a host application's schedule: only data, never code.
 package struct StoredSchedule: Sendable, Hashable {
     /// The timing as a JSON object, for people who inspect the database.
     package var configuration: String

@@ -7,10 +7,10 @@ extension Store {
         try direct(.read) { db in try db.activeIdentity() }
     }
 
-    /// Makes `did` the active identity, with all consequences, in one transaction (R-IDN-02, C-190).
+    /// Makes `did` the active identity, with all consequences, in one transaction (R-IDN-02).
     ///
     /// Cancels the former identity's open rows, and closes its notifications and acknowledgement batches. Archives the
-    /// stars of both identities. Resets the new identity's watermarks, cursors and stars (C-188).
+    /// stars of both identities. Resets the new identity's watermarks, cursors and stars.
     ///
     /// - Parameters:
     ///   - did: The new identity; `nil` signs out. The active identity changes nothing.

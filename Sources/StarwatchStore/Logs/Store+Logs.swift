@@ -1,7 +1,7 @@
 import GRDB
 import StarwatchCore
 
-/// Debug and info lines are kept while they are among the last 1,000 lines; warnings and errors for 90 days (C-202),
+/// Debug and info lines are kept while they are among the last 1,000 lines; warnings and errors for 90 days,
 /// at most ``Store/keptWarnings`` warnings.
 extension Store {
     /// The maximum number of warnings.

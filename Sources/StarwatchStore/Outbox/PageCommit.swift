@@ -12,7 +12,7 @@ package struct PageCommit: Sendable, Hashable {
     /// The treatment of new items.
     package enum Disposition: Sendable, Hashable {
         case announce
-        /// Stored but never announced, because the account opted out. The rows are still acknowledged (C-049).
+        /// Stored but never announced, because the account opted out. The rows are still acknowledged.
         case suppress
         /// Read while bootstrapping: outside the ledger, never announced, never acknowledged.
         case bootstrap

@@ -2,7 +2,7 @@ import GRDB
 package import StarwatchCore
 
 extension Store {
-    /// Turns pending rows into tombstones if the outbox exceeds its limit (C-056, C-057).
+    /// Turns pending rows into tombstones if the outbox exceeds its limit.
     ///
     /// A tombstone holds the watermark and moves its stream's fetch cursor back, so that the server sends the item
     /// again. Some rows are never evicted:

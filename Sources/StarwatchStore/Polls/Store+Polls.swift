@@ -4,7 +4,7 @@ package import StarwatchCore
 extension Store {
     /// The state that a cycle needs, in one cheap read.
     ///
-    /// - Parameter maxUndelivered: The limit on pending and claimed rows over all streams (C-065).
+    /// - Parameter maxUndelivered: The limit on pending and claimed rows over all streams.
     package func pollState(_ stream: StreamKey, maxUndelivered: Int) throws(StoreError) -> PollState {
         let id = try streamID(stream)
         return try direct(.pollState) { db in
@@ -60,10 +60,10 @@ extension Store {
         pollMemory.state(of: stream, maxUndelivered: maxUndelivered)
     }
 
-    /// Ends a stream's bootstrap. Later changes are new (C-003).
+    /// Ends a stream's bootstrap. Later changes are new.
     ///
     /// Sets the fetch cursor, and the watermark by compare-and-swap from none. This is the only change of a watermark
-    /// without an acknowledgement (C-004). The rows of the overlap are committed first, through ``commit(page:)`` with
+    /// without an acknowledgement. The rows of the overlap are committed first, through ``commit(page:)`` with
     /// `.bootstrap`.
     ///
     /// Unlike other transactions it survives a power loss. A stream that lost its start would bootstrap again and

@@ -17,7 +17,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var errorLogs: Duration = .days(90)
     /// Watermarks and cursors, counted from the last poll.
     package var watermarks: Duration = .days(365)
-    /// Settings, counted from the last activity. Settings with preferences stay until the user deletes them (C-201).
+    /// Settings, counted from the last activity. Settings with preferences stay until the user deletes them.
     package var settings: Duration = .days(730)
     /// Removed accounts with all their data (R-IDN-10).
     package var removed: Duration = .days(30)

@@ -85,7 +85,7 @@ extension Store {
         }
     }
 
-    /// Disables or enables the polls of starred plans for an account (R-IDN-10, C-209).
+    /// Disables or enables the polls of starred plans for an account (R-IDN-10).
     ///
     /// Disabling suppresses pending rows, which are still acknowledged.
     ///
@@ -182,7 +182,7 @@ extension Store {
         return after
     }
 
-    /// Suppresses the open rows of a plan, which are still acknowledged (C-049). Includes tombstones, because a server
+    /// Suppresses the open rows of a plan, which are still acknowledged. Includes tombstones, because a server
     /// asked about the remaining plans does not send them again.
     ///
     /// - Parameter plan: The plan; `nil` for every plan.

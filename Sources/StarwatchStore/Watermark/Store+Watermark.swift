@@ -31,7 +31,7 @@ extension Store {
         }
     }
 
-    /// Moves the watermark from `expected` to `new` if no other writer moved it first (R-WM-07, C-006).
+    /// Moves the watermark from `expected` to `new` if no other writer moved it first (R-WM-07).
     ///
     /// One compare-and-set statement, which never lowers the watermark. Only tests and the simulation call it. The agent
     /// uses ``advanceWatermark(_:now:)``, which also checks the rows.

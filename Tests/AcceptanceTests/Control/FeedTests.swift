@@ -4,8 +4,8 @@ import Testing
 
 /// The feed of the built agent: on the command line, over its death, and in a browser.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FeedTests {
-    private func withWorld(_ body: (ControlWorld) async throws -> Void) async throws {
-        try await ControlWorld.with(sinks: { TestConfiguration.file($0) }, body)
+    private func withWorld(_ body: (AgentWorld) async throws -> Void) async throws {
+        try await AgentWorld.withControl(sinks: { TestConfiguration.file($0) }, body)
     }
 
     /// Lines that a program has printed so far.
@@ -78,7 +78,7 @@ import Testing
             #expect(await world.sequences(1) == [1])
             let browser = try Browser(in: world.workspace)
             let tab = try await BrowserTab(in: browser)
-            let headers: JSON = ["Authorization": .string(ControlWorld.token)]
+            let headers: JSON = ["Authorization": .string(AgentWorld.token)]
             try await tab.send("Network.setExtraHTTPHeaders", ["headers": headers])
             var backgrounds: Set<String> = []
             for (width, scheme) in [(360, "light"), (360, "dark"), (1280, "light"), (1280, "dark")] {

@@ -18,18 +18,18 @@ import Testing
         let deliveries: [Delivery]?
     }
 
-    private func command(_ world: ControlWorld, _ arguments: String...) async throws -> CommandResult {
+    private func command(_ world: AgentWorld, _ arguments: String...) async throws -> CommandResult {
         try await starwatch(["outbox"] + arguments + ["--config", world.config])
     }
 
-    private func rows(_ world: ControlWorld, _ filter: String...) async throws -> [Row] {
+    private func rows(_ world: AgentWorld, _ filter: String...) async throws -> [Row] {
         let list = try await starwatch(["outbox", "list", "--json"] + filter + ["--config", world.config])
         #expect(list.status == 0, "\(list.errors)")
         return try JSONDecoder().decode([Row].self, from: Data(list.output.utf8))
     }
 
     /// In place of the feed a webhook, at which one refusal is enough.
-    private func deliverToTheHook(_ world: ControlWorld) throws {
+    private func deliverToTheHook(_ world: AgentWorld) throws {
         let hook = TestConfiguration.webhook(world.mock.url) + "\n"
         let yaml = try String(contentsOfFile: world.config, encoding: .utf8)
         let changed = yaml.replacing("    - name: feed\n      kind: feed\n", with: hook)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func ofTwoDeadRowsOneIsTriedAgainAndTheOtherGivenUp() async throws {
-        try await ControlWorld.with { world in
+        try await AgentWorld.withControl { world in
             let mock = world.mock
             try deliverToTheHook(world)
             mock.setStickyFault(.status(400), at: .hook)
@@ -104,7 +104,7 @@ import Testing
     }
 
     /// When nothing is under way any more.
-    private func expectEnds(_ world: ControlWorld, delivered: String, cancelled: String) async throws {
+    private func expectEnds(_ world: AgentWorld, delivered: String, cancelled: String) async throws {
         let open = ["pending", "claimed"]
         let settled = try await eventually { () async throws -> [Row]? in
             let all = try await rows(world)

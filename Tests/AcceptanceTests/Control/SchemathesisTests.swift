@@ -19,7 +19,7 @@ import Testing
 
     @Test func noRequestIsAnsweredOtherwiseThanTheDescriptionSays() async throws {
         let program = try Program.find("st", in: Self.folder.path)
-        try await ControlWorld.with { world in
+        try await AgentWorld.withControl { world in
             // The examples speak of row 17.
             world.mock.publish(count: 20)
             let agent = try await RunningAgent(config: world.config, in: world.workspace)
@@ -33,7 +33,7 @@ import Testing
             process.arguments =
                 [
                     "run", "http://\(world.control)/api/v1/openapi.json", "--header",
-                    "Authorization: \(ControlWorld.token)",
+                    "Authorization: \(AgentWorld.token)",
                 ]
                 + Self.arguments
             process.standardOutput = try FileHandle(forWritingTo: report)

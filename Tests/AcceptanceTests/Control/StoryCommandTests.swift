@@ -21,20 +21,20 @@ import Testing
         let waits: [Wait]
     }
 
-    private func story(_ world: ControlWorld, _ id: String) async throws -> Story? {
+    private func story(_ world: AgentWorld, _ id: String) async throws -> Story? {
         let result = try await starwatch("explain", id, "--json", "--config", world.config)
         guard result.status == 0 else { return nil }
         return try JSONDecoder().decode(Story.self, from: Data(result.output.utf8))
     }
 
-    private func logs(_ world: ControlWorld, _ arguments: String...) async throws -> [Substring] {
+    private func logs(_ world: AgentWorld, _ arguments: String...) async throws -> [Substring] {
         let result = try await starwatch(["logs"] + arguments + ["--config", world.config])
         #expect(result.status == 0, "\(result.errors)")
         return result.output.split(separator: "\n")
     }
 
     @Test func aChangeThroughASinkThatRefusesTwiceIsExplainedToItsEnd() async throws {
-        try await ControlWorld.with { world in
+        try await AgentWorld.withControl { world in
             let yaml = try String(contentsOfFile: world.config, encoding: .utf8)
             let hook = TestConfiguration.webhook(world.mock.url) + "\n"
             try world.workspace.write(

@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: MockDialect.allCases)
     func aCycleThatEndsBeforeAnyOfItsWritesIsFinishedByTheNext(dialect: MockDialect) async throws {
-        let world = try await CrashWorld(dialect)
+        let world = try await AgentWorld(dialect)
         try await world.cycle()
         let writes = try await world.writesOfACycle()
         #expect(writes > 30)
@@ -43,10 +43,10 @@ import Testing
     }
 
     @Test func aDatabaseWhoseMakingEndsBeforeAnyOfItsWritesIsMadeByTheNextStart() async throws {
-        let first = try await CrashWorld(.canonical)
+        let first = try await AgentWorld(.canonical)
         let writes = try await first.writesOfACycle()
         for (point, isTorn) in Self.deaths(of: writes, atMost: 10) {
-            let world = try await CrashWorld(.canonical, mock: first.mock)
+            let world = try await AgentWorld(.canonical, mock: first.mock)
             let killed = try await world.cycle(FaultLibrary.dying(at: point, isTorn: isTorn))
             #expect(killed.status == SIGKILL)
             try await world.expectAllIsWell("killed at write \(point) of \(writes), torn: \(isTorn)", isHookOurs: false)
@@ -56,7 +56,7 @@ import Testing
 
     @Test(arguments: MockDialect.allCases)
     func anAgentThatRunsAndDiesAtWriteAfterWriteLosesNothing(dialect: MockDialect) async throws {
-        let world = try await CrashWorld(dialect)
+        let world = try await AgentWorld(dialect)
         try await world.cycle()
         for point in Self.points(of: 150, atMost: 5) {
             world.mock.publish(count: 3)

@@ -185,16 +185,16 @@ import Testing
 
 /// A database with changes of every state, and what of it must not be readable.
 struct Sealed {
-    let crash: CrashWorld
+    let crash: AgentWorld
     var mock: MockServer { crash.mock }
     var workspace: Workspace { crash.workspace }
     var config: String { crash.config }
     var database: String { crash.database }
 
-    init(_ crash: CrashWorld) { self.crash = crash }
+    init(_ crash: AgentWorld) { self.crash = crash }
 
     init(isEncrypted: Bool) async throws {
-        crash = try await CrashWorld(.canonical, isEncrypted: isEncrypted)
+        crash = try await AgentWorld(.canonical, isEncrypted: isEncrypted)
         try await crash.cycle()
         for _ in 0..<3 {
             mock.publish(count: 20)
@@ -227,9 +227,7 @@ struct Sealed {
     }
 
     func configure(isEncrypted: Bool) throws {
-        var configuration = crash.configuration
-        configuration.isEncrypted = isEncrypted
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        try crash.write { $0.isEncrypted = isEncrypted }
     }
 
     func keys(_ arguments: [String], environment: [String: String] = [:]) async throws -> CommandResult {

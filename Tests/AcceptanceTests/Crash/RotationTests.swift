@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct RotationTests {
     @Test(arguments: [false, true])
     func aLineThatWasWrittenBeforeADeathIsNotWrittenAgainAfterARotation(copies: Bool) async throws {
-        let world = try await CrashWorld(.endorser)
+        let world = try await AgentWorld(.endorser)
         // Alone: what another sink does beside it would come between its writes.
         let yaml = try String(contentsOfFile: world.config, encoding: .utf8)
         let hook = TestConfiguration.webhook(world.mock.url) + "\n"
@@ -40,7 +40,7 @@ import Testing
         try await world.mock.stop()
     }
 
-    private func rotate(_ world: CrashWorld, copies: Bool) async throws {
+    private func rotate(_ world: AgentWorld, copies: Bool) async throws {
         let how = copies ? "copytruncate" : "nocreate"
         try world.workspace.write(
             "\(world.file.path) {\n  rotate 100\n  nocompress\n  missingok\n  \(how)\n}\n",

@@ -15,10 +15,8 @@ import Testing
         options.auth = .sharedSecret(Array(Self.secret.utf8))
         let mock = MockServer(options: options)
         try await mock.start()
-        var crash = try await CrashWorld(.canonical, mock: mock, isEncrypted: true)
-        crash.configuration.auth = "kind: shared_secret\n  stored_keys: true"
-        let world = Sealed(crash)
-        try world.configure(isEncrypted: true)
+        let world = Sealed(try await AgentWorld(.canonical, mock: mock, isEncrypted: true))
+        try world.crash.write { $0.auth = "kind: shared_secret\n  stored_keys: true" }
         try world.workspace.write(Self.secret + "\n", to: "secret")
         return world
     }

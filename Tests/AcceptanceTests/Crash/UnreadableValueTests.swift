@@ -19,10 +19,10 @@ import Testing
 
     /// Changes the configuration: with a long interval new rows stay pending.
     private func configure(_ world: Sealed, groupInterval: String, isEncrypted: Bool = true) throws {
-        var configuration = world.crash.configuration
-        configuration.groupInterval = groupInterval
-        configuration.isEncrypted = isEncrypted
-        try world.workspace.write(configuration.yaml(in: world.workspace), to: "starwatch.yaml")
+        try world.crash.write {
+            $0.groupInterval = groupInterval
+            $0.isEncrypted = isEncrypted
+        }
     }
 
     /// Changes a digit of the ciphertext of the oldest pending row.

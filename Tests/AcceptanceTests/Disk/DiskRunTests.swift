@@ -18,7 +18,7 @@ import Testing
         Fault(name: "broken", error: EIO, kind: "io"),
     ])
     func aDiskThatFailsIsReportedAndGoneOnWithWhenItIsWell(fault: Fault) async throws {
-        let world = try await CrashWorld(.canonical)
+        let world = try await AgentWorld(.canonical)
         try await world.cycle()
         let disk = FaultLibrary.Disk(in: world.workspace)
         let environment = try FaultLibrary.disk(disk)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func aLineThatIsWrittenButNotSureToStayIsNotWrittenAgain() async throws {
-        let world = try await CrashWorld(.canonical)
+        let world = try await AgentWorld(.canonical)
         try await world.cycle()
         let disk = FaultLibrary.Disk(in: world.workspace)
         let environment = try FaultLibrary.disk(disk)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func aDatabaseThatAnotherProgramLocksIsReportedAndGoneOnWithWhenItIsFree() async throws {
-        let world = try await CrashWorld(.endorser)
+        let world = try await AgentWorld(.endorser)
         try await world.cycle()
         let agent = try await RunningAgent(config: world.config, in: world.workspace)
         var lock: DatabaseLock?
@@ -69,7 +69,7 @@ import Testing
 
     /// A limit of the kernel's, which would end a process that does not expect it by SIGXFSZ.
     @Test func aFileThatMayNotGrowIsReportedAndGoneOnWithWhenItMay() async throws {
-        let world = try await CrashWorld(.canonical)
+        let world = try await AgentWorld(.canonical)
         try await world.cycle()
         let agent = try await RunningAgent(config: world.config, in: world.workspace)
         try await expectRecovery(of: agent, world, kind: "io") {
@@ -91,7 +91,7 @@ import Testing
 
     private func expectRecovery(
         of agent: RunningAgent,
-        _ world: CrashWorld,
+        _ world: AgentWorld,
         kind: String,
         spoil: () throws -> Void,
         mend: () throws -> Void

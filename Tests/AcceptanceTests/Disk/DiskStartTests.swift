@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: [0, 1, 2])
     func aJournalThatIsTruncatedCostsWhatWasInItAndTheServerGivesItAgain(part: Int) async throws {
-        let world = try await CrashWorld(.canonical)
+        let world = try await AgentWorld(.canonical)
         world.mock.publish(count: 3)
         // Dies when some of the cycle is in the journal, and before the journal begins to go into the database: cut off
         // in the middle of that, it would leave half of each.
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func anEmptyFileIsADatabaseThatIsStillToBeMade() async throws {
-        let world = try await CrashWorld(.endorser)
+        let world = try await AgentWorld(.endorser)
         try Self.put(Data(), at: world.database)
         world.mock.publish(count: 3)
         try await world.expectAllIsWell("from an empty file")
@@ -123,15 +123,15 @@ import Testing
     }
 
     /// The files of an agent that has delivered three changes.
-    private func used() async throws -> CrashWorld {
-        let world = try await CrashWorld(.canonical)
+    private func used() async throws -> AgentWorld {
+        let world = try await AgentWorld(.canonical)
         world.mock.publish(count: 3)
         try await world.expectAllIsWell("the first cycle")
         return world
     }
 
     private func expectRefusal(
-        _ world: CrashWorld,
+        _ world: AgentWorld,
         _ words: String,
         _ environment: [String: String] = [:]
     ) async throws {

@@ -23,18 +23,11 @@ import Testing
     }
 
     private func with(_ body: (RunningAgent, String) async throws -> Void) async throws {
-        var options = MockServerOptions()
-        options.planCount = 3
-        let mock = MockServer(options: options)
-        try await mock.start()
-        mock.publish(count: 2)
-        let workspace = try Workspace()
-        let sinks = TestConfiguration.file(workspace)
-        let configuration = TestConfiguration(server: mock.url, plans: mock.planIDs, sinks: sinks)
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        let config = workspace.path("starwatch.yaml")
-        try await body(try await RunningAgent(config: config, in: workspace), config)
-        try await mock.stop()
+        let world = try await AgentWorld(server: { $0.planCount = 3 })
+        world.mock.publish(count: 2)
+        world.mock.publish([MockChange(planID: world.mock.planIDs[2], name: "\u{202E}גן")])
+        try await body(try await world.start(), world.config)
+        try await world.mock.stop()
     }
 
     @Test func statesHaveColoursOnATerminalOnly() async throws {
@@ -60,6 +53,8 @@ import Testing
             let lines = try await starwatch("stars", "list", "--config", config).output.split(separator: "\n")
             #expect(lines.count == 3)
             #expect(lines.contains { $0.contains(#/  [A-Z]\w+ [A-Z]/#) }, "\(lines)")
+            // It does not turn the text around it.
+            #expect(lines.contains { $0.hasSuffix("  \u{2068}גן\u{2069}") }, "\(lines)")
             struct Star: Decodable { let plan_id: String }
             let json = try await starwatch("stars", "list", "--json", "--config", config).output
             #expect(try JSONDecoder().decode([Star].self, from: Data(json.utf8)).count == 3)

@@ -5,7 +5,7 @@ import Testing
 /// SIGHUP and SIGTERM, to the built agent.
 @Suite struct SignalTests {
     @Test func aReloadTakesTheNewFileAndCountsOn() async throws {
-        let world = try await CrashWorld(.canonical)
+        let world = try await AgentWorld(.canonical)
         world.mock.publish(count: 3)
         let agent = try await RunningAgent(config: world.config, in: world.workspace)
         let (pages, mock) = (agent.pages, world.mock)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func anEndThatIsAskedForDuringAReloadIsAnEnd() async throws {
-        let world = try await CrashWorld(.endorser)
+        let world = try await AgentWorld(.endorser)
         for wait in [0, 5, 20, 60, 150] {
             let agent = try await RunningAgent(config: world.config, in: world.workspace)
             agent.hangUp()
@@ -61,7 +61,7 @@ import Testing
 
     @Test(arguments: [MockEndpoint.hook, .plansChanged, .acknowledge])
     func whatHangsDoesNotHoldTheEndBeyondItsDeadlineAndIsNotLost(endpoint: MockEndpoint) async throws {
-        let world = try await CrashWorld(.canonical, limits: "shutdown: 1s")
+        let world = try await AgentWorld(.canonical, limits: "shutdown: 1s")
         try await world.cycle()
         world.mock.setStickyFault(.neverAnswer, at: endpoint)
         world.mock.publish(count: 3)

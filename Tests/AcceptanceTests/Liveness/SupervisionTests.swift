@@ -7,7 +7,7 @@ import Testing
 @Suite struct SupervisionTests {
     @Test(arguments: [false, true])
     func aServiceManagerHearsOfTheStartTheProgressReloadsAndTheEnd(isAbstract: Bool) async throws {
-        let world = try await CrashWorld(.endorser)
+        let world = try await AgentWorld(.endorser)
         let path = world.workspace.path("notify")
         let manager = try NotifyListener(isAbstract ? "@\(path)" : path)
         let agent = try await RunningAgent(
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func theWatchdogOfAnotherProcessHearsNothing() async throws {
-        let world = try await CrashWorld(.endorser)
+        let world = try await AgentWorld(.endorser)
         let manager = try NotifyListener(world.workspace.path("notify"))
         let agent = try await RunningAgent(
             config: world.config,
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func aDiskThatHangsEndsTheProgressAndDoesNotHoldTheEnd() async throws {
-        let world = try await CrashWorld(.endorser, limits: "shutdown: 1s")
+        let world = try await AgentWorld(.endorser, limits: "shutdown: 1s")
         try await world.cycle()
         let manager = try NotifyListener(world.workspace.path("notify"))
         let disk = FaultLibrary.Disk(in: world.workspace)

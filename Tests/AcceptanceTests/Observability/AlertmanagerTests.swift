@@ -5,20 +5,15 @@ import Testing
 /// From a server that breaks to the person who is told: agent, Prometheus, rules, Alertmanager, receiver.
 @Suite(.serialized) struct AlertmanagerTests {
     @Test func aBrokenServerRaisesItsAlertAndAMendedOneResolvesIt() async throws {
-        var options = MockServerOptions()
-        options.planCount = 3
-        let mock = MockServer(options: options)
-        try await mock.start()
-        let workspace = try Workspace()
-        var configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            sinks: TestConfiguration.webhook(mock.url),
-            logLevel: "info"
-        )
-        configuration.staleAfter = "5s"
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
-        let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
+        let world = try await AgentWorld {
+            $0.planCount = 3
+        } configure: { configuration, _ in
+            configuration.sinks = TestConfiguration.webhook(configuration.server)
+            configuration.logLevel = "info"
+            configuration.staleAfter = "5s"
+        }
+        let (mock, workspace) = (world.mock, world.workspace)
+        let agent = try await world.start()
         let alertmanager = try await Alertmanager(in: workspace)
         let prometheus = try await Prometheus(
             scraping: agent.address,

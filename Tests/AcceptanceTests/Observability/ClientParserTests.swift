@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func prometheusClientReadsBothPagesUnderALoadOfFaults() async throws {
-        let world = try await FaultyWorld()
+        let world = try await FaultyLoad()
         let loaded = try await eventually(within: .seconds(120)) { try await world.stir().isEmpty ? true : nil }
         #expect(loaded == true)
         let unseen = try await world.stir()

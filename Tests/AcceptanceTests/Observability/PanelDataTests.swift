@@ -37,7 +37,7 @@ import Testing
         }
         #expect(Set(Self.healthyWithoutData.keys).isSubset(of: dashboards.flatMap(\.panelQueries).map(\.place)))
         let workspace = try Workspace()
-        let world = try await FaultyWorld()
+        let world = try await FaultyLoad()
         let prometheus = try await Prometheus(
             scraping: world.agent.address,
             as: "starwatch",

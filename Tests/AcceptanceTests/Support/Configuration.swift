@@ -12,9 +12,9 @@ struct TestConfiguration {
     var sinks: String
     var auth = "kind: none"
     var logLevel = "debug"
-    /// Lines of the section besides the socket.
-    var control = ""
-    /// As `control`.
+    /// Listen address of the control API over TCP.
+    var controlAddress: String?
+    /// Lines of the section besides the rate.
     var limits = ""
     var requestsPerMinute = 10000
     /// Further polls, each on one line.
@@ -61,7 +61,7 @@ struct TestConfiguration {
           \(http)
         control:
           socket: \(workspace.path("s.sock"))
-          \(control)
+          \(controlAddress.map { "listen: \($0)\n  token_file: \(workspace.path("token"))" } ?? "")
         log:
           level: \(logLevel)
 

@@ -38,7 +38,7 @@ import Testing
         #expect(!page.hasMore && !page.reordered)
     }
 
-    /// `startTime`, `endTime`, `version`, `claimData` and `metadata` of each of the three (C-088).
+    /// `startTime`, `endTime`, `version`, `claimData` and `metadata` of each of the three.
     @Test func theSmallResponseBreaksTheSchemaFifteenTimes() throws {
         let rejection = try rejection(.small, .strict)
         #expect(rejection.violation == .schema)

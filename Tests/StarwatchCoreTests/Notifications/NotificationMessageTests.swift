@@ -36,6 +36,14 @@ import Testing
         #expect(try self.message(1, name: nil).body == "A starred project has been updated")
     }
 
+    @Test func aNameDoesNotTurnTheTextAroundIt() throws {
+        #expect(try message(1, name: "\u{202E}evil").body == "evil has been updated")
+        let message = try message(1, name: "\u{202E}גן")
+        #expect(message.body == "\u{2068}גן\u{2069} has been updated")
+        // For a receiver the name is data.
+        #expect(message.changes[0].name == "\u{202E}גן")
+    }
+
     @Test(arguments: [false, true])
     func anOfferWithoutAPlanHasNoProjectLinkAndSaysWhetherItWasEdited(isEdited: Bool) throws {
         let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))

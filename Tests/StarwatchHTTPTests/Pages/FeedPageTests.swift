@@ -16,6 +16,14 @@ import Testing
         #expect(!text.contains("<script>"))
     }
 
+    @Test func namesDoNotTurnTheTextAroundThem() {
+        for count in [1, 2] as [Int64] {
+            let text = page([Sample.notification(count, name: "\u{202E}גן")])
+            #expect(text.contains(count == 1 ? "\u{2068}גן\u{2069} has been updated" : "<li>\u{2068}גן\u{2069}</li>"))
+            #expect(!text.unicodeScalars.contains("\u{202E}"))
+        }
+    }
+
     @Test func oneChangeIsInItsBodyAndManyAreListedUpToFive() {
         let one = page([Sample.notification(1)])
         #expect(!one.contains("<ul>"))

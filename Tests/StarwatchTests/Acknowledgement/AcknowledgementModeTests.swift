@@ -4,7 +4,7 @@ import Testing
 
 @testable import Starwatch
 
-/// Whether the server is told (C-028, C-046).
+/// Whether the server is told.
 @Suite(.timeLimit(.minutes(5))) struct AcknowledgementModeTests {
     @Test(arguments: [true, false])
     func aServerWithoutTheEndpointIsTriedAgainAfterADayOrARestart(isRestart: Bool) async throws {

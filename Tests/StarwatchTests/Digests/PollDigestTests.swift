@@ -157,6 +157,11 @@ import Testing
         #expect(PollContent.Changes(found, hostNames: [:]).names == "Rose …")
     }
 
+    @Test func namesDoNotTurnTheTextAroundThem() {
+        let found = [FoundChange(plan: "plan1", name: "\u{202E}גן"), FoundChange(plan: "plan2", name: "Rose")]
+        #expect(PollContent.Changes(found, hostNames: [:]).names == "\u{2068}גן\u{2069}, Rose")
+    }
+
     @Test func aDigestComesWithinItsWindowAtTheSameMomentEveryDay() async throws {
         try await Self.run(digest: { $0.window = .seconds(600) }) { bench async throws in
             let installation = try await bench.agent.store.installation().instanceID

@@ -7,7 +7,7 @@ import Testing
 @testable import Starwatch
 
 /// The agent with the answers that the requirements give verbatim. `StarwatchCoreTests` checks their decoding.
-@Suite struct GoldenFixtureTests {
+@Suite(.timeLimit(.minutes(5))) struct GoldenFixtureTests {
     private func fixture(_ name: String) throws -> MockFault {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "StarwatchCoreTests/Fixtures")
@@ -27,6 +27,7 @@ import Testing
                 $0.server.dialect = .canonical
                 $0.polls[0].bootstrap = .beginning
                 $0.polls[0].validation = validation
+                $0.log.level = .warning
             }
             world.mock.script(try fixture(name), at: .plansChanged)
             try await body(world, agent, try await agent.runPoll(World.starred))
@@ -73,6 +74,9 @@ import Testing
             let kind = name == "mixed_order_full" ? "order" : "schema"
             let labels = ["poll": World.starred, "kind": kind]
             #expect(page["starwatch_contract_violations_total", labels] == 1)
+            await world.log.wait(for: "poll.contract_violation")
+            let line = try #require(world.log.lines.first { $0.contains("poll.contract_violation") })
+            #expect(line.contains(#""kind":"\#(kind)""#) && line.contains(#""poll":"\#(World.starred)""#))
         }
     }
 

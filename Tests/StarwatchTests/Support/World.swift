@@ -10,12 +10,11 @@ import Synchronization
 /// A server, a clock, a folder, and the agents that are started in it one after the other.
 final class World: Sendable {
     static let starred = "starred_projects"
-    /// The DID of the key below.
-    static let ethr = DID("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74")!
-    /// did-jwt's published test key.
+    static let ethr = TestAccount.ethr
+    /// The private key of ``ethr``.
     static let ethrKey = "278a5de700e29faae8e40e366ec5012b5ec63d36ec77e8a2417154cc1d25383f"
-    static let key = DID("did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK")!
-    static let other = DID("did:ethr:0x00000000000000000000000000000000000000b0")!
+    static let key = TestAccount.key
+    static let other = TestAccount.other
 
     let folder: TestFolder
     let clock: ManualClock

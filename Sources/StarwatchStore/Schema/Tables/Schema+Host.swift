@@ -1,7 +1,7 @@
 extension Schema {
     /// Data of host applications, accounts marked for deletion, and notices of new features.
     ///
-    /// A schedule is stored as data only. Its code returns when the host schedules the same name again (C-112).
+    /// A schedule is stored as data only. Its code returns when the host schedules the same name again.
     static let host = """
         CREATE TABLE poll_schedules (
             schedule_id TEXT PRIMARY KEY,

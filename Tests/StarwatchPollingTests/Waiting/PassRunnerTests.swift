@@ -1,6 +1,7 @@
+import StarwatchTestKit
 import Testing
 
-@testable import Starwatch
+@testable import StarwatchPolling
 
 @Suite struct PassRunnerTests {
     private let clock = ManualClock()

@@ -1,12 +1,11 @@
 import Foundation
-import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import StarwatchTransport
 import Synchronization
 import Testing
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 /// Server waits survive restarts, store failures and clock steps.
@@ -32,12 +31,12 @@ import Testing
         #expect(await !gate.isReady(now: start))
         await gate.shift(by: .seconds(-7200))
         let now = start + .seconds(-7200 + 60)
-        #expect(try await gate.admit(account: World.key, now: now) == .go)
+        #expect(try await gate.admit(account: TestAccount.key, now: now) == .go)
         #expect(await gate.isReady(now: now))
         // Nor after a restart.
         let next = makeGate()
         try await next.restore(now: now)
-        #expect(try await next.admit(account: World.key, now: now) == .go)
+        #expect(try await next.admit(account: TestAccount.key, now: now) == .go)
         await store.close()
     }
 
@@ -65,24 +64,6 @@ import Testing
         await store.close()
     }
 
-    @Test(arguments: [MockRetryAfter.seconds(999_999_999), .date(in: .seconds(999_999_999), form: .imfFixdate)])
-    func aWaitOfYearsIsCappedAtSevenDaysAndLogged(wait: MockRetryAfter) async throws {
-        try await World.with(.canonical) { world in
-            let agent = try await world.agent(random: 0) { $0.log.level = .warning }
-            world.mock.script(.rateLimited(retryAfter: wait), at: .plansChanged)
-            let start = world.clock.now
-            #expect(await agent.cycle().outcome == .deferred)
-            let week = Duration.seconds(7 * 86_400)
-            #expect(await agent.runtime.account.gate.heldUntil(now: start) == start + week)
-            #expect(try await agent.store.serverState(world.mock.url).notBefore == start + week)
-            await world.log.wait(for: "server.wait_capped")
-            let line = try #require(world.log.lines.first { $0.contains("server.wait_capped") })
-            #expect(line.contains("plans_changed"))
-            world.clock.advance(by: week)
-            #expect(await agent.cycle().outcome == .bootstrapped)
-        }
-    }
-
     @Test func aStoredWaitOfYearsIsCappedToo() async throws {
         let start = ManualClock.start
         try await store.setNotBefore(NotBefore(until: start + .seconds(999_999_999), since: start), server: server)
@@ -90,20 +71,6 @@ import Testing
         try await gate.restore(now: start)
         #expect(await gate.heldUntil(now: start) == start + .seconds(7 * 86_400))
         await store.close()
-    }
-
-    @Test func anOperatorEndsTheServersWaitAlsoTheStoredOne() async throws {
-        try await World.with(.canonical) { world in
-            let agent = try await world.agent(random: 0)
-            world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
-            #expect(await agent.cycle().outcome == .deferred)
-            let end = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
-            #expect(try await agent.clearServerWait().waitedUntil == end?.iso8601)
-            #expect(try await agent.store.serverState(world.mock.url).notBefore == nil)
-            #expect(await agent.page()["starwatch_throttle_until_timestamp_seconds"] ?? 0 == 0)
-            #expect(await agent.cycle().outcome == .bootstrapped)
-            #expect(try await agent.clearServerWait().waitedUntil == nil)
-        }
     }
 
     @Test func anEndOfTheWaitThatCannotBeStoredIsAnError() async throws {
@@ -118,28 +85,6 @@ import Testing
         await store.close()
     }
 
-    /// No cycle ends while polls are held, so that somebody else has to see to it.
-    @Test func aWaitThatCouldNotBeStoredIsStoredWhileItLasts() async throws {
-        try await World.with(.canonical, clock: .waiting) { world in
-            let fault = StoreFault()
-            let agent = try await world.agent(random: 0, surroundings: fault.surroundings)
-            world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
-            fault.fail(.server)
-            #expect(await agent.cycle().outcome == .deferred)
-            let server = world.mock.url
-            #expect(try await agent.store.serverState(server).notBefore == nil)
-            fault.fail()
-            let service = try #require(agent.worker(ClockSyncService.self))
-            let task = Task { try await service.run() }
-            await world.clock.sleepers(atLeast: 1)
-            await world.clock.run(until: world.clock.now + .seconds(31))
-            await world.clock.sleepers(atLeast: 1)
-            task.cancel()
-            try await task.value
-            #expect(try await agent.store.serverState(server).notBefore == ManualClock.start + .seconds(3600))
-        }
-    }
-
     @Test func withoutTheStoreNothingGoes() async throws {
         let fault = StoreFault()
         var options = StoreOptions(path: folder.path("fault.db"))
@@ -152,65 +97,12 @@ import Testing
         let own = makeGate(on: store)
         let other = Gate(origin: elsewhere, requestsPerMinute: 10, store: store)
         fault.fail(.read, .finishCycle)
-        await #expect(throws: StoreError.busy) { try await own.admit(account: World.key, now: start) }
+        await #expect(throws: StoreError.busy) { try await own.admit(account: TestAccount.key, now: start) }
         await #expect(throws: StoreError.busy) { try await other.admit(now: start) }
         fault.fail(.finishCycle)
-        await #expect(throws: StoreError.busy) { try await own.admit(account: World.key, now: start) }
+        await #expect(throws: StoreError.busy) { try await own.admit(account: TestAccount.key, now: start) }
         #expect(try await other.admit(now: start) == wait.until)
         await store.close()
-    }
-
-    /// Another request's answer may come while the token is made, or while the store is busy.
-    @Test func aWaitThatBeginsWhileTheTokenIsMadeIsKept() async throws {
-        try await World.with(.canonical) { world in
-            let agent = try await world.agent(random: 0)
-            let (api, clock) = (agent.runtime.account.api, world.clock)
-            let tokens = SlowTokens {
-                await api.gate.hold(until: clock.now + .seconds(60), now: clock.now)
-            }
-            let slow = EndorserAPI(
-                client: api.client,
-                gate: api.gate,
-                tokens: tokens,
-                assumedDialect: .canonical,
-                requester: api.requester,
-                environment: api.environment
-            )
-            let call = EndorserAPI.Call(
-                endpoint: .time,
-                method: .get,
-                account: world.did,
-                purpose: .poll,
-                runID: "run_of_the_test",
-                read: { _, _ in .success(()) }
-            )
-            guard case .success = await slow.reply(to: call, dialect: .canonical).result else {
-                Issue.record("There was no answer.")
-                return
-            }
-            let request = try #require(world.mock.requests().last)
-            #expect(request.receivedAt.timeIntervalSince1970 >= (ManualClock.start + .seconds(60)).seconds)
-        }
-    }
-
-    private final class SlowTokens: TokenProvider {
-        private let whileMaking: @Sendable () async -> Void
-        private let calls = Atomic(0)
-
-        init(whileMaking: @escaping @Sendable () async -> Void) { self.whileMaking = whileMaking }
-
-        func token(
-            for account: DID,
-            dialect: Dialect,
-            purpose: TokenPurpose,
-            serverTime: Timestamp
-        ) async throws(TokenError) -> AccessToken? {
-            if calls.add(1, ordering: .relaxed).oldValue == 0 { await whileMaking() }
-            return nil
-        }
-
-        func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {}
-        var expiry: Timestamp? { get async { nil } }
     }
 
     /// A wait of before the clock was set, to a server that is gone to only after it.
@@ -247,7 +139,7 @@ import Testing
     @Test func aWaitFromAClockThatWasAheadIsAsLongAsItWasAskedFor() async throws {
         let start = ManualClock.start
         let ahead = start + .seconds(7200)
-        #expect(try await makeGate().admit(account: World.other, now: ahead) == .go)
+        #expect(try await makeGate().admit(account: TestAccount.other, now: ahead) == .go)
         let gate = makeGate()
         await gate.hold(until: ahead + .seconds(300), now: ahead)
         for _ in 0..<2 {

@@ -1,12 +1,11 @@
 import Foundation
-import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import StarwatchTransport
 import Synchronization
 import Testing
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 @Suite final class ServerGateTests: GateBench {
@@ -25,7 +24,7 @@ import Testing
         var sent: [Int64] = []
         var ticket = TicketQueue.Ticket()
         for _ in 0..<600 {
-            switch try await gate.pass(account: World.key, ticket: ticket, now: now) {
+            switch try await gate.pass(account: TestAccount.key, ticket: ticket, now: now) {
             case .go:
                 sent.append(now.milliseconds)
                 ticket = TicketQueue.Ticket()
@@ -46,7 +45,7 @@ import Testing
         let gate = makeGate(requests: 2)
         let sent = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<10 {
-                group.addTask { try await gate.pass(account: World.key, now: ManualClock.start) == .go }
+                group.addTask { try await gate.pass(account: TestAccount.key, now: ManualClock.start) == .go }
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
@@ -65,7 +64,7 @@ import Testing
                 if operation == .finishCycle { self.writes.add(1, ordering: .relaxed) }
             }
             let store = try Store(options)
-            let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+            let stream = StreamKey(account: TestAccount.key, server: server, poll: PollName("starred_projects")!)
             _ = try await store.pollState(stream, maxUndelivered: 1)
             return store
         }
@@ -79,14 +78,14 @@ import Testing
         await withTaskGroup { group in
             for _ in 0..<100 {
                 group.addTask {
-                    #expect((try? await gate.pass(account: World.key, now: ManualClock.start)) == .go)
+                    #expect((try? await gate.pass(account: TestAccount.key, now: ManualClock.start)) == .go)
                     let gone = counts.sent.add(1, ordering: .relaxed).newValue
-                    let stored = try? await store.requestWindow(of: World.key)
+                    let stored = try? await store.requestWindow(of: TestAccount.key)
                     #expect(stored.map { Self.spent($0) >= gone } == true)
                 }
             }
         }
-        let stored = try await store.requestWindow(of: World.key)
+        let stored = try await store.requestWindow(of: TestAccount.key)
         #expect(stored.map { (100...105).contains(Self.spent($0)) } == true)
         #expect((1..<50).contains(counts.writes.load(ordering: .relaxed)))
         await store.close()
@@ -132,13 +131,15 @@ import Testing
         let store = try await counts.store(in: folder, server: server)
         let gate = makeGate(on: store)
         for second in 0..<60 {
-            #expect(try await gate.pass(account: World.key, now: ManualClock.start + .seconds(Double(second))) == .go)
+            #expect(
+                try await gate.pass(account: TestAccount.key, now: ManualClock.start + .seconds(Double(second))) == .go
+            )
         }
         // One write for the first and for every sixth request after it.
         #expect(counts.writes.load(ordering: .relaxed) == 10)
         // An acknowledgement has a limit of its own, which is not stored ahead.
         let later = ManualClock.start + .seconds(60)
-        #expect(try await gate.pass(account: World.key, acknowledging: 1, now: later) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, acknowledging: 1, now: later) == .go)
         #expect(counts.writes.load(ordering: .relaxed) == 11)
         await store.close()
     }
@@ -146,10 +147,10 @@ import Testing
     @Test func everyAccountKeepsItsWindowWhileAnotherIsActive() async throws {
         let gate = makeGate(requests: 2)
         let start = ManualClock.start
-        for account in [World.key, World.key, World.other] {
+        for account in [TestAccount.key, TestAccount.key, TestAccount.other] {
             #expect(try await gate.pass(account: account, now: start) == .go)
         }
-        guard case .wait = try await gate.pass(account: World.key, now: start) else {
+        guard case .wait = try await gate.pass(account: TestAccount.key, now: start) else {
             Issue.record("The other account's request made the first one's be forgotten.")
             return
         }
@@ -157,13 +158,13 @@ import Testing
     }
 
     @Test func whatAClockThatWasAheadHasSpentShortensNoLaterWait() async throws {
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+        let stream = StreamKey(account: TestAccount.key, server: server, poll: PollName("starred_projects")!)
         _ = try await store.pollState(stream, maxUndelivered: 1)
         let start = ManualClock.start
-        #expect(try await makeGate().pass(account: World.key, now: start + .seconds(86_400)) == .go)
+        #expect(try await makeGate().pass(account: TestAccount.key, now: start + .seconds(86_400)) == .go)
         let second = makeGate()
         try await second.restore(now: start)
-        #expect(try await second.pass(account: World.key, now: start) == .go)
+        #expect(try await second.pass(account: TestAccount.key, now: start) == .go)
         await second.hold(until: start + .seconds(100), now: start)
         let third = makeGate()
         try await third.restore(now: start + .seconds(1))
@@ -175,33 +176,38 @@ import Testing
     @Test func theMinuteOfARequestBeginsAtItsEnd() async throws {
         let start = ManualClock.start
         let gate = makeGate(requests: 2, acknowledgements: 10)
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
-        #expect(try await gate.admit(account: World.key, acknowledging: 10, now: start + .seconds(1)) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
+        #expect(try await gate.admit(account: TestAccount.key, acknowledging: 10, now: start + .seconds(1)) == .go)
         let end = start + .seconds(41)
-        await gate.ended(account: World.key, acknowledging: 10, now: end)
+        await gate.ended(account: TestAccount.key, acknowledging: 10, now: end)
         let later = start + .seconds(62)
-        guard case .wait(let until, .client) = try await gate.admit(account: World.key, acknowledging: 1, now: later)
+        guard
+            case .wait(let until, .client) = try await gate.admit(
+                account: TestAccount.key,
+                acknowledging: 1,
+                now: later
+            )
         else {
             Issue.record("11 identifiers in a minute")
             return
         }
         #expect(until == end + .milliseconds(60_001))
-        #expect(try await gate.admit(account: World.key, now: later) == .go)
-        guard case .wait = try await gate.admit(account: World.key, now: later) else {
+        #expect(try await gate.admit(account: TestAccount.key, now: later) == .go)
+        guard case .wait = try await gate.admit(account: TestAccount.key, now: later) else {
             Issue.record("3 requests in a minute")
             return
         }
         // It is stored so with the next request, or at the end.
         let next = makeGate(requests: 2, acknowledgements: 10)
-        guard case .wait = try await next.admit(account: World.key, now: later + .seconds(1)) else {
+        guard case .wait = try await next.admit(account: TestAccount.key, now: later + .seconds(1)) else {
             Issue.record("forgotten by a restart")
             return
         }
-        await gate.ended(account: World.key, now: later + .seconds(20))
+        await gate.ended(account: TestAccount.key, now: later + .seconds(20))
         await gate.storeEnds(now: later + .seconds(20))
         let last = makeGate(requests: 2, acknowledgements: 10)
-        #expect(try await last.pass(account: World.key, now: later + .seconds(41)) == .go)
-        guard case .wait(let free, _) = try await last.pass(account: World.key, now: later + .seconds(62)) else {
+        #expect(try await last.pass(account: TestAccount.key, now: later + .seconds(41)) == .go)
+        guard case .wait(let free, _) = try await last.pass(account: TestAccount.key, now: later + .seconds(62)) else {
             Issue.record("3 requests in a minute, over a restart")
             return
         }
@@ -212,17 +218,22 @@ import Testing
     @Test func acknowledgedIdentifiersHaveALimitOfTheirOwn() async throws {
         let gate = makeGate(acknowledgements: 250)
         let start = ManualClock.start
-        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: start) == .go)
-        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: start) == .go)
-        guard case .wait(let until, .client) = try await gate.pass(account: World.key, acknowledging: 100, now: start)
+        #expect(try await gate.pass(account: TestAccount.key, acknowledging: 100, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, acknowledging: 100, now: start) == .go)
+        guard
+            case .wait(let until, .client) = try await gate.pass(
+                account: TestAccount.key,
+                acknowledging: 100,
+                now: start
+            )
         else {
             Issue.record("300 identifiers in a minute")
             return
         }
         #expect(until > start + .seconds(60))
-        #expect(try await gate.pass(account: World.key, acknowledging: 50, now: start) == .go)
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
-        #expect(try await gate.pass(account: World.key, acknowledging: 100, now: until) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, acknowledging: 50, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, acknowledging: 100, now: until) == .go)
         await store.close()
     }
 
@@ -233,11 +244,11 @@ import Testing
         // A shorter wait does not replace a longer one.
         await gate.hold(until: start + .seconds(10), now: start)
         let expected = Gate.Admission.wait(until: start + .seconds(300), source: .server)
-        #expect(try await gate.pass(account: World.key, now: start + .seconds(20)) == expected)
+        #expect(try await gate.pass(account: TestAccount.key, now: start + .seconds(20)) == expected)
         let next = makeGate()
         try await next.restore(now: start + .seconds(20))
-        #expect(try await next.pass(account: World.key, now: start + .seconds(20)) == expected)
-        #expect(try await next.pass(account: World.key, now: start + .seconds(300)) == .go)
+        #expect(try await next.pass(account: TestAccount.key, now: start + .seconds(20)) == expected)
+        #expect(try await next.pass(account: TestAccount.key, now: start + .seconds(300)) == .go)
         await store.close()
     }
 
@@ -246,12 +257,12 @@ import Testing
         let gate = makeGate(requests: limit)
         let start = ManualClock.start
         for index in 0..<limit {
-            #expect(try await gate.pass(account: World.key, now: start + .seconds(20 * index)) == .go)
+            #expect(try await gate.pass(account: TestAccount.key, now: start + .seconds(20 * index)) == .go)
         }
         let ticket = TicketQueue.Ticket()
         guard
             case .wait(let until, .client) = try await gate.admit(
-                account: World.key,
+                account: TestAccount.key,
                 ticket: ticket,
                 acknowledging: 1,
                 now: start + .seconds(45)
@@ -261,35 +272,35 @@ import Testing
             return
         }
         // The poll asks first when there is a place.
-        guard case .wait(let later, .client) = try await gate.pass(account: World.key, now: until) else {
+        guard case .wait(let later, .client) = try await gate.pass(account: TestAccount.key, now: until) else {
             Issue.record("the poll took the acknowledgement's place")
             return
         }
         #expect(later > until)
         let taken = try await gate.pass(
-            account: World.key,
+            account: TestAccount.key,
             ticket: ticket,
             acknowledging: 1,
             now: until + .milliseconds(1)
         )
         #expect(taken == .go)
-        #expect(try await gate.pass(account: World.key, now: until + .seconds(61)) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: until + .seconds(61)) == .go)
         await store.close()
     }
 
     @Test func aPlaceIsNotKeptForWhoHasGivenUp() async throws {
         let gate = makeGate(requests: 1)
         let start = ManualClock.start
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
         let (first, second) = (TicketQueue.Ticket(), TicketQueue.Ticket())
         let free = start + .milliseconds(60_001)
         var found: [Gate.Admission] = []
         for ticket in [first, second] {
-            found.append(try await gate.pass(account: World.key, ticket: ticket, acknowledging: 1, now: start))
+            found.append(try await gate.pass(account: TestAccount.key, ticket: ticket, acknowledging: 1, now: start))
         }
         #expect(found == [0, 60].map { .wait(until: free + .seconds($0), source: .client) })
-        await gate.leave(first, account: World.key)
-        #expect(try await gate.pass(account: World.key, ticket: second, acknowledging: 1, now: free) == .go)
+        await gate.leave(first, account: TestAccount.key)
+        #expect(try await gate.pass(account: TestAccount.key, ticket: second, acknowledging: 1, now: free) == .go)
         await store.close()
     }
 
@@ -297,7 +308,7 @@ import Testing
     @Test func whoCameFirstGoesFirstHoweverOftenAnotherAsks() async throws {
         let (gate, limit, start) = (makeGate(requests: 10), 10, ManualClock.start)
         for index in 0..<limit {
-            #expect(try await gate.pass(account: World.key, now: start + .seconds(index)) == .go)
+            #expect(try await gate.pass(account: TestAccount.key, now: start + .seconds(index)) == .go)
         }
         let (first, second) = (TicketQueue.Ticket(), TicketQueue.Ticket())
         let free = start + .milliseconds(60_001)
@@ -306,15 +317,17 @@ import Testing
         ]
         var found: [Gate.Admission] = []
         for (index, ticket) in [first, second].enumerated() {
-            found.append(try await gate.pass(account: World.key, ticket: ticket, now: start + .seconds(20 + index)))
+            found.append(
+                try await gate.pass(account: TestAccount.key, ticket: ticket, now: start + .seconds(20 + index))
+            )
         }
         #expect(found == expected)
         // Others ask at the very moment when there is a place, and before those who wait for it.
         for (index, ticket) in [first, second].enumerated() {
             let now = free + .seconds(index)
-            #expect(try await gate.turn(account: World.key, now: now) != .go)
-            #expect(try await gate.pass(account: World.key, now: now) != .go)
-            #expect(try await gate.pass(account: World.key, ticket: ticket, now: now) == .go)
+            #expect(try await gate.turn(account: TestAccount.key, now: now) != .go)
+            #expect(try await gate.pass(account: TestAccount.key, now: now) != .go)
+            #expect(try await gate.pass(account: TestAccount.key, ticket: ticket, now: now) == .go)
         }
         await store.close()
     }
@@ -335,12 +348,12 @@ import Testing
     @Test func aRequestThatHasToWaitSpendsNoIdentifiers() async throws {
         let gate = makeGate(requests: 1, acknowledgements: 100)
         let start = ManualClock.start
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
         let later = start + .seconds(30)
         let ticket = TicketQueue.Ticket()
         guard
             case .wait(let until, .client) = try await gate.admit(
-                account: World.key,
+                account: TestAccount.key,
                 ticket: ticket,
                 acknowledging: 100,
                 now: later
@@ -349,7 +362,7 @@ import Testing
             Issue.record("Two requests in a minute.")
             return
         }
-        let taken = try await gate.pass(account: World.key, ticket: ticket, acknowledging: 100, now: until)
+        let taken = try await gate.pass(account: TestAccount.key, ticket: ticket, acknowledging: 100, now: until)
         #expect(taken == .go)
         await store.close()
     }
@@ -363,75 +376,19 @@ import Testing
         #expect(try await store.serverState(server).notBefore == start + .seconds(300))
         let next = makeGate()
         try await next.restore(now: start)
-        let admission = try await next.pass(account: World.key, now: start)
+        let admission = try await next.pass(account: TestAccount.key, now: start)
         #expect(admission == .wait(until: start + .seconds(300), source: .server))
-        await store.close()
-    }
-
-    @Test(arguments: [500, 429])
-    func theBudgetOfAFailureCountsUnlessItSaysItselfHowLong(status: Int) async throws {
-        try await World.with(.canonical) { world async throws in
-            var agent = try await world.agent(random: 0)
-            var headers = ["X-Rate-Limit-Remaining": "0", "X-Rate-Limit-Reset": "600"]
-            if status == 429 { headers["Retry-After"] = "130" }
-            world.mock.script(.status(status, headers: headers), at: .plansChanged)
-            #expect(try await agent.runPoll(World.starred).outcome == "deferred")
-            #expect(world.mock.requestCount(of: .plansChanged) == 1)
-            let held = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
-            if status == 429 {
-                #expect(held == ManualClock.start + .seconds(130))
-            } else {
-                #expect(held == ManualClock.start + .seconds(600))
-            }
-            agent = try await world.agent(random: 0)
-            #expect(await agent.runtime.account.gate.heldUntil(now: world.clock.now) == held)
-        }
-        await store.close()
-    }
-
-    @Test func theServersOwnBudgetSlowsUsBeforeItRefuses() async throws {
-        try await World.with(.canonical, mock: { $0.requestsPerMinute = 12 }) { world in
-            let agent = try await world.agent()
-            for _ in 0..<60 {
-                _ = await agent.cycle()
-                world.clock.advance(by: .seconds(2))
-            }
-            // The mock refuses from the thirteenth in a minute.
-            let page = await agent.page()
-            #expect(
-                page["starwatch_api_requests_total", ["endpoint": "plans_changed", "result": "rate_limited"]] == 0
-            )
-            #expect(world.mock.requestCount(of: .plansChanged) >= 16)
-        }
-        await store.close()
-    }
-
-    @Test func theWindowSurvivesRestartsAndCountsEveryRequest() async throws {
-        try await World.with(.canonical) { world in
-            for _ in 0..<12 {
-                let agent = try await world.agent {
-                    $0.limits.requestsPerMinute = 5
-                    $0.polls[0].bootstrap = .beginning
-                }
-                world.clock.advance(by: .seconds(2))
-                world.mock.publish(count: 1)
-                _ = try await agent.runPoll(World.starred)
-            }
-            let sent = world.mock.requests().map { Int64($0.receivedAt.timeIntervalSince1970 * 1000) }
-            #expect(world.mock.requestCount(of: .acknowledge) >= 5)
-            #expect(Self.most(sent) <= 5)
-        }
         await store.close()
     }
 
     @Test func aClockThatIsSetTakesTheWindowAlong() async throws {
         let gate = makeGate(requests: 2)
         let start = ManualClock.start
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
         // Without the shift, an hour would seem to have passed.
         await gate.shift(by: .seconds(3600))
-        guard case .wait = try await gate.pass(account: World.key, now: start + .seconds(3601)) else {
+        guard case .wait = try await gate.pass(account: TestAccount.key, now: start + .seconds(3601)) else {
             Issue.record("The window was forgotten.")
             return
         }

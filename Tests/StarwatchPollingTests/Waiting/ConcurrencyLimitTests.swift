@@ -1,9 +1,9 @@
 import Synchronization
 import Testing
 
-@testable import Starwatch
+@testable import StarwatchPolling
 
-@Suite struct ConcurrencyLimitTests {
+@Suite(.timeLimit(.minutes(1))) struct ConcurrencyLimitTests {
     /// Counts who runs, and the most that ever did.
     private final class Gauge: Sendable {
         private let state = Mutex((now: 0, most: 0))

@@ -1,9 +1,9 @@
 import Foundation
 import StarwatchCore
+import StarwatchTestKit
 import StarwatchTransport
 import Synchronization
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 /// The way out without a network: answers as it is told, and remembers what it was asked.

@@ -1,7 +1,7 @@
 import StarwatchCore
+import StarwatchTestKit
 import Testing
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 @Suite struct SingleFlightTests {
@@ -60,7 +60,7 @@ import Testing
         let bench = HostBench()
         bench.server.hold()
         let (manager, request) = (bench.manager, bench.request)
-        let (nobodys, somebodys) = (bench.context, PollingContext(server: HostBench.server, account: World.other))
+        let (nobodys, somebodys) = (bench.context, PollingContext(server: HostBench.server, account: TestAccount.other))
         let first = Task { await manager.execute(request, context: nobodys) }
         await bench.server.requests(atLeast: 1)
         let second = Task { await manager.execute(request, context: somebodys) }

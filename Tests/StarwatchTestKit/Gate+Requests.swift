@@ -1,39 +1,10 @@
-import StarwatchCore
-import StarwatchStore
-
-@testable import Starwatch
-@testable import StarwatchPolling
-
-/// A database, and the ways to one server that begin with it, one after the other.
-class GateBench {
-    let folder: TestFolder
-    let store: Store
-    let metrics: AgentMetrics
-    let server = "http://127.0.0.1"
-
-    init() throws {
-        folder = try TestFolder()
-        store = try Store(StoreOptions(path: folder.path("starwatch.db")))
-        metrics = try AgentMetrics.make(polls: ["starred_projects"], sinks: ["file"], now: { ManualClock.start })
-    }
-
-    func makeGate(requests: Int = 100, acknowledgements: Int = 1000, on other: Store? = nil) -> Gate {
-        Gate(
-            server: server,
-            limits: GateLimits(
-                requestsPerMinute: requests,
-                acknowledgementsPerMinute: acknowledgements,
-                windows: .perAccount
-            ),
-            store: other ?? store,
-            observer: GateGauges(metrics: metrics)
-        )
-    }
-}
+package import StarwatchCore
+package import StarwatchPolling
+package import StarwatchStore
 
 extension Gate {
     /// A gate to a server that is not the agent's.
-    init(origin: String, requestsPerMinute: Int, store: Store?, jumps: Duration = .zero) {
+    package init(origin: String, requestsPerMinute: Int, store: Store?, jumps: Duration = .zero) {
         self.init(
             server: origin,
             limits: GateLimits(requestsPerMinute: requestsPerMinute),
@@ -43,7 +14,11 @@ extension Gate {
     }
 
     /// Asks to send a request, which gives up when it must wait.
-    func admit(account: DID, acknowledging identifiers: Int = 0, now: Timestamp) async throws(StoreError) -> Admission {
+    package func admit(
+        account: DID,
+        acknowledging identifiers: Int = 0,
+        now: Timestamp
+    ) async throws(StoreError) -> Admission {
         let ticket = TicketQueue.Ticket()
         let admission = try await admit(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         leave(ticket, account: account)
@@ -51,7 +26,7 @@ extension Gate {
     }
 
     /// Says whether a request can go, without waiting for it.
-    func turn(account: DID, now: Timestamp) async throws(StoreError) -> Admission {
+    package func turn(account: DID, now: Timestamp) async throws(StoreError) -> Admission {
         let ticket = TicketQueue.Ticket()
         let turn = try await turn(account: account, ticket: ticket, now: now)
         leave(ticket, account: account)
@@ -61,7 +36,7 @@ extension Gate {
     /// Asks to send a request that ends at once.
     ///
     /// - Parameter ticket: Of a request that waits; `nil`: it gives up when it must wait.
-    func pass(
+    package func pass(
         account: DID,
         ticket: TicketQueue.Ticket? = nil,
         acknowledging identifiers: Int = 0,
@@ -75,13 +50,13 @@ extension Gate {
     }
 
     /// Asks to send a request of no account; the time until which it must wait, or `nil` when it goes.
-    func admit(_ ticket: TicketQueue.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp? {
+    package func admit(_ ticket: TicketQueue.Ticket, now: Timestamp) async throws(StoreError) -> Timestamp? {
         guard case .wait(let until, _) = try await admit(account: nil, ticket: ticket, now: now) else { return nil }
         return until
     }
 
     /// Asks to send a request of no account, which gives up when it must wait.
-    func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
+    package func admit(now: Timestamp) async throws(StoreError) -> Timestamp? {
         let ticket = TicketQueue.Ticket()
         let until = try await admit(ticket, now: now)
         leave(ticket, account: nil)
@@ -89,5 +64,5 @@ extension Gate {
     }
 
     /// Moves everything along with a clock that was set at the start of the test.
-    func shift(by jump: Duration) async { await shift(by: jump, now: ManualClock.start + jump) }
+    package func shift(by jump: Duration) async { await shift(by: jump, now: ManualClock.start + jump) }
 }

@@ -1,3 +1,4 @@
+import StarwatchTestKit
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Synchronization
 import Testing
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 @Suite struct PollScheduleTests {
@@ -274,13 +274,13 @@ import Testing
 
     @Test func anAnswerForAFormerIdentityIsNobodys() async throws {
         let (bench, results) = (HostBench(.waiting), Results())
-        let account = Mutex<DID?>(World.ethr)
+        let account = Mutex<DID?>(TestAccount.ethr)
         bench.server.hold()
         let id = try await bench.manager.schedule(
             schedule(bench, results) { poll in
                 poll.context = { PollingContext(server: HostBench.server, account: account.withLock { $0 }) }
                 poll.handle = { _, context in
-                    #expect(context.account == World.other)
+                    #expect(context.account == TestAccount.other)
                     results.take.yield(
                         PollResult(
                             .empty,
@@ -292,7 +292,7 @@ import Testing
         )
         try await running(bench.manager) {
             await bench.server.requests(atLeast: 1)
-            account.withLock { $0 = World.other }
+            account.withLock { $0 = TestAccount.other }
             bench.server.release()
             await bench.clock.sleepers(atLeast: 1)
             #expect(await bench.manager.status(of: id)?.lastSuccess == nil)

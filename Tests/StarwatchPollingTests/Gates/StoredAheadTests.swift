@@ -1,8 +1,8 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 /// Requests that the stored window counts before they go.
@@ -11,23 +11,23 @@ import Testing
     @Test func requestsThatWereStoredAheadLongAgoAreStoredAgain() async throws {
         let start = ManualClock.start
         let gate = try await gateOfKnownAccount(requests: 100)
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
         _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
-        #expect(try await store.requestWindow(of: World.key) == nil)
-        #expect(try await gate.pass(account: World.key, now: start + .days(2)) == .go)
-        #expect(try await store.requestWindow(of: World.key) != nil)
+        #expect(try await store.requestWindow(of: TestAccount.key) == nil)
+        #expect(try await gate.pass(account: TestAccount.key, now: start + .days(2)) == .go)
+        #expect(try await store.requestWindow(of: TestAccount.key) != nil)
         await store.close()
     }
 
     @Test func anErasedWindowIsNotStoredAgainWithoutARequest() async throws {
         let start = ManualClock.start
         let gate = try await gateOfKnownAccount(requests: 100)
-        #expect(try await gate.pass(account: World.key, now: start) == .go)
-        #expect(try await store.requestWindow(of: World.key) != nil)
+        #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
+        #expect(try await store.requestWindow(of: TestAccount.key) != nil)
         _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
         await gate.shift(by: .seconds(5), now: start + .seconds(5))
         await gate.storeEnds(now: start + .seconds(6))
-        #expect(try await store.requestWindow(of: World.key) == nil)
+        #expect(try await store.requestWindow(of: TestAccount.key) == nil)
         await store.close()
     }
 
@@ -36,11 +36,13 @@ import Testing
         let (limit, sent) = requests
         let start = ManualClock.start
         let gate = try await gateOfKnownAccount(requests: limit)
-        for _ in 0..<sent { #expect(try await gate.pass(account: World.key, now: start) == .go) }
+        for _ in 0..<sent { #expect(try await gate.pass(account: TestAccount.key, now: start) == .go) }
         if !isCrash { await gate.storeEnds(now: start) }
         let next = makeGate(requests: limit)
         var more = 0
-        while more <= limit, try await next.pass(account: World.key, now: start + .seconds(1)) == .go { more += 1 }
+        while more <= limit, try await next.pass(account: TestAccount.key, now: start + .seconds(1)) == .go {
+            more += 1
+        }
         if isCrash {
             #expect((limit - limit / 20...limit).contains(sent + more))
         } else {
@@ -51,7 +53,7 @@ import Testing
 
     /// A gate, with an account in the store: others have no window there.
     private func gateOfKnownAccount(requests: Int) async throws -> Gate {
-        let stream = StreamKey(account: World.key, server: server, poll: PollName("starred_projects")!)
+        let stream = StreamKey(account: TestAccount.key, server: server, poll: PollName("starred_projects")!)
         _ = try await store.pollState(stream, maxUndelivered: 1)
         return makeGate(requests: requests)
     }

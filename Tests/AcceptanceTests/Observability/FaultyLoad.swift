@@ -2,7 +2,7 @@ import Foundation
 import MockEndorser
 
 /// A server and a receiver that do wrong in every way, round after round, and the built agent that lives with them.
-actor FaultyWorld {
+actor FaultyLoad {
     /// The secp256k1 key 1, and who it is.
     private static let key = String(repeating: "0", count: 63) + "1"
     private static let did = "did:ethr:0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"

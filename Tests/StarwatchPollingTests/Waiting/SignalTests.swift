@@ -1,8 +1,9 @@
+import StarwatchTestKit
 import Testing
 
-@testable import Starwatch
+@testable import StarwatchPolling
 
-@Suite struct SignalTests {
+@Suite(.timeLimit(.minutes(1))) struct SignalTests {
     @Test func aWakeThatComesWithTheEndOfAWaitIsForTheNext() async {
         let signal = Signal()
         signal.raise()

@@ -1,10 +1,10 @@
 import Dispatch
 import StarwatchCore
 import StarwatchStore
+import StarwatchTestKit
 import Synchronization
 import Testing
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 /// Requests that reach a gate while it is restored or moved.

@@ -1,12 +1,11 @@
-import StarwatchCore
+package import StarwatchCore
+import StarwatchPolling
 import Synchronization
 
-@testable import Starwatch
-
 /// A clock that moves only when told, and knows who sleeps on it.
-final class ManualClock: TimeSource {
+package final class ManualClock: TimeSource {
     /// Behaviour of a sleep.
-    enum Mode: Sendable {
+    package enum Mode: Sendable {
         /// It waits until the clock was moved far enough.
         case waiting
         /// It moves the clock itself and returns at once, so that code with one task runs through.
@@ -36,34 +35,34 @@ final class ManualClock: TimeSource {
     }
 
     /// 2026-01-01T12:00:00Z, a Thursday.
-    static let start = Timestamp(seconds: 1_767_268_800)
+    package static let start = Timestamp(seconds: 1_767_268_800)
 
     private let state: Mutex<State>
 
-    init(at start: Timestamp = ManualClock.start, mode: Mode = .waiting) {
+    package init(at start: Timestamp = ManualClock.start, mode: Mode = .waiting) {
         state = Mutex(State(mode: mode, wall: start))
     }
 
-    var now: Timestamp { state.withLock(\.wall) }
-    var monotonic: Duration { state.withLock(\.monotonic) }
-    var boottime: Duration { state.withLock { $0.monotonic + $0.suspended } }
+    package var now: Timestamp { state.withLock(\.wall) }
+    package var monotonic: Duration { state.withLock(\.monotonic) }
+    package var boottime: Duration { state.withLock { $0.monotonic + $0.suspended } }
 
     /// Every sleep that was asked for, in order.
-    var slept: [Duration] { state.withLock(\.slept) }
+    package var slept: [Duration] { state.withLock(\.slept) }
 
     /// Number of sleeping tasks.
-    var sleeperCount: Int { state.withLock(\.sleepers.count) }
+    package var sleeperCount: Int { state.withLock(\.sleepers.count) }
 
     /// When the next sleeper wakes, by the wall clock; `nil` when nobody sleeps.
-    var nextWake: Timestamp? {
+    package var nextWake: Timestamp? {
         state.withLock { state in
             state.sleepers.values.map(\.deadline).min().map { state.wall + ($0 - state.monotonic) }
         }
     }
 
-    func setMode(_ mode: Mode) { state.withLock { $0.mode = mode } }
+    package func setMode(_ mode: Mode) { state.withLock { $0.mode = mode } }
 
-    func sleep(for duration: Duration) async throws {
+    package func sleep(for duration: Duration) async throws {
         try Task.checkCancellation()
         guard duration > .zero else { return }
         let id = state.withLock { state in
@@ -108,7 +107,7 @@ final class ManualClock: TimeSource {
     }
 
     /// Returns as soon as so many sleep.
-    func sleepers(atLeast count: Int) async {
+    package func sleepers(atLeast count: Int) async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
                 if state.sleepers.count >= count { return true }
@@ -120,7 +119,7 @@ final class ManualClock: TimeSource {
     }
 
     /// Moves all clocks, and wakes whose time has come.
-    func advance(by duration: Duration) {
+    package func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.wall = state.wall + duration
             state.monotonic += duration
@@ -132,10 +131,10 @@ final class ManualClock: TimeSource {
     }
 
     /// Sets the wall clock, as an administrator does; nobody wakes.
-    func setWall(to time: Timestamp) { state.withLock { $0.wall = time } }
+    package func setWall(to time: Timestamp) { state.withLock { $0.wall = time } }
 
     /// Lets the machine be suspended for so long: the monotonic clock stands still.
-    func suspend(for duration: Duration) {
+    package func suspend(for duration: Duration) {
         state.withLock { state in
             state.wall = state.wall + duration
             state.suspended += duration
@@ -143,7 +142,7 @@ final class ManualClock: TimeSource {
     }
 
     /// Lets time pass until `end`, waking the sleepers of so many tasks one after the other.
-    func run(until end: Timestamp, tasks: Int = 1) async {
+    package func run(until end: Timestamp, tasks: Int = 1) async {
         while true {
             await sleepers(atLeast: tasks)
             guard let next = nextWake, next <= end else { return advance(by: end - now) }

@@ -1,10 +1,10 @@
 import Foundation
 import StarwatchCore
+import StarwatchTestKit
 import StarwatchTransport
 import Synchronization
 import Testing
 
-@testable import Starwatch
 @testable import StarwatchPolling
 
 @Suite struct PollRequestTests {
@@ -237,7 +237,7 @@ import Testing
         #expect(bench.server.requests.map { $0.header("If-None-Match") } == [nil, "\"1\"", "\"1\""])
         // Another identity has seen nothing yet.
         var other = bench.context
-        other.account = World.other
+        other.account = TestAccount.other
         _ = await bench.manager.execute(request, context: other)
         #expect(bench.server.requests[3].header("If-None-Match") == nil)
     }

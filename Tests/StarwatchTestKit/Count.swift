@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A number that a test waits for.
-final class Count: Sendable {
+package final class Count: Sendable {
     private struct State {
         var value = 0
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -9,11 +9,13 @@ final class Count: Sendable {
 
     private let state = Mutex(State())
 
-    var value: Int { state.withLock(\.value) }
+    package init() {}
 
-    func set(_ value: Int) { change { $0 = value } }
+    package var value: Int { state.withLock(\.value) }
 
-    func add() { change { $0 += 1 } }
+    package func set(_ value: Int) { change { $0 = value } }
+
+    package func add() { change { $0 += 1 } }
 
     private func change(_ change: @Sendable (inout Int) -> Void) {
         let ready = state.withLock { state in
@@ -26,7 +28,7 @@ final class Count: Sendable {
     }
 
     /// Returns as soon as it is so much.
-    func reached(_ count: Int) async {
+    package func reached(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
                 if state.value >= count { return true }

@@ -1,7 +1,8 @@
 import StarwatchStore
+import StarwatchTestKit
 import Testing
 
-@testable import Starwatch
+@testable import StarwatchPolling
 
 /// Contract of all storage adapters.
 @Suite struct StorageAdapterTests {

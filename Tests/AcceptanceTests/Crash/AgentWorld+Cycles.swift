@@ -2,15 +2,9 @@ import Foundation
 import MockEndorser
 import Testing
 
-/// A mock server and an agent's files, for agents that run one cycle after the other and may die in each.
-struct CrashWorld {
-    let mock: MockServer
-    let workspace: Workspace
-    var configuration: TestConfiguration
-    var config: String { workspace.path("starwatch.yaml") }
-    var database: String { workspace.path("starwatch.db") }
-    var file: URL { workspace.url.appending(path: "notifications.jsonl") }
-
+extension AgentWorld {
+    /// For agents that run one cycle after the other and may die in each.
+    ///
     /// - Parameters:
     ///   - shared: A server to share; `nil` starts one.
     ///   - limits: Lines of the section.
@@ -21,30 +15,23 @@ struct CrashWorld {
         limits: String = "",
         isEncrypted: Bool? = nil
     ) async throws {
-        if let shared {
-            mock = shared
-        } else {
-            var options = MockServerOptions()
-            options.dialect = dialect
-            options.planCount = 400
-            options.requestsPerMinute = nil
-            options.acknowledgementsPerMinute = nil
-            mock = MockServer(options: options)
-            try await mock.start()
+        try await self.init(mock: shared) {
+            $0.dialect = dialect
+            $0.planCount = 400
+            $0.acknowledgementsPerMinute = nil
+        } configure: { configuration, workspace in
+            configuration.sinks = TestConfiguration.webhook(configuration.server) + "\n" + configuration.sinks
+            configuration.groupInterval = "0s"
+            configuration.logLevel = "info"
+            configuration.limits = limits
+            guard let isEncrypted else { return }
+            configuration.isEncrypted = isEncrypted
+            try workspace.writeMasterKey()
         }
-        workspace = try Workspace()
-        configuration = TestConfiguration(
-            server: mock.url,
-            plans: mock.planIDs,
-            sinks: TestConfiguration.webhook(mock.url) + "\n" + TestConfiguration.file(workspace)
-        )
-        configuration.groupInterval = "0s"
-        configuration.logLevel = "info"
-        configuration.limits = limits
-        if let isEncrypted { configuration.isEncrypted = isEncrypted }
-        if isEncrypted != nil { try workspace.writeMasterKey() }
-        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
     }
+
+    /// The file of the file sink.
+    var file: URL { workspace.url.appending(path: "notifications.jsonl") }
 
     /// One cycle with its delivery and acknowledgement, or as much of it as the environment allows.
     @discardableResult

@@ -1,0 +1,22 @@
+import Starwatch
+import StarwatchStore
+// Nearly every file of this target uses it.
+@_exported import StarwatchTestKit
+
+extension StoreFault {
+    /// Surroundings of an agent whose store fails.
+    var surroundings: AgentSurroundings {
+        var surroundings = AgentSurroundings()
+        surroundings.store = { options in options.interrupt = self.interrupt }
+        return surroundings
+    }
+}
+
+extension AgentOptions {
+    /// Gives the polls tokens, which polls of offers need. The mock does not check them by default.
+    mutating func useTokens(in folder: TestFolder) {
+        auth.kind = .tokenPool
+        let tokens = (0..<200).map { "token\($0).of.tests" }
+        auth.tokensFile = try? folder.write(tokens.joined(separator: "\n"), to: "tokens")
+    }
+}
